@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Writes OUTPUT, a source with the build's identity: VERSION, and a hash of the HEADERS that say what crosses between the
-# programs and the engine's library. At build time, so that a change of a header does not configure anew.
+# programs and the engine's process. At build time, so that a change of a header does not configure anew.
 #
 #   cmake -DHEADERS=<list> -DVERSION=<text> -DOUTPUT=<file> -P BuildIdentity.cmake
 set(hashes "")
@@ -12,7 +12,7 @@ string(SHA256 identity "${hashes}")
 string(SUBSTRING "${identity}" 0 16 identity) # as much as a person compares in an error
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/opened/session_table.h"
+#include "engine/wire/messages.h"
 
 const char* residua::engine::buildIdentity() noexcept
 {

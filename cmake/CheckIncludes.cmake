@@ -8,12 +8,12 @@ cmake_minimum_required(VERSION 3.25)
 
 # The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
-  engine/opened/session_table=engine_table engine/data/project_bounds=engine_data_bounds
+  engine/data/project_bounds=engine_data_bounds
   engine/api=engine_api engine/theory=engine_theory engine/host=engine_files engine/files=engine_files
   engine/runs=engine_runs
   engine/results=engine_results engine/text=engine_text engine/tokeniser=engine_tokeniser engine/codec=engine_codec
   engine/tokens=engine_tokens engine/data=engine_data
-  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/opened=engine_opened engine=engine
+  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/wire=engine_wire engine/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
@@ -25,7 +25,7 @@ set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory host files opened runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
+  api theory host files wire process runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
   network observe train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
 set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)

@@ -42,10 +42,10 @@ set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs engine_results engine_text engine_codec
                                    engine_data archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
-set(RESIDUA_MAY_USE_engine_table   engine_api)
+set(RESIDUA_MAY_USE_engine_wire    projects engine_api nlohmann)
+set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data
-                                   engine_lowrank engine_table torch)
-set(RESIDUA_MAY_USE_engine_opened  engine_api engine_files engine_table)
+                                   engine_lowrank engine_wire torch)
 set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -56,12 +56,12 @@ set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bun
                                    qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
                                    engine_text engine_tokeniser engine_codec engine_tokens engine_data engine_data_bounds
-                                   engine_bundle engine_lowrank engine engine_table engine_opened editor visualizers
+                                   engine_bundle engine_lowrank engine engine_wire engine_process editor visualizers
                                    report resources cli app archive zstd arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
-set(RESIDUA_MAY_LINK_cli engine_opened engine_codec engine_data)
-set(RESIDUA_MAY_LINK_app engine_opened engine_codec engine_data opengl)
+set(RESIDUA_MAY_LINK_cli engine_process engine_codec engine_data)
+set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_data opengl)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS

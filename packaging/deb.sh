@@ -43,7 +43,7 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
 # LibTorch and Arrow.
 cmake --install "$build" --prefix "$root/usr" >"$work/install.log" 2>&1 ||
   { cat "$work/install.log" >&2; fail "cmake --install of $build failed (above)"; }
-mv "$root/usr/bin/residua" "$root/usr/bin/residua-cli" "$own/"
+mv "$root/usr/bin/residua" "$root/usr/bin/residua-cli" "$root/usr/bin/residua-engine" "$own/"
 for each in "$own"/residua* "$own"/*.so; do
   echo "file(RPATH_REMOVE FILE \"$each\")" >"$work/rpath.cmake"
   cmake -P "$work/rpath.cmake"
@@ -52,6 +52,7 @@ find "$own" -type f \( -name 'residua*' -o -name '*.so' \) -exec strip --strip-u
 find "$own" -name '*.so' -exec chmod 644 {} +
 install -m 755 "$checkout/packaging/debian/residua-launch" "$root/usr/bin/residua"
 ln -s residua "$root/usr/bin/residua-cli"
+ln -s residua "$root/usr/bin/residua-engine"
 install -m 755 "$checkout/packaging/debian/residua-setup" "$root/usr/bin/residua-setup"
 install -D -m 644 -t "$own/setup" "$checkout"/packaging/{common.sh,libtorch.sh,wheels.txt}
 install -D -m 644 -t "$share/man/man1" "$checkout"/packaging/debian/*.1
@@ -63,7 +64,7 @@ printf 'residua (%s) stable; urgency=medium\n\n  * Built from the sources of thi
 mkdir -p "$work/debian"
 printf 'Source: residua\n\nPackage: residua\nArchitecture: amd64\n' >"$work/debian/control"
 runpath() { readelf -d "$1" | sed -n 's/^.*RUNPATH.*\[\(.*\)\].*$/\1/p' | tr ':' '\n' | grep "$2" | head -n 1; }
-torch=$(runpath "$build/engine/libresidua_engine.so" torch/lib)
+torch=$(runpath "$build/bin/residua-engine" torch/lib)
 places=(-l"$torch" -l"$torch/../../nvidia/cu13/lib")
 if [ -e "$own/libresidua_parquet.so" ]; then
   places+=(-l"$(runpath "$build/engine/libresidua_parquet.so" pyarrow)")

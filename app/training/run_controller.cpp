@@ -411,7 +411,7 @@ void RunController::onEnded(const engine::RunEnded& event)
         }
         emit queueChanged();
     }
-    if (event.status == engine::RunStatus::Failed) {
+    if (event.hasFailed()) {
         emit refused(QString::fromStdString(event.error.text()));
     }
     emit ended(event);

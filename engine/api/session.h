@@ -269,7 +269,10 @@ struct RunEnded {
     RunStatus status{};
     std::int64_t step = 0;
     Error error;
-    bool noEngine = false; ///< true if the run failed because the engine cannot be opened, as any other run would
+    bool noEngine = false; ///< true if the run failed because the engine cannot be started, as any other run would
+
+    /// True if `error` says why the run ended. Interrupted: the engine's process ended within it.
+    [[nodiscard]] bool hasFailed() const { return status == RunStatus::Failed || status == RunStatus::Interrupted; }
 };
 /// A message for the user; the run continues.
 struct Notice {
@@ -418,6 +421,9 @@ using EventSink = std::function<void(Event)>;
 /// The engine: one thread that owns every tensor. `post` never blocks and may be called from any thread. Commands are
 /// executed in order; those for a running run at its next step boundary, or during a long query beside it. The
 /// destructor stops a running run after a checkpoint and joins the thread.
+///
+/// The programs have the engine in a process of its own (engine/process), which the first command starts. If that
+/// process ends by itself, its run ends as Interrupted, its queries fail, and the next command starts another process.
 class Session {
 public:
     /// `threads` is the number of CPU threads for mathematics. 0: the library's default, or for a resumed run the

@@ -5,7 +5,7 @@
 #
 #   tests/gpu/bundle.sh
 #
-# The archive holds bin/ (programs, benches, tests, libresidua_engine.so, the kernels), lib/ (the distribution's libraries
+# The archive holds bin/ (programs, benches, tests, the engine, the kernels), lib/ (the distribution's libraries
 # that they link, except the C and C++ run-time libraries), peer_pytorch.py, day.sh, and `built-with` (the sizes of the
 # LibTorch libraries that the programs were linked against).
 set -euo pipefail
@@ -15,16 +15,16 @@ set -euo pipefail
 [ $# = 0 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
 build="$checkout/build/gpu" work="$checkout/build/gpu-day/bundle" archive="$checkout/build/gpu-day/bundle.tar.xz"
 limit=$((55 * 1024 * 1024))
-programs=(bin/residua-cli bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix tests/kernels/kernels_tst_cuda_transformer
+programs=(bin/residua-cli bin/residua-engine bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix tests/kernels/kernels_tst_cuda_transformer
   tests/engine/engine_training)
 
-configure_and_build gpu residua-cli residua_engine_library residua_kernels_cuda bench_depth_mix bench_training bench_stages \
+configure_and_build gpu residua-cli residua-engine residua_kernels_cuda bench_depth_mix bench_training bench_stages \
   kernels_tst_cuda_depth_mix kernels_tst_cuda_transformer engine_training
 
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/lib"
 for file in "${programs[@]}"; do cp "$(find "$build/${file%/*}" -maxdepth 2 -type f -name "${file##*/}" -perm -u+x | head -n 1)" "$work/bin/"; done
-for library in libresidua_engine.so libresidua_kernels_cuda.so; do
+for library in libresidua_kernels_cuda.so; do
   cp "$(find "$build" -name "$library" | head -n 1)" "$work/bin/"
 done
 strip "$work"/bin/*

@@ -3,7 +3,6 @@
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
-#include "engine/opened/engine_library.h"
 
 #include <nlohmann/json.hpp>
 
@@ -84,11 +83,6 @@ bool isNotRoot()
 
 Forked runForked(const std::vector<std::string>& words, const fs::path& folder, unsigned seconds)
 {
-    // Here, once: a copy would take half a second for it, and may not read what belongs to the user that starts the
-    // test.
-    if (const auto& engine = engine::openEngine(); !engine) {
-        return {-1, 0, {}, engine.error().text()};
-    }
     const int output = memfd_create("output", MFD_CLOEXEC);
     const int errors = memfd_create("errors", MFD_CLOEXEC);
     std::fflush(nullptr); // what waits there would be written twice

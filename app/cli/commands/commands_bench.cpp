@@ -97,7 +97,7 @@ Exit runBench(const Arguments& arguments, const Console& console)
     command.runDirectory = scratch->path() / "run";
     command.device = arguments.text("device", "cpu");
     const RunOutcome outcome = follow(command, console, Show::NothingButKeepSteps, Computing::from(arguments));
-    if (outcome.ended.status == engine::RunStatus::Failed) {
+    if (outcome.ended.hasFailed()) {
         return console.fail(Exit::RunFailed, outcome.ended.error);
     }
     if (outcome.ended.status == engine::RunStatus::Stopped) {

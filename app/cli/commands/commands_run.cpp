@@ -23,7 +23,7 @@ namespace {
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
     const std::string directory = outcome.started.runDirectory.string();
-    if (outcome.ended.status == engine::RunStatus::Failed) {
+    if (outcome.ended.hasFailed()) {
         const Exit code = console.fail(Exit::RunFailed, outcome.ended.error);
         if (outcome.checkpointStep >= 0) {
             console.remark("go on from the checkpoint of step " + std::to_string(outcome.checkpointStep) +
@@ -175,7 +175,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
         return trainOn(project, written, directory, arguments, computing, console);
     }
     const RunOutcome outcome = trainNew(project, directory, arguments, computing, console);
-    const bool refused = !outcome.began() && outcome.ended.status == engine::RunStatus::Failed;
+    const bool refused = !outcome.began() && outcome.ended.hasFailed();
     if (mayResume && refused && isRun()) { // another process with the same command was faster
         return trainOn(project, written, directory, arguments, computing, console);
     }

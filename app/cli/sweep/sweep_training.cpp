@@ -131,7 +131,7 @@ Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const 
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
-    const bool hasFailed = outcome.ended.status == engine::RunStatus::Failed;
+    const bool hasFailed = outcome.ended.hasFailed();
     const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
     // If the end was requested while this member ended, no other member begins.
     switch (outcome.stopCause) {

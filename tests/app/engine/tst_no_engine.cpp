@@ -18,7 +18,7 @@ class TestNoEngine : public WindowHarness {
     Q_OBJECT
 
 private slots:
-    void initTestCase() { qputenv("RESIDUA_ENGINE", "/nowhere/at/all.so"); }
+    void initTestCase() { qputenv("RESIDUA_ENGINE", "/nowhere/at/all"); }
 
     void init() { openWindowOn(quickExample()); }
 
@@ -45,7 +45,7 @@ private slots:
         QVERIFY(bar->awaitsDevices());
         m_window->show(); // now it asks for its devices
         QTRY_VERIFY_WITH_TIMEOUT(!bar->awaitsDevices(), kPatience);
-        QVERIFY(devices->toolTip().contains(QLatin1String("libresidua_engine.so")));
+        QVERIFY(devices->toolTip().contains(QLatin1String("residua-engine")));
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
     }
 
@@ -111,7 +111,7 @@ private:
     [[nodiscard]] bool saysWhatIsMissing() const
     {
         const QString text = m_window->bannerText();
-        return text.contains(QLatin1String("[libresidua_engine.so]")) &&
+        return text.contains(QLatin1String("[residua-engine]")) &&
                text.contains(QLatin1String("install it again"));
     }
 };

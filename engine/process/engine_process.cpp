@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/process/engine_process.h"
+
+#include "engine/host/own_library.h"
+#include "projects/base/text.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr const char* kProgram = "residua-engine";
+constexpr const char* kVariable = "RESIDUA_ENGINE"; ///< names the program in place of the one beside this one
+constexpr const char* kWithout = "the engine, without which nothing is trained or computed, ";
+constexpr std::size_t kKeptLines = 8;
+
+using Pipe = std::array<int, 2>;
+
+void closeBoth(const Pipe& pipe)
+{
+    for (const int end : pipe) {
+        if (end >= 0) {
+            close(end);
+        }
+    }
+}
+
+Error notInstalled()
+{
+    const char* const named = std::getenv(kVariable);
+    const std::string missing = named != nullptr ? std::string("is not where ") + kVariable + " says, at " + named +
+                                                       ": unset that variable, or"
+                                                 : "is not installed beside the program:";
+    return {kProgram, kWithout + missing + " install it again"};
+}
+
+} // namespace
+
+EngineProcess::~EngineProcess()
+{
+    close();
+    [[maybe_unused]] const std::string end = wait();
+    for (const int descriptor : {m_events, m_errors}) {
+        if (descriptor >= 0) {
+            ::close(descriptor);
+        }
+    }
+}
+
+Status EngineProcess::start(int threads)
+{
+    const std::string path = findOwnLibrary(kProgram, kVariable, "bin").string();
+    if (path.empty()) {
+        return notInstalled();
+    }
+    if (const Status spawned = spawn(path); !spawned) {
+        return spawned;
+    }
+    const Result<std::optional<Frame>> frame = readFrame(m_events);
+    if (frame && !*frame) {
+        const std::string end = wait();
+        return Error{path, kWithout + std::string("does not start (it ") + end +
+                               "): residua-setup, or in a checkout packaging/setup.sh, installs LibTorch"};
+    }
+    const Result<Hello> hello = frame ? helloFrom(**frame) : frame.error();
+    if (!hello || hello->build != buildIdentity()) {
+        kill();
+        const std::string got = hello ? "it is of the build " + hello->build + ", expected " + buildIdentity()
+                                      : hello.error().text();
+        return Error{path, "is not the engine of this version of the program (" + got + "): install both again"};
+    }
+    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads}));
+}
+
+Status EngineProcess::spawn(const std::string& path)
+{
+    Pipe commands{-1, -1};
+    Pipe events{-1, -1};
+    Pipe errors{-1, -1};
+    int failed = 0;
+    for (Pipe* const each : {&commands, &events, &errors}) {
+        failed = failed == 0 && pipe2(each->data(), O_CLOEXEC) != 0 ? errno : failed;
+    }
+    if (failed == 0) {
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, commands[0], STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, events[1], STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        std::array<std::string, 3> words{path, "--stdio", "--parent=" + std::to_string(getpid())};
+        std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
+        failed = posix_spawn(&m_child, path.c_str(), &actions, &attributes, arguments.data(), environ);
+        posix_spawnattr_destroy(&attributes);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    m_commands = std::exchange(commands[1], -1);
+    m_events = std::exchange(events[0], -1);
+    m_errors = std::exchange(errors[0], -1);
+    closeBoth(commands);
+    closeBoth(events);
+    closeBoth(errors);
+    if (failed != 0) {
+        m_child = -1;
+        return Error{path, kWithout + std::string("cannot be started: ") + std::strerror(failed) + ": install it again"};
+    }
+    m_copying = std::thread([this] { copyErrors(); });
+    return {};
+}
+
+void EngineProcess::copyErrors()
+{
+    std::string line;
+    std::array<char, 4096> part{};
+    for (ssize_t got = 0; (got = read(m_errors, part.data(), part.size())) != 0;) {
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            break;
+        }
+        const auto count = static_cast<std::size_t>(got);
+        [[maybe_unused]] const ssize_t passed = write(STDERR_FILENO, part.data(), count);
+        const std::scoped_lock lock(m_mutex);
+        for (const char c : std::string_view(part.data(), count)) {
+            if (c != '\n') {
+                line += c;
+            } else if (!line.empty()) {
+                m_lines.push_back(std::exchange(line, {}));
+            }
+        }
+        while (m_lines.size() > kKeptLines) {
+            m_lines.pop_front();
+        }
+    }
+    const std::scoped_lock lock(m_mutex);
+    if (!line.empty()) {
+        m_lines.push_back(line);
+    }
+}
+
+Status EngineProcess::post(const Command& command)
+{
+    return writeFrame(m_commands, frameOf(command));
+}
+
+Result<std::optional<Event>> EngineProcess::next()
+{
+    Result<std::optional<Frame>> frame = readFrame(m_events);
+    if (!frame) {
+        return frame.error();
+    }
+    if (!*frame) {
+        return std::optional<Event>();
+    }
+    Result<Event> event = eventFrom(**frame);
+    return event ? Result<std::optional<Event>>(*std::move(event)) : event.error();
+}
+
+void EngineProcess::close()
+{
+    if (m_commands >= 0) {
+        ::close(std::exchange(m_commands, -1));
+    }
+}
+
+void EngineProcess::kill()
+{
+    ::kill(m_child, SIGKILL);
+}
+
+std::string EngineProcess::wait()
+{
+    if (!m_copying.joinable()) {
+        return {}; // not started, or ended
+    }
+    int status = 0;
+    while (waitpid(m_child, &status, 0) < 0 && errno == EINTR) {
+    }
+    m_copying.join();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return {};
+    }
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    std::string end = signal == 0 ? "ended with code " + std::to_string(WEXITSTATUS(status))
+                                  : "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+    if (signal == SIGKILL) {
+        end += ", as the system does where memory runs out";
+    }
+    return m_lines.empty() ? end : end + "; its last lines: " + joinedText(m_lines, " / ");
+}
+
+} // namespace residua::engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/wire/messages.h"
+
+#include <sys/types.h>
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace residua::engine {
+
+/// The program residua-engine as a child process, which speaks frames on its standard input and output. It ends with
+/// the thread that started it, as if it were part of this process. Its standard error is passed on to this process's,
+/// and its last lines are kept. One thread may start, post and close, and another one receive and wait.
+class EngineProcess {
+public:
+    EngineProcess() = default;
+    /// Closes the connection and waits for the end.
+    ~EngineProcess();
+    EngineProcess(const EngineProcess&) = delete;
+    EngineProcess& operator=(const EngineProcess&) = delete;
+
+    /// Starts the program beside this one, or the one that RESIDUA_ENGINE names, and exchanges Hello. The error names
+    /// the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
+    [[nodiscard]] Status start(int threads);
+
+    [[nodiscard]] Status post(const Command& command);
+    /// Waits for the next event. Returns nullopt at the end of the process; the error is a message that is none.
+    [[nodiscard]] Result<std::optional<Event>> next();
+    /// Tells the process that no further command comes: it stops a running run after a checkpoint, and ends.
+    void close();
+    /// Waits for the end and describes it with the last lines of its errors. Empty if it ended by itself without one.
+    /// A process that sends no events any more ends.
+    [[nodiscard]] std::string wait();
+    /// Ends the process at once.
+    void kill();
+
+private:
+    [[nodiscard]] Status spawn(const std::string& path);
+    void copyErrors();
+
+    pid_t m_child = -1;
+    int m_commands = -1;
+    int m_events = -1;
+    int m_errors = -1;
+    std::mutex m_mutex; ///< protects m_lines
+    std::deque<std::string> m_lines;
+    std::thread m_copying;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// engine/api/session.h for programs whose engine is a process of its own. Programs linked with the engine use
+// engine/session/session.cpp.
+#include "engine/api/environment.h"
+#include "engine/api/session.h"
+#include "engine/process/engine_process.h"
+
+#include <condition_variable>
+#include <csignal>
+#include <map>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+
+/// Starts the process with the first command, so that constructing a session does not block. One thread posts commands,
+/// and a second one receives events. If the process ends by itself, everything that it was asked is answered, and the
+/// next command starts another.
+class Session::Impl {
+public:
+    Impl(EventSink sink, int threads) : m_sink(std::move(sink)), m_threads(threads)
+    {
+        prepareEnvironment(); // here, because setting a variable beside the GUI's thread is unsafe
+        m_posting = std::thread([this] { postAll(); });
+    }
+
+    ~Impl()
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_quit = true;
+        }
+        m_wake.notify_one();
+        m_posting.join();
+    }
+
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void post(Command command)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_waiting.push_back(std::move(command));
+        }
+        m_wake.notify_one();
+    }
+
+private:
+    void postAll()
+    {
+        sigset_t pipe; // a write to a process that has ended is an error here, not a signal
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+        std::unique_lock lock(m_mutex);
+        while (true) {
+            m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
+            if (m_quit && (m_waiting.empty() || !m_runs)) {
+                break;
+            }
+            const std::vector<Command> commands = std::exchange(m_waiting, {});
+            lock.unlock();
+            for (const Command& command : commands) {
+                send(command);
+            }
+            lock.lock();
+        }
+        lock.unlock();
+        if (m_process) {
+            m_process->close();
+            m_receiving.join();
+            m_process.reset();
+        }
+    }
+
+    void send(const Command& command)
+    {
+        if (const Status started = start(); !started) {
+            std::visit([&](const auto& asked) { answer(asked, started.error()); }, command);
+            return;
+        }
+        {
+            const std::scoped_lock lock(m_mutex);
+            std::visit(
+                [&]<class Asked>(const Asked& asked) {
+                    if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
+                        m_active[asked.run] = 0;
+                    } else if constexpr (requires { asked.tag; } && !std::is_same_v<Asked, GiveUp>) {
+                        m_asked.insert(asked.tag);
+                    }
+                },
+                command);
+        }
+        // A process that has ended does not take it; the receiving thread answers.
+        [[maybe_unused]] const Status posted = m_process->post(command);
+    }
+
+    Status start()
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            if (m_runs) {
+                return {};
+            }
+        }
+        if (m_receiving.joinable()) {
+            m_receiving.join();
+        }
+        m_process.emplace();
+        if (const Status started = m_process->start(m_threads); !started) {
+            m_process.reset();
+            return started;
+        }
+        const std::scoped_lock lock(m_mutex);
+        m_runs = true;
+        m_receiving = std::thread([this] { receive(); });
+        return {};
+    }
+
+    void receive()
+    {
+        Result<std::optional<Event>> event = m_process->next();
+        while (event && *event) {
+            note(**event);
+            m_sink(*std::move(*event));
+            event = m_process->next();
+        }
+        std::string end;
+        if (event) {
+            end = m_process->wait();
+        } else {
+            m_process->kill();
+            end = "sent what is no event: " + event.error().text();
+        }
+        std::map<RunId, std::int64_t> active;
+        std::set<QueryTag> asked;
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_runs = false;
+            active.swap(m_active);
+            asked.swap(m_asked);
+        }
+        const Error why{"residua-engine", "the engine's process " + (end.empty() ? "ended" : end)};
+        for (const auto& [run, step] : active) {
+            m_sink(RunEnded{run, RunStatus::Interrupted, step,
+                            {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}});
+        }
+        for (const QueryTag tag : asked) {
+            m_sink(QueryFailed{tag, why});
+        }
+    }
+
+    /// Keeps what the process still owes an answer.
+    void note(const Event& event)
+    {
+        const std::scoped_lock lock(m_mutex);
+        std::visit(
+            [&]<class Told>(const Told& told) {
+                constexpr bool isPart =
+                    std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
+                    std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
+                    std::is_same_v<Told, TokeniserProgressed>;
+                if constexpr (std::is_same_v<Told, RunEnded>) {
+                    m_active.erase(told.run);
+                } else if constexpr (std::is_same_v<Told, Progress>) {
+                    const auto active = m_active.find(told.run);
+                    if (active != m_active.end() && !told.steps.empty()) {
+                        active->second = told.steps.back().step;
+                    }
+                } else if constexpr (requires { told.tag; } && !isPart) {
+                    m_asked.erase(told.tag);
+                }
+            },
+            event);
+    }
+
+    template <class Asked>
+    void answer(const Asked& asked, const Error& why)
+    {
+        if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
+            m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, true});
+        } else if constexpr (std::is_same_v<Asked, GiveUp>) {
+            // The query that it names has been answered.
+        } else if constexpr (requires { asked.tag; }) {
+            m_sink(QueryFailed{asked.tag, why});
+        }
+    }
+
+    EventSink m_sink;
+    int m_threads = 0;
+    std::mutex m_mutex; ///< protects the members up to m_active
+    std::condition_variable m_wake;
+    std::vector<Command> m_waiting;
+    bool m_quit = false;
+    bool m_runs = false;                      ///< the process can take commands
+    std::set<QueryTag> m_asked;               ///< not yet answered
+    std::map<RunId, std::int64_t> m_active;   ///< the last step of runs that have not ended
+    std::optional<EngineProcess> m_process;   ///< used by both threads; made and destroyed by the posting one
+    std::thread m_receiving;
+    std::thread m_posting; ///< last, because the thread uses the other members
+};
+
+Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}
+
+Session::~Session() = default;
+
+void Session::post(Command command)
+{
+    m_impl->post(std::move(command));
+}
+
+} // namespace residua::engine

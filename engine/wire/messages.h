@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/wire/frame.h"
+
+#include <string>
+
+namespace residua::engine {
+
+/// The first message of each side.
+struct Hello {
+    std::string build; ///< buildIdentity(); a side refuses the other if they differ
+    int threads = 0;   ///< from the program: Session's argument
+    bool operator==(const Hello&) const = default;
+};
+
+/// Returns the version, and a hash of the headers that define what crosses between program and engine.
+[[nodiscard]] const char* buildIdentity() noexcept;
+
+/// Conversions of messages. Reading does not change or run anything; the error says what a frame is instead. Any thread.
+[[nodiscard]] Frame frameOf(const Hello& hello);
+[[nodiscard]] Frame frameOf(const Command& command);
+[[nodiscard]] Frame frameOf(const Event& event);
+[[nodiscard]] Result<Hello> helloFrom(const Frame& frame);
+[[nodiscard]] Result<Command> commandFrom(const Frame& frame);
+[[nodiscard]] Result<Event> eventFrom(const Frame& frame);
+
+} // namespace residua::engine

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The engine's own process: it answers, ends with its session, and where it is killed, its run is resumed by another.
+#include "engine/results/run_reader.h"
+#include "projects/base/number_from.h"
+#include "tests/engine/session/run_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+
+namespace {
+
+/// The children of this process that have not been waited for.
+std::set<pid_t> children()
+{
+    std::set<pid_t> found;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream list(task.path() / "children");
+        for (pid_t child = 0; list >> child;) {
+            found.insert(child);
+        }
+    }
+    return found;
+}
+
+class TestEngineProcess : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void answersAndEndsWithItsSession()
+    {
+        SessionProbe probe;
+        QVERIFY(children().empty()); // before the first command
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+        QCOMPARE(probe.all<DevicesListed>()[0].devices[0].key, std::string("cpu"));
+        QCOMPARE(children().size(), std::size_t{1});
+        probe.close();
+        QVERIFY(children().empty());
+    }
+
+    void aRunStopsWithACheckpointWhenItsSessionEnds()
+    {
+        SessionProbe probe;
+        probe.post(startIn(folder(), kRun, quickLanguage(100'000)));
+        QVERIFY(probe.waitFor<Progress>());
+        probe.close();
+        const auto ended = probe.all<RunEnded>();
+        QCOMPARE(ended.size(), std::size_t{1});
+        QCOMPARE(ended[0].status, RunStatus::Stopped);
+        QVERIFY(!probe.all<CheckpointWritten>().empty());
+    }
+
+    /// Killed anywhere, what was recorded is what one process records, and the next process goes on from it.
+    void aKilledOneLosesNothing()
+    {
+        const projects::Project project = quickLanguage(60);
+        const auto expected = lossesOf(project, folder() / "whole");
+        QCOMPARE(expected.size(), std::size_t{60});
+        SessionProbe probe;
+        StartRun start = startIn(folder(), kRun, project);
+        start.project.training.checkpointEvery = 10;
+        probe.post(start);
+        QVERIFY(probe.waitUntil([](const Event& event) {
+            const auto* const progress = std::get_if<Progress>(&event);
+            return progress != nullptr && !progress->steps.empty() && progress->steps.back().step >= 15;
+        }));
+        QCOMPARE(children().size(), std::size_t{1});
+        kill(*children().begin(), SIGKILL);
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QCOMPARE(ended.status, RunStatus::Interrupted);
+        QVERIFY(ended.step >= 15);
+        QVERIFY(ended.error.message.find("signal 9") != std::string::npos);
+        const auto run = RunReader::open(start.runDirectory);
+        QVERIFY(run.ok());
+        QCOMPARE(run->info().status, RunStatus::Interrupted);
+
+        ResumeRun resume;
+        resume.run = RunId{2};
+        resume.runDirectory = start.runDirectory;
+        probe.post(resume); // the same session, another process
+        QVERIFY(probe.waitUntil([](const Event& event) {
+            const auto* const last = std::get_if<RunEnded>(&event);
+            return last != nullptr && last->run == RunId{2};
+        }));
+        QCOMPARE(probe.all<RunEnded>()[1].status, RunStatus::Finished);
+        QCOMPARE(recordedLosses(start.runDirectory), expected);
+    }
+
+private:
+    [[nodiscard]] std::filesystem::path folder() const { return m_folder->path().toStdString(); }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestEngineProcess)
+#include "tst_engine_process.moc"

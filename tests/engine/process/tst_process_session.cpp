@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A session of a program whose engine is a process: where there is none, where it is of another build, and where it
+// ends by itself.
+#include "engine/api/session.h"
+#include "engine/wire/messages.h"
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace residua;
+using namespace residua::engine;
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr QueryTag kLastTag{1000};
+
+/// What a session has told.
+class Told {
+public:
+    void take(Event event)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_events.push_back(std::move(event));
+        }
+        m_came.notify_one();
+    }
+
+    /// All until the answer to kLastTag, which is none of them; less where it does not come.
+    std::vector<Event> untilLast()
+    {
+        std::unique_lock lock(m_mutex);
+        const auto last = [this] {
+            const auto* const failed = m_events.empty() ? nullptr : std::get_if<QueryFailed>(&m_events.back());
+            return failed != nullptr && failed->tag == kLastTag;
+        };
+        if (m_came.wait_for(lock, kPatience, last)) {
+            m_events.pop_back();
+        }
+        return std::exchange(m_events, {});
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_came;
+    std::vector<Event> m_events;
+};
+
+/// One of each kind, by its place among the commands; its run or tag is that place and one.
+template <std::size_t... place>
+std::vector<Command> allCommands(std::index_sequence<place...>)
+{
+    const auto numbered = []<class Asked>(Asked asked, int number) {
+        if constexpr (requires { asked.run; }) {
+            asked.run = static_cast<RunId>(number);
+        } else {
+            asked.tag = static_cast<QueryTag>(number);
+        }
+        return Command(std::move(asked));
+    };
+    return {numbered(std::variant_alternative_t<place, Command>{}, static_cast<int>(place) + 1)...};
+}
+
+class TestProcessSession : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { qputenv("RESIDUA_ENGINE", "/nowhere/at/all"); }
+
+    void aSessionThatIsAskedNothingEnds()
+    {
+        Told told;
+        {
+            const Session session([&](Event event) { told.take(std::move(event)); });
+        }
+        told.take(QueryFailed{kLastTag, {}});
+        QVERIFY(told.untilLast().empty());
+    }
+
+    void oneThatIsAskedAndEndedAtOnceEnds()
+    {
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(ListDevices{QueryTag{1}});
+    }
+
+    void everyCommandThatHasAnAnswerFailsInOrder()
+    {
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        const std::vector<Command> commands = allCommands(std::make_index_sequence<std::variant_size_v<Command>>());
+        for (const Command& command : commands) {
+            session.post(command);
+        }
+        session.post(ListDevices{kLastTag});
+        const std::vector<Event> events = told.untilLast();
+
+        std::size_t next = 0;
+        const auto isNext = [&](const auto& matches) { return next < events.size() && matches(events[next++]); };
+        for (std::size_t place = 0; place < commands.size(); ++place) {
+            const int number = static_cast<int>(place) + 1;
+            const Command& command = commands[place];
+            const auto isAnyOf = [&]<class... Kinds>(std::variant<Kinds...>*) {
+                return (std::holds_alternative<Kinds>(command) || ...);
+            };
+            const auto failed = [&](const Event& event) {
+                const auto* const query = std::get_if<QueryFailed>(&event);
+                return query != nullptr && query->tag == static_cast<QueryTag>(number) &&
+                       query->error.place == "residua-engine";
+            };
+            const auto ended = [&](const Event& event) {
+                const auto* const run = std::get_if<RunEnded>(&event);
+                return run != nullptr && run->run == static_cast<RunId>(number) && run->status == RunStatus::Failed &&
+                       run->step == 0 && run->noEngine && run->error.place == "residua-engine";
+            };
+            if (isAnyOf(static_cast<std::variant<StartRun, ResumeRun>*>(nullptr))) {
+                QVERIFY2(isNext(ended), qPrintable(QString::number(number)));
+            } else if (!isAnyOf(
+                           static_cast<std::variant<Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>*>(nullptr))) {
+                QVERIFY2(isNext(failed), qPrintable(QString::number(number)));
+            }
+        }
+        QCOMPARE(next, events.size());
+    }
+
+    // ---- with something else in its place
+
+    void whatIsNoEngineIsRefused_data()
+    {
+        QTest::addColumn<QString>("script");
+        QTest::addColumn<QString>("says");
+        const QString other = hello("another.frame", {"of another day", 0});
+        QTest::newRow("another build") << "cat " + other + "; cat" << "it is of the build of another day, expected ";
+        QTest::newRow("another program") << "echo Usage: something" << "is not the engine of this version";
+        QTest::newRow("without LibTorch") << "echo libtorch_cpu.so: cannot open >&2; exit 127"
+                                          << "does not start (it ended with code 127; its last lines: "
+                                             "libtorch_cpu.so: cannot open): residua-setup";
+    }
+    void whatIsNoEngineIsRefused()
+    {
+        QFETCH(QString, script);
+        QFETCH(QString, says);
+        useScript(script);
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(StartRun{.run = RunId{1}});
+        session.post(ListDevices{kLastTag});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        const auto& ended = std::get<RunEnded>(events[0]);
+        QVERIFY(ended.noEngine);
+        QCOMPARE(ended.error.place, m_folder.filePath("engine").toStdString());
+        QVERIFY2(ended.error.message.find(says.toStdString()) != std::string::npos, ended.error.message.c_str());
+    }
+
+    void anEngineThatEndsAnswersEverything()
+    {
+        const QString own = hello("own.frame", {buildIdentity(), 0});
+        useScript("echo x >> starts; cat " + own + "; head -c 3000 >/dev/null; echo out of memory >&2; kill -9 $$");
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(StartRun{.run = RunId{7}});
+        session.post(ListDevices{kLastTag});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        const auto& ended = std::get<RunEnded>(events[0]);
+        QCOMPARE(ended.run, RunId{7});
+        QCOMPARE(ended.status, RunStatus::Interrupted);
+        QVERIFY(!ended.noEngine);
+        const std::string& message = ended.error.message;
+        QVERIFY2(message.find("was ended by signal 9") != std::string::npos &&
+                     message.find("its last lines: out of memory") != std::string::npos &&
+                     message.find("resume it") != std::string::npos,
+                 message.c_str());
+        session.post(StartRun{.run = RunId{8}}); // another process
+        session.post(ListDevices{kLastTag});
+        QCOMPARE(told.untilLast().size(), std::size_t{1});
+        QFile starts(m_folder.filePath("starts"));
+        QVERIFY(starts.open(QIODevice::ReadOnly));
+        QCOMPARE(starts.readAll(), QByteArray("x\nx\n"));
+    }
+
+private:
+    /// A file with the first message of an engine.
+    QString hello(const QString& name, const Hello& hello) const
+    {
+        const QString path = m_folder.filePath(name);
+        const int file = open(qPrintable(path), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        [[maybe_unused]] const Status written = writeFrame(file, frameOf(hello));
+        close(file);
+        return path;
+    }
+
+    void useScript(const QString& script) const
+    {
+        const QString path = m_folder.filePath("engine");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\ncd " + m_folder.path().toUtf8() + "\n" + script.toUtf8() + "\n");
+        file.close();
+        QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        qputenv("RESIDUA_ENGINE", path.toUtf8());
+    }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestProcessSession)
+#include "tst_process_session.moc"
