@@ -38,9 +38,9 @@ void closeBoth(const Pipe& pipe)
 Error notInstalled()
 {
     const char* const named = std::getenv(kVariable);
-    const std::string missing = named != nullptr ? std::string("is not where ") + kVariable + " says, at " + named +
-                                                       ": unset that variable, or"
-                                                 : "is not installed beside the program:";
+    const std::string missing =
+        named != nullptr ? std::string("is not where ") + kVariable + " says, at " + named + ": unset that variable, or"
+                         : "is not installed beside the program:";
     return {kProgram, kWithout + missing + " install it again"};
 }
 
@@ -75,8 +75,8 @@ Status EngineProcess::start(int threads)
     const Result<Hello> hello = frame ? helloFrom(**frame) : frame.error();
     if (!hello || hello->build != buildIdentity()) {
         kill();
-        const std::string got = hello ? "it is of the build " + hello->build + ", expected " + buildIdentity()
-                                      : hello.error().text();
+        const std::string got =
+            hello ? "it is of the build " + hello->build + ", expected " + buildIdentity() : hello.error().text();
         return Error{path, "is not the engine of this version of the program (" + got + "): install both again"};
     }
     return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads}));
@@ -117,7 +117,8 @@ Status EngineProcess::spawn(const std::string& path)
     closeBoth(errors);
     if (failed != 0) {
         m_child = -1;
-        return Error{path, kWithout + std::string("cannot be started: ") + std::strerror(failed) + ": install it again"};
+        return Error{path,
+                     kWithout + std::string("cannot be started: ") + std::strerror(failed) + ": install it again"};
     }
     m_copying = std::thread([this] { copyErrors(); });
     return {};

@@ -145,7 +145,9 @@ private:
         }
         const Error why{"residua-engine", "the engine's process " + (end.empty() ? "ended" : end)};
         for (const auto& [run, step] : active) {
-            m_sink(RunEnded{run, RunStatus::Interrupted, step,
+            m_sink(RunEnded{run,
+                            RunStatus::Interrupted,
+                            step,
                             {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}});
         }
         for (const QueryTag tag : asked) {
@@ -159,10 +161,9 @@ private:
         const std::scoped_lock lock(m_mutex);
         std::visit(
             [&]<class Told>(const Told& told) {
-                constexpr bool isPart =
-                    std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
-                    std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
-                    std::is_same_v<Told, TokeniserProgressed>;
+                constexpr bool isPart = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
+                                        std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
+                                        std::is_same_v<Told, TokeniserProgressed>;
                 if constexpr (std::is_same_v<Told, RunEnded>) {
                     m_active.erase(told.run);
                 } else if constexpr (std::is_same_v<Told, Progress>) {
@@ -195,10 +196,10 @@ private:
     std::condition_variable m_wake;
     std::vector<Command> m_waiting;
     bool m_quit = false;
-    bool m_runs = false;                      ///< the process can take commands
-    std::set<QueryTag> m_asked;               ///< not yet answered
-    std::map<RunId, std::int64_t> m_active;   ///< the last step of runs that have not ended
-    std::optional<EngineProcess> m_process;   ///< used by both threads; made and destroyed by the posting one
+    bool m_runs = false;                    ///< the process can take commands
+    std::set<QueryTag> m_asked;             ///< not yet answered
+    std::map<RunId, std::int64_t> m_active; ///< the last step of runs that have not ended
+    std::optional<EngineProcess> m_process; ///< used by both threads; made and destroyed by the posting one
     std::thread m_receiving;
     std::thread m_posting; ///< last, because the thread uses the other members
 };

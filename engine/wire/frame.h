@@ -13,7 +13,8 @@ namespace residua::engine {
 /// (kFrameMagic, the bytes of `json`, the bytes of `numbers`) is followed by both.
 struct Frame {
     std::string json;
-    std::string numbers; ///< the float32 values of matrices, in the byte order of the machine; `json` tells their counts
+    std::string
+        numbers; ///< the float32 values of matrices, in the byte order of the machine; `json` tells their counts
     bool operator==(const Frame&) const = default;
 };
 
@@ -23,8 +24,8 @@ inline constexpr std::size_t kMostFrameBytes = std::size_t{1} << 30;
 
 /// Writes the frame to a file descriptor; blocks until all of it is written. The error tells why it is not.
 [[nodiscard]] Status writeFrame(int descriptor, const Frame& frame);
-/// Reads the next frame; blocks until it is complete. Returns nullopt if the other side ended between two frames. Memory
-/// is taken as bytes arrive, so a header alone takes none.
+/// Reads the next frame; blocks until it is complete. Returns nullopt if the other side ended between two frames.
+/// Memory is taken as bytes arrive, so a header alone takes none.
 [[nodiscard]] Result<std::optional<Frame>> readFrame(int descriptor);
 
 } // namespace residua::engine

@@ -18,7 +18,8 @@ struct Hello {
 /// Returns the version, and a hash of the headers that define what crosses between program and engine.
 [[nodiscard]] const char* buildIdentity() noexcept;
 
-/// Conversions of messages. Reading does not change or run anything; the error says what a frame is instead. Any thread.
+/// Conversions of messages. Reading does not change or run anything; the error says what a frame is instead. Any
+/// thread.
 [[nodiscard]] Frame frameOf(const Hello& hello);
 [[nodiscard]] Frame frameOf(const Command& command);
 [[nodiscard]] Frame frameOf(const Event& event);

@@ -130,7 +130,8 @@ template <class T>
     } else if constexpr (kIs<T, std::optional>) {
         return value ? json::array({encoded(*value, numbers)}) : json(nullptr);
     } else if constexpr (kIs<T, std::variant>) {
-        return json::array({value.index(), std::visit([&](const auto& part) { return encoded(part, numbers); }, value)});
+        return json::array(
+            {value.index(), std::visit([&](const auto& part) { return encoded(part, numbers); }, value)});
     } else if constexpr (kIs<T, std::pair>) {
         return json::array({encoded(value.first, numbers), encoded(value.second, numbers)});
     } else if constexpr (kIs<T, std::vector> || kIs<T, std::map>) {

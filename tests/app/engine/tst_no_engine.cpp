@@ -111,8 +111,7 @@ private:
     [[nodiscard]] bool saysWhatIsMissing() const
     {
         const QString text = m_window->bannerText();
-        return text.contains(QLatin1String("[residua-engine]")) &&
-               text.contains(QLatin1String("install it again"));
+        return text.contains(QLatin1String("[residua-engine]")) && text.contains(QLatin1String("install it again"));
     }
 };
 

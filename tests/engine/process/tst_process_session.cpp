@@ -143,8 +143,10 @@ private slots:
         QTest::addColumn<QString>("script");
         QTest::addColumn<QString>("says");
         const QString other = hello("another.frame", {"of another day", 0});
-        QTest::newRow("another build") << "cat " + other + "; cat" << "it is of the build of another day, expected ";
-        QTest::newRow("another program") << "echo Usage: something" << "is not the engine of this version";
+        QTest::newRow("another build") << "cat " + other + "; cat"
+                                       << "it is of the build of another day, expected ";
+        QTest::newRow("another program") << "echo Usage: something"
+                                         << "is not the engine of this version";
         QTest::newRow("without LibTorch") << "echo libtorch_cpu.so: cannot open >&2; exit 127"
                                           << "does not start (it ended with code 127; its last lines: "
                                              "libtorch_cpu.so: cannot open): residua-setup";

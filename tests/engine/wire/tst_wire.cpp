@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
 #include "engine/wire/messages.h"
-#include "tests/support/draws.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
@@ -149,7 +148,8 @@ private slots:
         const QByteArray magic = QByteArray::fromHex("52534431");
         QTest::newRow("text") << QByteArray("usage: something else") << "something else than messages";
         QTest::newRow("part of a header") << magic << "something else than messages";
-        QTest::newRow("ends early") << magic + QByteArray::fromHex("0500000000000000") + "abc" << "within a message";
+        QTest::newRow("ends early") << magic + QByteArray::fromHex("0500000000000000") + "abc"
+                                    << "within a message";
         QTest::newRow("too long") << magic + QByteArray::fromHex("ffffff7f00000000") << "expected at most 1073741824";
     }
     void whatIsNoFrameIsAnError()
@@ -173,7 +173,8 @@ private slots:
         }
         std::mt19937 draws(tests::randomSeed());
         int read = 0;
-        for (int round = 0; round < kRounds; ++round) {
+        const auto rounds = tests::numberOf<int>("RESIDUA_FUZZ_ROUNDS", 4'000);
+        for (int round = 0; round < rounds; ++round) {
             Frame frame = frames[draws() % frames.size()];
             damage(frame.json, draws);
             if (draws() % 4 == 0) {
@@ -190,8 +191,6 @@ private slots:
     }
 
 private:
-    static constexpr int kRounds = 4'000;
-
     static void damage(std::string& text, std::mt19937& draws)
     {
         static constexpr std::string_view kBits = "0123456789-.eE\"{}[]:,\\ntrufals\xff";
