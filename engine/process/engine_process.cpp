@@ -121,7 +121,7 @@ Status EngineProcess::spawn(const std::string& path)
                      kWithout + std::string("cannot be started: ") + std::strerror(failed) + ": install it again"};
     }
     m_copying = std::thread([this] { copyErrors(); });
-    return {};
+    return Done{};
 }
 
 void EngineProcess::copyErrors()

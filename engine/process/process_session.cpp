@@ -78,12 +78,21 @@ private:
 
     void send(const Command& command)
     {
-        if (const Status started = start(); !started) {
-            std::visit([&](const auto& asked) { answer(asked, started.error()); }, command);
-            return;
-        }
-        {
-            const std::scoped_lock lock(m_mutex);
+        do {
+            if (const Status started = start(); !started) {
+                std::visit([&](const auto& asked) { answer(asked, started.error()); }, command);
+                return;
+            }
+        } while (!owesAnswer(command));
+        // A process that has ended does not take it; the receiving thread answers.
+        [[maybe_unused]] const Status posted = m_process->post(command);
+    }
+
+    /// Keeps what the process now owes an answer. Returns false if it has ended.
+    bool owesAnswer(const Command& command)
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_runs) {
             std::visit(
                 [&]<class Asked>(const Asked& asked) {
                     if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
@@ -94,8 +103,7 @@ private:
                 },
                 command);
         }
-        // A process that has ended does not take it; the receiving thread answers.
-        [[maybe_unused]] const Status posted = m_process->post(command);
+        return m_runs;
     }
 
     Status start()
@@ -103,7 +111,7 @@ private:
         {
             const std::scoped_lock lock(m_mutex);
             if (m_runs) {
-                return {};
+                return Done{};
             }
         }
         if (m_receiving.joinable()) {
@@ -117,7 +125,7 @@ private:
         const std::scoped_lock lock(m_mutex);
         m_runs = true;
         m_receiving = std::thread([this] { receive(); });
-        return {};
+        return Done{};
     }
 
     void receive()

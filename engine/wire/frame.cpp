@@ -31,7 +31,7 @@ Status writeAll(int descriptor, const char* bytes, std::size_t count)
         bytes += std::max<ssize_t>(written, 0);
         count -= static_cast<std::size_t>(std::max<ssize_t>(written, 0));
     }
-    return {};
+    return Done{};
 }
 
 /// Appends `count` bytes to `to`, fewer at the end of the stream.
@@ -50,7 +50,7 @@ Status readInto(int descriptor, std::string& to, std::size_t count)
             break;
         }
     }
-    return {};
+    return Done{};
 }
 
 Error tooLong(std::size_t bytes)

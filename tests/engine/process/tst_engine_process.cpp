@@ -19,8 +19,8 @@ using namespace residua::tests;
 
 namespace {
 
-/// The children of this process that have not been waited for.
-std::set<pid_t> children()
+/// The engines that this process has started and not waited for.
+std::set<pid_t> engines()
 {
     std::set<pid_t> found;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -41,13 +41,13 @@ private slots:
     void answersAndEndsWithItsSession()
     {
         SessionProbe probe;
-        QVERIFY(children().empty()); // before the first command
+        QVERIFY(engines().empty()); // before the first command
         probe.post(ListDevices{QueryTag{1}});
         QVERIFY(probe.waitFor<DevicesListed>());
         QCOMPARE(probe.all<DevicesListed>()[0].devices[0].key, std::string("cpu"));
-        QCOMPARE(children().size(), std::size_t{1});
+        QCOMPARE(engines().size(), std::size_t{1});
         probe.close();
-        QVERIFY(children().empty());
+        QVERIFY(engines().empty());
     }
 
     void aRunStopsWithACheckpointWhenItsSessionEnds()
@@ -76,8 +76,8 @@ private slots:
             const auto* const progress = std::get_if<Progress>(&event);
             return progress != nullptr && !progress->steps.empty() && progress->steps.back().step >= 15;
         }));
-        QCOMPARE(children().size(), std::size_t{1});
-        kill(*children().begin(), SIGKILL);
+        QCOMPARE(engines().size(), std::size_t{1});
+        ::kill(*engines().begin(), SIGKILL);
         QVERIFY(probe.waitFor<RunEnded>());
         const RunEnded ended = probe.all<RunEnded>()[0];
         QCOMPARE(ended.status, RunStatus::Interrupted);
@@ -85,7 +85,7 @@ private slots:
         QVERIFY(ended.error.message.find("signal 9") != std::string::npos);
         const auto run = RunReader::open(start.runDirectory);
         QVERIFY(run.ok());
-        QCOMPARE(run->info().status, RunStatus::Interrupted);
+        QCOMPARE(run->info()->status, RunStatus::Interrupted);
 
         ResumeRun resume;
         resume.run = RunId{2};

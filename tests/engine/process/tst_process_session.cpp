@@ -74,6 +74,13 @@ std::vector<Command> allCommands(std::index_sequence<place...>)
     return {numbered(std::variant_alternative_t<place, Command>{}, static_cast<int>(place) + 1)...};
 }
 
+StartRun runWith(RunId run)
+{
+    StartRun start;
+    start.run = run;
+    return start;
+}
+
 class TestProcessSession : public QObject {
     Q_OBJECT
 
@@ -158,7 +165,7 @@ private slots:
         useScript(script);
         Told told;
         Session session([&](Event event) { told.take(std::move(event)); });
-        session.post(StartRun{.run = RunId{1}});
+        session.post(runWith(RunId{1}));
         session.post(ListDevices{kLastTag});
         const std::vector<Event> events = told.untilLast();
         QCOMPARE(events.size(), std::size_t{1});
@@ -171,10 +178,10 @@ private slots:
     void anEngineThatEndsAnswersEverything()
     {
         const QString own = hello("own.frame", {buildIdentity(), 0});
-        useScript("echo x >> starts; cat " + own + "; head -c 3000 >/dev/null; echo out of memory >&2; kill -9 $$");
+        useScript("echo x >> starts; cat " + own + "; head -c 300 >/dev/null; echo out of memory >&2; kill -9 $$");
         Told told;
         Session session([&](Event event) { told.take(std::move(event)); });
-        session.post(StartRun{.run = RunId{7}});
+        session.post(runWith(RunId{7}));
         session.post(ListDevices{kLastTag});
         const std::vector<Event> events = told.untilLast();
         QCOMPARE(events.size(), std::size_t{1});
@@ -187,7 +194,7 @@ private slots:
                      message.find("its last lines: out of memory") != std::string::npos &&
                      message.find("resume it") != std::string::npos,
                  message.c_str());
-        session.post(StartRun{.run = RunId{8}}); // another process
+        session.post(runWith(RunId{8})); // another process
         session.post(ListDevices{kLastTag});
         QCOMPARE(told.untilLast().size(), std::size_t{1});
         QFile starts(m_folder.filePath("starts"));
