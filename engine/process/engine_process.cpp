@@ -14,13 +14,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace residua::engine {
 namespace {
 
 constexpr const char* kProgram = "residua-engine";
-constexpr const char* kVariable = "RESIDUA_ENGINE"; ///< names the program in place of the one beside this one
+/// Names the program in place of the one beside this one, or is a command line that ends in it.
+constexpr const char* kVariable = "RESIDUA_ENGINE";
 constexpr const char* kWithout = "the engine, without which nothing is trained or computed, ";
 constexpr std::size_t kKeptLines = 8;
 
@@ -33,6 +35,15 @@ void closeBoth(const Pipe& pipe)
             close(end);
         }
     }
+}
+
+/// Returns the command line in the variable; null if it names a file or is not set.
+const char* givenCommand()
+{
+    const char* const named = std::getenv(kVariable);
+    std::error_code ignored;
+    const bool isCommand = named != nullptr && std::strchr(named, ' ') != nullptr;
+    return isCommand && !std::filesystem::exists(named, ignored) ? named : nullptr;
 }
 
 Error notInstalled()
@@ -59,18 +70,24 @@ EngineProcess::~EngineProcess()
 
 Status EngineProcess::start(int threads)
 {
-    const std::string path = findOwnLibrary(kProgram, kVariable, "bin").string();
+    const char* const command = givenCommand();
+    const std::string path = command != nullptr ? command : findOwnLibrary(kProgram, kVariable, "bin").string();
     if (path.empty()) {
         return notInstalled();
     }
-    if (const Status spawned = spawn(path); !spawned) {
+    const std::vector<std::string> words =
+        command != nullptr ? std::vector<std::string>{"/bin/sh", "-c", command}
+                           : std::vector<std::string>{path, "--stdio", "--parent=" + std::to_string(getpid())};
+    if (const Status spawned = spawn(words); !spawned) {
         return spawned;
     }
     const Result<std::optional<Frame>> frame = readFrame(m_events);
     if (frame && !*frame) {
         const std::string end = wait();
-        return Error{path, kWithout + std::string("does not start (it ") + end +
-                               "): residua-setup, or in a checkout packaging/setup.sh, installs LibTorch"};
+        return Error{
+            path,
+            kWithout + std::string("does not start (it ") + end + ")" +
+                (command != nullptr ? "" : ": residua-setup, or in a checkout packaging/setup.sh, installs LibTorch")};
     }
     const Result<Hello> hello = frame ? helloFrom(**frame) : frame.error();
     if (!hello || hello->build != buildIdentity()) {
@@ -79,10 +96,11 @@ Status EngineProcess::start(int threads)
             hello ? "it is of the build " + hello->build + ", expected " + buildIdentity() : hello.error().text();
         return Error{path, "is not the engine of this version of the program (" + got + "): install both again"};
     }
-    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads}));
+    std::error_code ignored; // a folder that was deleted has no path
+    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads, std::filesystem::current_path(ignored)}));
 }
 
-Status EngineProcess::spawn(const std::string& path)
+Status EngineProcess::spawn(std::vector<std::string> words)
 {
     Pipe commands{-1, -1};
     Pipe events{-1, -1};
@@ -103,9 +121,12 @@ Status EngineProcess::spawn(const std::string& path)
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        std::array<std::string, 3> words{path, "--stdio", "--parent=" + std::to_string(getpid())};
-        std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
-        failed = posix_spawn(&m_child, path.c_str(), &actions, &attributes, arguments.data(), environ);
+        std::vector<char*> arguments;
+        for (std::string& word : words) {
+            arguments.push_back(word.data());
+        }
+        arguments.push_back(nullptr);
+        failed = posix_spawn(&m_child, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
     }
@@ -117,7 +138,7 @@ Status EngineProcess::spawn(const std::string& path)
     closeBoth(errors);
     if (failed != 0) {
         m_child = -1;
-        return Error{path,
+        return Error{words[0],
                      kWithout + std::string("cannot be started: ") + std::strerror(failed) + ": install it again"};
     }
     m_copying = std::thread([this] { copyErrors(); });

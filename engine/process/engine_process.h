@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace residua::engine {
 
@@ -23,8 +24,9 @@ public:
     EngineProcess(const EngineProcess&) = delete;
     EngineProcess& operator=(const EngineProcess&) = delete;
 
-    /// Starts the program beside this one, or the one that RESIDUA_ENGINE names, and exchanges Hello. The error names
-    /// the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
+    /// Starts the program and exchanges Hello. RESIDUA_ENGINE may name another program than the one beside this one, or
+    /// be a command line that ends in it: "ssh gpu1 residua-engine --stdio", where both machines see the same folders.
+    /// The error names the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
     [[nodiscard]] Status start(int threads);
 
     [[nodiscard]] Status post(const Command& command);
@@ -39,7 +41,7 @@ public:
     void kill();
 
 private:
-    [[nodiscard]] Status spawn(const std::string& path);
+    [[nodiscard]] Status spawn(std::vector<std::string> words);
     void copyErrors();
 
     pid_t m_child = -1;

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -80,7 +81,7 @@ private:
 /// Serves one program until its input ends. Returns the exit code.
 int serve(int input, int output)
 {
-    if (!writeFrame(output, frameOf(Hello{buildIdentity(), 0}))) {
+    if (!writeFrame(output, frameOf(Hello{buildIdentity(), 0, {}}))) {
         return 1;
     }
     Result<std::optional<Frame>> frame = readFrame(input);
@@ -93,6 +94,8 @@ int serve(int input, int output)
         std::fprintf(stderr, "residua-engine: %s; expected one of the build %s\n", got.c_str(), buildIdentity());
         return 1;
     }
+    std::error_code ignored; // a program on another machine may be in a folder that is not here
+    std::filesystem::current_path(hello->folder, ignored);
     EventWriter writer(output);
     Session session([&](Event event) { writer.take(std::move(event)); }, hello->threads);
     while ((frame = readFrame(input)) && *frame) {

@@ -4,14 +4,16 @@
 #include "engine/api/session.h"
 #include "engine/wire/frame.h"
 
+#include <filesystem>
 #include <string>
 
 namespace residua::engine {
 
 /// The first message of each side.
 struct Hello {
-    std::string build; ///< buildIdentity(); a side refuses the other if they differ
-    int threads = 0;   ///< from the program: Session's argument
+    std::string build;            ///< buildIdentity(); a side refuses the other if they differ
+    int threads = 0;              ///< from the program: Session's argument
+    std::filesystem::path folder; ///< from the program: where its relative paths begin
     bool operator==(const Hello&) const = default;
 };
 

@@ -21,7 +21,10 @@ std::span<const EnvironmentVariable> environmentVariables()
         {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline, avx2 or avx512 (default: "
                             "the best that the processor has)"},
         cacheVariable(engine::kDigestCache, "the hashes of data files", "none is kept, and large files are read again"),
-        {"RESIDUA_ENGINE", "file of the program that trains and computes (default: found beside the program)"},
+        {"RESIDUA_ENGINE",
+         "file of the program that trains and computes, or a command line that ends in it, such as \"ssh gpu1 "
+         "residua-engine --stdio\" where both machines see the same folders (default: found beside the "
+         "program)"},
         cacheVariable(engine::kFitCache, "fitted low-rank factors", "none is kept"),
         {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "
                                          "the package"},

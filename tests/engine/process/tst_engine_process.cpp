@@ -50,6 +50,22 @@ private slots:
         QVERIFY(engines().empty());
     }
 
+    /// As through ssh.
+    void aCommandLineMayStartIt()
+    {
+        qputenv("RESIDUA_ENGINE", "sh -c 'cd /; exec " RESIDUA_ENGINE_PROGRAM " --stdio'");
+        SessionProbe probe;
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+        probe.close();
+        qputenv("RESIDUA_ENGINE", "echo no engine; exit 3");
+        SessionProbe other;
+        other.post(ListDevices{QueryTag{1}});
+        QVERIFY(other.waitFor<QueryFailed>());
+        QCOMPARE(other.all<QueryFailed>()[0].error.place, std::string("echo no engine; exit 3"));
+        qunsetenv("RESIDUA_ENGINE");
+    }
+
     void aRunStopsWithACheckpointWhenItsSessionEnds()
     {
         SessionProbe probe;

@@ -149,7 +149,7 @@ private slots:
     {
         QTest::addColumn<QString>("script");
         QTest::addColumn<QString>("says");
-        const QString other = hello("another.frame", {"of another day", 0});
+        const QString other = hello("another.frame", {"of another day", 0, {}});
         QTest::newRow("another build") << "cat " + other + "; cat"
                                        << "it is of the build of another day, expected ";
         QTest::newRow("another program") << "echo Usage: something"
@@ -177,7 +177,7 @@ private slots:
 
     void anEngineThatEndsAnswersEverything()
     {
-        const QString own = hello("own.frame", {buildIdentity(), 0});
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
         useScript("echo x >> starts; cat " + own + "; head -c 300 >/dev/null; echo out of memory >&2; kill -9 $$");
         Told told;
         Session session([&](Event event) { told.take(std::move(event)); });

@@ -88,7 +88,7 @@ private slots:
             QCOMPARE(read->index(), event.index());
             QVERIFY(frameOf(*read) == frame);
         }
-        const Hello hello{buildIdentity(), 3};
+        const Hello hello{buildIdentity(), 3, "/a folder"};
         QVERIFY(helloFrom(frameOf(hello)) && *helloFrom(frameOf(hello)) == hello);
     }
 
