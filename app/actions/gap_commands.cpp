@@ -141,7 +141,7 @@ void GapCommands::begin(engine::GapRequest request)
     ++m_asked;
     m_view.setGap({});
     m_view.tell({});
-    m_tag = m_engine.gap(std::move(request));
+    m_tag = m_engine.ask(std::move(request));
     m_view.setWork(GapView::Work::Computes);
 }
 

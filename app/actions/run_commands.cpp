@@ -63,7 +63,7 @@ void RunCommands::connectSamples()
     connect(&panel, &SamplesPanel::sampleRequested, this, [this](engine::SampleRequest request) {
         m_sampled = request.runDirectory.string();
         request.projectDirectory = m_session.directory();
-        m_sample = m_engine.sample(std::move(request));
+        m_sample = m_engine.ask(std::move(request));
     });
     connect(&m_engine, &EngineBridge::sampleReady, &panel, [this, &panel](const engine::SampleReady& sample) {
         if (sample.tag == m_sample) {
@@ -114,7 +114,7 @@ void RunCommands::askToExport(const std::string& run)
             m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
             connect(m_exportDialog, &ExportDialog::chosen, this, [this, project](engine::ExportRequest request) {
                 request.projectDirectory = project;
-                m_export = m_engine.exportNetwork(std::move(request));
+                m_export = m_engine.ask(std::move(request));
             });
             connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
             m_exportDialog->show();

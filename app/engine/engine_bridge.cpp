@@ -6,20 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
 namespace residua::app {
-
-namespace {
-
-template <class T>
-T next(T id)
-{
-    return static_cast<T>(static_cast<std::underlying_type_t<T>>(id) + 1);
-}
-
-} // namespace
 
 void merge(engine::Progress& progress, engine::Progress next)
 {
@@ -38,100 +27,6 @@ EngineBridge::EngineBridge(QObject* parent)
 }
 
 EngineBridge::~EngineBridge() = default;
-
-engine::RunId EngineBridge::startRun(engine::StartRun command)
-{
-    m_run = next(m_run);
-    command.run = m_run;
-    m_session->post(std::move(command));
-    return m_run;
-}
-
-engine::RunId EngineBridge::resumeRun(engine::ResumeRun command)
-{
-    m_run = next(m_run);
-    command.run = m_run;
-    m_session->post(std::move(command));
-    return m_run;
-}
-
-template <class Request>
-engine::QueryTag EngineBridge::ask(Request request)
-{
-    request.tag = m_lastTag = next(m_lastTag);
-    m_session->post(std::move(request));
-    return m_lastTag;
-}
-
-void EngineBridge::pause()
-{
-    m_session->post(engine::Pause{m_run});
-}
-
-void EngineBridge::goOn()
-{
-    m_session->post(engine::Continue{m_run});
-}
-
-void EngineBridge::step(std::int64_t steps)
-{
-    m_session->post(engine::Step{m_run, steps});
-}
-
-void EngineBridge::stop()
-{
-    m_session->post(engine::Stop{m_run});
-}
-
-void EngineBridge::listDevices()
-{
-    m_devicesTag = ask(engine::ListDevices{});
-}
-
-engine::QueryTag EngineBridge::sample(engine::SampleRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::retrofit(engine::RetrofitRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::factorise(engine::FactoriseRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::exportNetwork(engine::ExportRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::gap(engine::GapRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::importModel(engine::ImportRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::loadWeights(engine::LoadWeightsRequest request)
-{
-    return ask(std::move(request));
-}
-
-engine::QueryTag EngineBridge::trainTokeniser(engine::TokeniserRequest request)
-{
-    return ask(std::move(request));
-}
-
-void EngineBridge::giveUp(engine::QueryTag question)
-{
-    m_session->post(engine::GiveUp{question});
-}
 
 void EngineBridge::receive(engine::Event event)
 {

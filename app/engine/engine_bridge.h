@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace residua::app {
@@ -22,25 +23,33 @@ public:
     explicit EngineBridge(QObject* parent = nullptr);
     ~EngineBridge() override;
 
-    /// Never blocks. A StartRun or ResumeRun gets a new id, which is followed from then on.
-    engine::RunId startRun(engine::StartRun command);
-    engine::RunId resumeRun(engine::ResumeRun command);
-    void pause();
-    void goOn();
-    void step(std::int64_t steps);
-    void stop();
-    void listDevices();
+    /// Sends StartRun or ResumeRun with a new id, which is followed from then on. No function of this class blocks.
+    template <class Begins>
+    engine::RunId begin(Begins command)
+    {
+        m_run = static_cast<engine::RunId>(static_cast<std::uint64_t>(m_run) + 1);
+        tell(std::move(command));
+        return m_run;
+    }
+    /// Sends a command to the run that is followed: Pause, Continue, Step or Stop.
+    template <class OfRun>
+    void tell(OfRun command)
+    {
+        command.run = m_run;
+        m_session->post(std::move(command));
+    }
     /// Sends a query to the engine and returns the tag of its answer. A newer query of a kind replaces an older one.
-    engine::QueryTag sample(engine::SampleRequest request);
-    engine::QueryTag retrofit(engine::RetrofitRequest request);
-    engine::QueryTag factorise(engine::FactoriseRequest request);
-    engine::QueryTag exportNetwork(engine::ExportRequest request);
-    engine::QueryTag gap(engine::GapRequest request);
-    engine::QueryTag importModel(engine::ImportRequest request);
-    engine::QueryTag loadWeights(engine::LoadWeightsRequest request);
-    engine::QueryTag trainTokeniser(engine::TokeniserRequest request);
+    template <class Request>
+    engine::QueryTag ask(Request request)
+    {
+        m_lastTag = static_cast<engine::QueryTag>(static_cast<std::uint64_t>(m_lastTag) + 1);
+        request.tag = m_lastTag;
+        m_session->post(std::move(request));
+        return m_lastTag;
+    }
+    void listDevices() { m_devicesTag = ask(engine::ListDevices{}); }
     /// Cancels a query. queryFailed() answers it, unless it has been answered.
-    void giveUp(engine::QueryTag question);
+    void giveUp(engine::QueryTag question) { m_session->post(engine::GiveUp{question}); }
     /// Returns the time that the engine's thread has spent in delivering events since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
@@ -68,8 +77,6 @@ signals:
     void devicesUnknown(const QString& why); ///< usually because there is no engine
 
 private:
-    template <class Request>
-    engine::QueryTag ask(Request request);
     void receive(engine::Event event); ///< engine thread
     void deliver();                    ///< GUI thread
     void dispatch(const engine::Event& event);

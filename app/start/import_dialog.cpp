@@ -270,7 +270,7 @@ void ImportDialog::begin()
     request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
     request.data = data();
-    m_question = m_engine.importModel(std::move(request));
+    m_question = m_engine.ask(std::move(request));
     update();
 }
 
@@ -285,7 +285,7 @@ void ImportDialog::load()
     request.file = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.project = onto->project;
     request.projectDirectory = onto->directory;
-    m_question = m_engine.loadWeights(std::move(request));
+    m_question = m_engine.ask(std::move(request));
     update();
 }
 

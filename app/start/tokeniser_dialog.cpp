@@ -243,7 +243,7 @@ void TokeniserDialog::begin()
                         .model = kind(),
                         .pieces = m_size->value()};
     m_givesUp = false;
-    m_question = m_engine.trainTokeniser(std::move(request));
+    m_question = m_engine.ask(std::move(request));
     update();
     tell({});
     m_stage->show();

@@ -99,7 +99,7 @@ void RunController::followCopies()
 void RunController::run()
 {
     if (m_phase == RunPhase::Paused) {
-        m_engine.goOn();
+        m_engine.tell(engine::Continue{});
     } else if (m_phase == RunPhase::Idle) {
         start(0);
     }
@@ -108,14 +108,14 @@ void RunController::run()
 void RunController::pause()
 {
     if (m_phase == RunPhase::Running) {
-        m_engine.pause();
+        m_engine.tell(engine::Pause{});
     }
 }
 
 void RunController::step()
 {
     if (m_phase == RunPhase::Paused) {
-        m_engine.step(1);
+        m_engine.tell(engine::Step{});
     } else if (m_phase == RunPhase::Idle) {
         start(1);
     }
@@ -139,7 +139,7 @@ void RunController::skip()
 void RunController::endRun()
 {
     if (m_phase == RunPhase::Starting || m_phase == RunPhase::Running || m_phase == RunPhase::Paused) {
-        m_engine.stop();
+        m_engine.tell(engine::Stop{});
         setPhase(RunPhase::Stopping);
     }
 }
@@ -180,7 +180,7 @@ bool RunController::launch(engine::ResumeRun command)
     command.waitsForDisk = true;
     m_progress = {};
     m_project = command.projectDirectory;
-    m_engine.resumeRun(std::move(command));
+    m_engine.begin(std::move(command));
     setPhase(RunPhase::Starting);
     return true;
 }
@@ -209,7 +209,7 @@ void RunController::launch(engine::StartRun command)
     m_progress = {};
     m_progress.steps = command.project.training.steps;
     m_project = command.projectDirectory;
-    m_engine.startRun(std::move(command));
+    m_engine.begin(std::move(command));
     setPhase(RunPhase::Starting);
 }
 
@@ -306,7 +306,7 @@ void RunController::retrofit(const GoOnRequest& request)
     auto question = questionFrom<engine::RetrofitRequest>(request);
     question.topology = request.topology;
     m_goOn = request;
-    m_copy = m_engine.retrofit(std::move(question));
+    m_copy = m_engine.ask(std::move(question));
 }
 
 void RunController::factorise(const GoOnRequest& request)
@@ -316,7 +316,7 @@ void RunController::factorise(const GoOnRequest& request)
     question.method = request.method;
     question.inputs = request.inputs;
     m_goOn = request;
-    m_copy = m_engine.factorise(std::move(question));
+    m_copy = m_engine.ask(std::move(question));
 }
 
 void RunController::giveUpCopy()

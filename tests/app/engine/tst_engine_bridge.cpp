@@ -72,7 +72,7 @@ private slots:
         command.project = tinyProject(20);
         command.projectDirectory = folder.path().toStdString();
         command.runDirectory = folder.filePath("run").toStdString();
-        bridge.startRun(command);
+        bridge.begin(command);
         QTRY_COMPARE_WITH_TIMEOUT(order.size(), 2, 60000);
         QCOMPARE(order, QStringList({"started", "ended"}));
         QCOMPARE(steps.size(), std::size_t(20));
@@ -91,10 +91,10 @@ private slots:
         first.project = tinyProject(5);
         first.projectDirectory = folder.path().toStdString();
         first.runDirectory = folder.filePath("first").toStdString();
-        bridge.startRun(first);
+        bridge.begin(first);
         engine::StartRun second = first; // posted before anything of the first was told: it is what is followed now
         second.runDirectory = folder.filePath("second").toStdString();
-        const engine::RunId followed = bridge.startRun(second);
+        const engine::RunId followed = bridge.begin(second);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 60000);
         QCOMPARE(ended.front().front().value<engine::RunEnded>().run, followed);
         for (const auto& event : started) {
