@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine's own process: it answers, ends with its session, and where it is killed, its run is resumed by another.
 #include "engine/results/run_reader.h"
-#include "projects/base/number_from.h"
 #include "tests/engine/session/run_harness.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -10,27 +10,12 @@
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <set>
 
 using namespace residua;
 using namespace residua::engine;
 using namespace residua::tests;
 
 namespace {
-
-/// The engines that this process has started and not waited for.
-std::set<pid_t> engines()
-{
-    std::set<pid_t> found;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::ifstream list(task.path() / "children");
-        for (pid_t child = 0; list >> child;) {
-            found.insert(child);
-        }
-    }
-    return found;
-}
 
 class TestEngineProcess : public QObject {
     Q_OBJECT
@@ -41,13 +26,13 @@ private slots:
     void answersAndEndsWithItsSession()
     {
         SessionProbe probe;
-        QVERIFY(engines().empty()); // before the first command
+        QVERIFY(childProcesses().empty()); // before the first command
         probe.post(ListDevices{QueryTag{1}});
         QVERIFY(probe.waitFor<DevicesListed>());
         QCOMPARE(probe.all<DevicesListed>()[0].devices[0].key, std::string("cpu"));
-        QCOMPARE(engines().size(), std::size_t{1});
+        QCOMPARE(childProcesses().size(), std::size_t{1});
         probe.close();
-        QVERIFY(engines().empty());
+        QVERIFY(childProcesses().empty());
     }
 
     /// As through ssh.
@@ -92,8 +77,8 @@ private slots:
             const auto* const progress = std::get_if<Progress>(&event);
             return progress != nullptr && !progress->steps.empty() && progress->steps.back().step >= 15;
         }));
-        QCOMPARE(engines().size(), std::size_t{1});
-        ::kill(*engines().begin(), SIGKILL);
+        QCOMPARE(childProcesses().size(), std::size_t{1});
+        ::kill(*childProcesses().begin(), SIGKILL);
         QVERIFY(probe.waitFor<RunEnded>());
         const RunEnded ended = probe.all<RunEnded>()[0];
         QCOMPARE(ended.status, RunStatus::Interrupted);
