@@ -4,6 +4,7 @@
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/engine/queries/model_folder.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -420,8 +421,10 @@ private slots:
         const auto threads = [&](const QString& count) {
             Training training(path("tiny"), path("threads-" + count), {"--threads", count});
             const bool begun = training.says("\"step\":3,");
-            const int running = static_cast<int>(
-                QDir(QString("/proc/%1/task").arg(training.process().processId())).entryList(QDir::Dirs).size());
+            int running = 0;
+            for (const pid_t engine : tests::childProcesses(std::to_string(training.process().processId()))) {
+                running += static_cast<int>(QDir(QString("/proc/%1/task").arg(engine)).entryList(QDir::Dirs).size());
+            }
             training.send(SIGINT);
             return begun && training.end().code == 130 ? running : -1000;
         };

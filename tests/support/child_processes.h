@@ -6,14 +6,15 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string>
 
 namespace residua::tests {
 
-/// Returns the processes that this one has started and not waited for.
-[[nodiscard]] inline std::set<pid_t> childProcesses()
+/// Returns the processes that this one, or the one with that id, has started and not waited for.
+[[nodiscard]] inline std::set<pid_t> childProcesses(const std::string& of = "self")
 {
     std::set<pid_t> found;
-    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + of + "/task")) {
         std::ifstream list(task.path() / "children");
         for (pid_t child = 0; list >> child;) {
             found.insert(child);
