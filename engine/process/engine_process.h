@@ -30,9 +30,9 @@ public:
     [[nodiscard]] Status start(int threads);
 
     [[nodiscard]] Status post(const Command& command);
-    /// Waits for the next event. Returns nullopt at the end of the process; the error is a message that is none.
+    /// Waits for the next event. Returns nullopt when the process has ended, and an error if a message is no event.
     [[nodiscard]] Result<std::optional<Event>> next();
-    /// Tells the process that no further command comes: it stops a running run after a checkpoint, and ends.
+    /// Ends the stream of commands. The process stops a running run after a checkpoint, and ends.
     void close();
     /// Waits for the end and describes it with the last lines of its errors. Empty if it ended by itself without one.
     /// A process that sends no events any more ends.

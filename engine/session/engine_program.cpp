@@ -64,7 +64,7 @@ private:
             const Event event = std::move(m_waiting.front());
             m_waiting.pop_front();
             lock.unlock();
-            // Where nobody reads any more, the input has ended too.
+            // Fails if the program has ended. The input then ends too.
             [[maybe_unused]] const Status written = writeFrame(m_descriptor, frameOf(event));
             lock.lock();
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A session of a program whose engine is a process: where there is none, where it is of another build, and where it
-// ends by itself.
+// A session whose engine is a process: no engine, an engine of another build, and an engine that ends by itself.
 #include "engine/api/session.h"
 #include "engine/wire/messages.h"
 #include "tests/support/test_program.h"
@@ -27,7 +26,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{60};
 constexpr QueryTag kLastTag{1000};
 
-/// What a session has told.
+/// Collects the events of a session.
 class Told {
 public:
     void take(Event event)
@@ -39,7 +38,7 @@ public:
         m_came.notify_one();
     }
 
-    /// All until the answer to kLastTag, which is none of them; less where it does not come.
+    /// Returns the events before the answer to kLastTag. Returns those that came if the answer does not come.
     std::vector<Event> untilLast()
     {
         std::unique_lock lock(m_mutex);
