@@ -14,7 +14,10 @@
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
 
+#include <QCoreApplication>
 #include <QDir>
+#include <QProcess>
+#include <QStandardPaths>
 
 namespace residua::app {
 
@@ -132,16 +135,47 @@ bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
     }
     const RunProgress& progress = m_controller.progress();
     m_banner.ask(tr("A run is under way: step %1 of %2. If Residua ends now, the run stops at a checkpoint and can be "
-                    "resumed.")
+                    "resumed, or goes on in the background.")
                      .arg(formatWhole(progress.step), formatWhole(progress.steps)),
                  {{tr("Stop it and leave"),
                    [this] {
                        m_closes = true;
                        m_window->close();
                    }},
-                  {tr("Stay"), [] {}}});
+                  {tr("Stay"), [] {}},
+                  {tr("Leave it training"), [this] { leaveTraining(); }}});
     m_banner.whileTrue([this] { return m_controller.phase() != RunPhase::Idle; });
     return false;
+}
+
+/// Ends the run at a checkpoint, from which the terminal's program goes on in the background, and closes the window.
+void TrainingCommands::leaveTraining()
+{
+    const auto goOn = [this](const engine::RunEnded& event) {
+        if (event.hasFailed()) {
+            return; // the banner says why
+        }
+        const QString folder = QCoreApplication::applicationDirPath();
+        const QString program = QStandardPaths::findExecutable(QStringLiteral("residua-cli"),
+                                                               {folder, folder + QStringLiteral("/../../bin")});
+        QProcess background;
+        background.setProgram(program);
+        background.setArguments({QStringLiteral("resume"), QString::fromStdString(m_controller.runDirectory().string()),
+                                 QStringLiteral("--device"), QString::fromStdString(m_controller.device())});
+        background.setStandardOutputFile(QProcess::nullDevice());
+        background.setStandardErrorFile(QProcess::nullDevice());
+        background.setStandardInputFile(QProcess::nullDevice());
+        if (event.status == engine::RunStatus::Stopped && !background.startDetached()) {
+            m_banner.say(BannerKind::Error,
+                         tr("The run is stopped at a checkpoint: residua-cli, which would go on in the "
+                            "background, is not beside the program."));
+            return;
+        }
+        m_closes = true;
+        m_window->close();
+    };
+    connect(&m_controller, &RunController::ended, this, goOn, Qt::SingleShotConnection);
+    m_controller.stop();
 }
 
 void TrainingCommands::tellHeldUp(const engine::RunPaused& event)

@@ -47,6 +47,7 @@ private:
     void enableQueue();
     void tellEnded(const engine::RunEnded& event);
     void tellHeldUp(const engine::RunPaused& event);
+    void leaveTraining();
     void tellTakenUp(int count, const std::filesystem::path& project);
 
     const WindowActions& m_actions;

@@ -49,6 +49,7 @@ public:
     [[nodiscard]] const std::filesystem::path& runProject() const { return m_project; }
     /// True if the followed run belongs to the open document.
     [[nodiscard]] bool isOfDocument() const;
+    [[nodiscard]] const std::string& device() const { return m_device; }
     void setDevice(const std::string& key) { m_device = key; }
     /// Sets the folder for documents without a place when they are run. Default: Residua in the user's home.
     void setProjectsFolder(std::filesystem::path folder) { m_projectsFolder = std::move(folder); }

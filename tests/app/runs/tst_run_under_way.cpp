@@ -2,6 +2,7 @@
 // What the window asks while a run is under way: before it closes, and where the disk is full.
 #include "app/actions/training_commands.h"
 #include "app/workspace/banner.h"
+#include "engine/results/run_reader.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
@@ -36,6 +37,25 @@ private slots:
         QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
         QTest::mouseClick(banner->findChildren<QPushButton*>().first(), Qt::LeftButton);
         QVERIFY(!m_window->isVisible());
+    }
+
+    /// Left in the background, the run is trained to its end by a process of its own.
+    void aRunIsLeftTraining()
+    {
+        openWindowOn(quickExample(400));
+        m_window->runs().runSteps(3);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        const std::filesystem::path run = m_window->runs().runDirectory();
+        QVERIFY(!m_window->trainingCommands().mayClose(std::chrono::milliseconds(0)));
+        QTest::mouseClick(m_window->findChild<Banner*>()->findChildren<QPushButton*>().at(2), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(!m_window->isVisible(), kPatience);
+        m_window.reset();
+        const auto status = [&] {
+            const auto reader = engine::RunReader::open(run);
+            return reader ? reader->info()->status : engine::RunStatus::Failed;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(status(), engine::RunStatus::Finished, kPatience);
+        QCOMPARE(engine::RunReader::open(run)->info()->step, std::int64_t{400});
     }
 
     /// A run that cannot be written waits for the disk, and the banner has the way on.
