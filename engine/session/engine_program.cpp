@@ -91,7 +91,7 @@ int serve(int input, int output)
     const Result<Hello> hello = frame ? helloFrom(**frame) : frame.error();
     if (!hello || hello->build != buildIdentity()) {
         const std::string got = hello ? "a program of the build " + hello->build : hello.error().text();
-        std::fprintf(stderr, "residua-engine: %s; expected one of the build %s\n", got.c_str(), buildIdentity());
+        dprintf(STDERR_FILENO, "residua-engine: %s; expected one of the build %s\n", got.c_str(), buildIdentity());
         return 1;
     }
     std::error_code ignored; // a program on another machine may be in a folder that is not here
@@ -101,13 +101,13 @@ int serve(int input, int output)
     while ((frame = readFrame(input)) && *frame) {
         Result<Command> command = commandFrom(**frame);
         if (!command) {
-            std::fprintf(stderr, "residua-engine: %s\n", command.error().text().c_str());
+            dprintf(STDERR_FILENO, "residua-engine: %s\n", command.error().text().c_str());
             return 1;
         }
         session.post(*std::move(command));
     }
     if (!frame) {
-        std::fprintf(stderr, "residua-engine: %s\n", frame.error().text().c_str());
+        dprintf(STDERR_FILENO, "residua-engine: %s\n", frame.error().text().c_str());
     }
     return frame ? 0 : 1;
 }
@@ -119,7 +119,7 @@ int main(int argc, char** argv)
 {
     using namespace residua;
     if (argc < 2 || std::string_view(argv[1]) != "--stdio") {
-        std::fputs(engine::kUsage, argc < 2 ? stderr : stdout);
+        dprintf(argc < 2 ? STDERR_FILENO : STDOUT_FILENO, "%s", engine::kUsage);
         return argc < 2 ? 1 : 0;
     }
     constexpr std::string_view kParent = "--parent=";
@@ -131,7 +131,7 @@ int main(int argc, char** argv)
         }
     }
     engine::startPrepared(argv);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGXFSZ}) {
         std::signal(signal, SIG_IGN); // the program that started it hears them, and says what is to be done
     }
     const int output = dup(STDOUT_FILENO);

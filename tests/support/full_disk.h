@@ -7,25 +7,27 @@
 
 namespace residua::tests {
 
-/// While it lives, no file of the process grows beyond `bytes`: writes fail as on a full disk.
+/// While it lives, no file of this process, or of the one with the id `of`, grows beyond `bytes`: writes fail as on a
+/// full disk.
 class FullDisk {
 public:
-    explicit FullDisk(rlim_t bytes)
+    explicit FullDisk(rlim_t bytes, pid_t of = 0) : m_of(of)
     {
-        ::getrlimit(RLIMIT_FSIZE, &m_old);
+        ::prlimit(m_of, RLIMIT_FSIZE, nullptr, &m_old);
         const rlimit limit{bytes, m_old.rlim_max};
         m_handler = std::signal(SIGXFSZ, SIG_IGN);
-        ::setrlimit(RLIMIT_FSIZE, &limit);
+        ::prlimit(m_of, RLIMIT_FSIZE, &limit, nullptr);
     }
     ~FullDisk()
     {
-        ::setrlimit(RLIMIT_FSIZE, &m_old);
+        ::prlimit(m_of, RLIMIT_FSIZE, &m_old, nullptr);
         std::signal(SIGXFSZ, m_handler);
     }
     FullDisk(const FullDisk&) = delete;
     FullDisk& operator=(const FullDisk&) = delete;
 
 private:
+    pid_t m_of;
     rlimit m_old{};
     void (*m_handler)(int) = nullptr;
 };

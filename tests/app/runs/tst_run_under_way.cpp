@@ -4,6 +4,7 @@
 #include "app/workspace/banner.h"
 #include "engine/results/run_reader.h"
 #include "tests/app/runs/runs_harness.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
@@ -66,7 +67,7 @@ private slots:
         auto* banner = m_window->findChild<Banner*>();
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         {
-            const tests::FullDisk full(1);
+            const tests::FullDisk full(1, *tests::childProcesses().begin());
             m_window->actions().run.run->trigger();
             QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("cannot be written"), kPatience);
             QCOMPARE(m_window->runs().phase(), RunPhase::Paused);
