@@ -34,6 +34,12 @@ struct Collector {
         add(source.path, projects::kTokenEndings);
         add(source.validationPath, projects::kTokenEndings);
     }
+    void operator()(projects::LabelledTextData& source) const
+    {
+        add(source.path, projects::kTableEndings);
+        add(source.validationPath, projects::kTableEndings);
+        add(source.tokeniser);
+    }
     void operator()(projects::SyntheticLanguage&) const {}
     void operator()(projects::LinearRegression&) const {}
     void operator()(projects::LowRankRegression&) const {}

@@ -3,6 +3,8 @@
 
 #include "engine/codec/text_codec.h"
 #include "engine/data/boolean_polynomial.h"
+#include "engine/data/labelled_dataset.h"
+#include "engine/data/masked_dataset.h"
 #include "engine/data/mixture.h"
 #include "engine/data/nested_agreement.h"
 #include "engine/data/regression.h"
@@ -117,6 +119,11 @@ struct Opener {
                                     project.training.sequenceLength, kSyntheticLanguage);
     }
 
+    Opened operator()(const projects::LabelledTextData& source) const
+    {
+        return LabelledDataset::open(source, project, directory, watch);
+    }
+
     Opened operator()(const projects::LinearRegression& source) const
     {
         return makeLinearRegression(source, project.data, project.seeds.data);
@@ -177,7 +184,12 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
     if (auto status = projects::checkData(project); !status) {
         return status.error();
     }
-    return std::visit(Opener{project, projectDirectory, watch}, project.data.source);
+    Opened dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
+    const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
+    const bool hides =
+        dataset && objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
+    return hides ? MaskedDataset::create(*std::move(dataset), project.data.masking, project.seeds.data)
+                 : std::move(dataset);
 }
 
 } // namespace residua::engine

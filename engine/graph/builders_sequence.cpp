@@ -65,7 +65,13 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
 
 OperatorResult buildMeanPool(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, const Pass&) { return in[0].mean(1); });
+    return makeOperator([](const Inputs& in, const Pass&) {
+        if (in.size() == 1) {
+            return in[0].mean(1);
+        }
+        const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
+        return (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);
+    });
 }
 
 constexpr NodeBuilderEntry kSequenceBuilders[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -227,7 +228,7 @@ Graph bottleneck()
 bool hasPorts(const Graph& graph, MixPorts ports)
 {
     const std::vector<MixPort> fed = portsOf(ports);
-    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
+    return std::ranges::count_if(graph.nodes, isFedByStack) == std::ssize(fed) &&
            (ports == MixPorts::Input ||
             std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); }));
 }
@@ -257,6 +258,31 @@ std::vector<BlockPreset> makeBlockPresets()
 }
 
 } // namespace
+
+Graph withMask(Graph graph, const std::string& field)
+{
+    Node mask{{}, "input", field, {{kPortParam, field}}};
+    while (std::ranges::find(graph.nodes, mask.name, &Node::name) != graph.nodes.end()) {
+        mask.name += "_";
+    }
+    std::vector<NodeId> readers;
+    for (Node& node : graph.nodes) {
+        const NodeKind* const kind = findNodeKind(node.kind);
+        mask.id = std::max(mask.id, NodeId{static_cast<std::uint32_t>(node.id) + 1});
+        if (kind && std::ranges::find(kind->params, kMaskedParam, &ParamSpec::name) != kind->params.end()) {
+            node.params[kMaskedParam] = true;
+            readers.push_back(node.id);
+        }
+    }
+    for (const NodeId reader : readers) {
+        graph.wires.push_back({{mask.id, "out"}, {reader, kMaskPort}});
+    }
+    if (!readers.empty()) {
+        graph.nodes.push_back(std::move(mask));
+        std::ranges::sort(graph.wires);
+    }
+    return graph;
+}
 
 const std::vector<BlockPreset>& blockPresets()
 {

@@ -20,6 +20,8 @@ struct BlockPreset {
 /// input), transformer-norms-after, gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
 /// low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
+/// Returns the graph with an input node for the condition `field`, a padding mask that every attention and mean reads.
+[[nodiscard]] Graph withMask(Graph graph, const std::string& field);
 /// The preset for layer 1 under MUDD, which reads a single entry.
 inline constexpr const char* kFirstMuddBlock = "transformer-qr";
 

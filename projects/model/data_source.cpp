@@ -64,6 +64,9 @@ Source sourceAt(const std::string& path)
     if (endsIn(path, kRecordEndings)) {
         return JsonLinesData{.path = path, .tokeniser = {}};
     }
+    if (endsIn(path, kSheetEndings)) {
+        return LabelledTextData{.path = path, .validationPath = {}, .second = {}, .tokeniser = {}};
+    }
     return TextData{path, {}};
 }
 

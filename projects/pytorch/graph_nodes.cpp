@@ -341,6 +341,7 @@ private:
         traits.bias = hasQkvBias(node.params);
         traits.outBias = hasOutBias(node.params);
         traits.dropout = paramDouble(node.params, "dropout") > 0;
+        traits.masked = paramBool(node.params, kMaskedParam);
         traits.sharesHeads = sizes.heads != sizes.kvHeads;
         traits.mixesValues = m_made.mixesValues;
         std::string ranks;
@@ -371,7 +372,8 @@ private:
         made += traits.qkNorm != QkNorm::None ? ", norm_eps=" + pythonReal(paramDouble(node.params, "norm_eps")) : "";
         made += traits.dropout ? ", dropout=" + pythonReal(paramDouble(node.params, "dropout")) : "";
         const std::string called = module(made + ")", parameters) + "(" + in(node, 0) + ", " + in(node, 1) + ", " +
-                                   in(node, 2) + (traits.mixesValues ? ", first, share)" : ")");
+                                   in(node, 2) + (traits.mixesValues ? ", first, share" : "") +
+                                   (traits.masked ? ", " + in(node, 3) + ")" : ")");
         if (traits.mixesValues) {
             const std::string variable = m_variables->of(m_node->name);
             m_body.push_back(variable + ", values = " + called);
@@ -408,7 +410,12 @@ private:
 
     Status addMeanPool(const ResolvedNode& node)
     {
-        define(node, in(node) + ".mean(1)");
+        if (node.in.size() == 1) {
+            define(node, in(node) + ".mean(1)");
+            return Done{};
+        }
+        const std::string weights = in(node, 1) + ".to(" + in(node) + ").unsqueeze(-1)";
+        define(node, "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)");
         return Done{};
     }
 };

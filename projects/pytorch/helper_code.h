@@ -45,6 +45,7 @@ struct AttentionTraits {
     bool dropout = false;
     bool sharesHeads = false;          ///< fewer key-value heads than heads
     bool mixesValues = false;          ///< with those of the first layer
+    bool masked = false;               ///< reads a padding mask
     std::array<bool, 4> factored = {}; ///< of q, k, v and out
     auto operator<=>(const AttentionTraits&) const = default;
 };

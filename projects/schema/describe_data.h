@@ -113,6 +113,34 @@ struct Fields<MixtureData> {
     }
 };
 template <>
+struct Fields<LabelledTextData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "file",
+           "CSV or TSV whose first line names the columns, or JSON Lines, also .gz and .zst; a relative path starts at "
+           "the project.",
+           {.form = TextForm::Path}},
+          &LabelledTextData::path);
+        v({"validation_path",
+           "validation file",
+           "Rows to validate on, with the same columns; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &LabelledTextData::validationPath);
+        v({"text", "text column", "The column or key of the text."}, &LabelledTextData::text);
+        v({"second", "second column", "The column or key of a second text of the pair; empty: none."},
+          &LabelledTextData::second);
+        v({"label", "label column", "The column or key of the label, a word or a number."}, &LabelledTextData::label);
+        v({"classes",
+           "classes",
+           "Outputs of the head; at least the number of different labels.",
+           {.unit = "classes", .range = Range::within(2, 1'000'000)}},
+          &LabelledTextData::classes);
+        v({"tokeniser", "tokeniser", "How the texts are cut into tokens.", {.group = "tokens"}},
+          &LabelledTextData::tokeniser);
+    }
+};
+template <>
 struct Fields<TokenFileData> {
     static constexpr void visit(auto&& v)
     {
@@ -223,7 +251,46 @@ struct Choices<Source> {
                                      {"synthetic_language", "synthetic language", "built in"},
                                      {"linear_regression", "linear regression", "on vectors"},
                                      {"low_rank_regression", "low-rank regression", "on vectors"},
-                                     {"boolean_polynomial", "Boolean polynomial", "of vectors"}};
+                                     {"boolean_polynomial", "Boolean polynomial", "of vectors"},
+                                     {"labelled_text", "labelled text", "a table of texts and labels"}};
+};
+template <>
+struct Fields<Masking> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"share",
+           "share",
+           "Share of an example's tokens that are predicted, at least one.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.15 (BERT)", .group = "masking", .where = when<isUsed>}},
+          &Masking::share);
+        v({"masked",
+           "become the mask",
+           "Share of these that become the mask token.",
+           {.range = Range::within(0, 1), .paper = "0.8 (BERT)", .where = when<isUsed>}},
+          &Masking::masked);
+        v({"random",
+           "become random",
+           "Share of these that become a random token; the rest stays as it is.",
+           {.range = Range::within(0, 1), .paper = "0.1 (BERT)", .where = when<isUsed>}},
+          &Masking::random);
+        v({"most",
+           "most",
+           "Most tokens that are predicted in an example; 0: no limit.",
+           {.unit = "tokens", .range = Range::atLeast(0), .paper = "20 of 128 (BERT)", .where = when<isUsed>}},
+          &Masking::most);
+        v({"whole_words",
+           "whole words",
+           "Predicts all tokens of a word together, by the pieces of WordPiece and SentencePiece.",
+           {.where = when<isUsed>}},
+          &Masking::wholeWords);
+        v({"token",
+           "mask token",
+           "Number of the mask token; -1: the token [MASK] of the tokeniser.",
+           {.range = Range::within(-1, kMostVocabulary), .where = when<isUsed>}},
+          &Masking::token);
+    }
 };
 template <>
 struct Fields<DataSource> {
@@ -241,6 +308,8 @@ struct Fields<DataSource> {
            "Share of the examples held back for the end.",
            {.range = Range::halfOpen(0, 1)}},
           &DataSource::testFraction);
+        v({"masking", "masking", "The tokens that the objective masked token hides and predicts."},
+          &DataSource::masking);
     }
 };
 
