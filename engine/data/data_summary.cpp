@@ -6,6 +6,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"
 #include "engine/host/failure.h"
+#include "engine/pictures/picture_set.h"
 #include "engine/runs/run_files.h"
 #include "engine/text/data_files.h"
 #include "projects/base/overloaded.h"
@@ -63,6 +64,14 @@ projects::Source dataAt(const std::filesystem::path& path)
 {
     if (projects::endsIn(path.native(), projects::kSheetEndings)) {
         return projects::sourceAt(path.string());
+    }
+    std::error_code ignored;
+    const auto pictures =
+        std::filesystem::is_directory(path, ignored) ? openClassFolders(path) : Result<PictureSet>(Error{});
+    if (pictures) {
+        return projects::PictureData{.path = path.string(),
+                                     .validationPath = {},
+                                     .classes = std::max<std::int64_t>(std::ssize(pictures->classes), 2)};
     }
     switch (kindAt(path)) {
     case DataKind::Records:

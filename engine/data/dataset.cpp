@@ -7,6 +7,7 @@
 #include "engine/data/masked_dataset.h"
 #include "engine/data/mixture.h"
 #include "engine/data/nested_agreement.h"
+#include "engine/data/picture_dataset.h"
 #include "engine/data/regression.h"
 #include "engine/data/token_dataset.h"
 #include "engine/text/data_files.h"
@@ -14,7 +15,9 @@
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
 #include "engine/tokens/token_files.h"
+#include "projects/base/random.h"
 #include "projects/check/validate.h"
+#include "projects/model/split_sizes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -124,6 +127,16 @@ struct Opener {
         return LabelledDataset::open(source, project, directory, watch);
     }
 
+    Opened operator()(const projects::PictureData& source) const
+    {
+        return PictureDataset::open(source, project, directory, watch);
+    }
+
+    Opened operator()(const projects::DrawnPictures& source) const
+    {
+        return PictureDataset::open(source, project, watch);
+    }
+
     Opened operator()(const projects::LinearRegression& source) const
     {
         return makeLinearRegression(source, project.data, project.seeds.data);
@@ -151,6 +164,21 @@ Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const p
 }
 
 } // namespace
+
+std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed)
+{
+    const auto size = static_cast<std::int64_t>(count);
+    const projects::SplitSizes sizes = projects::splitSizes(size, validation, test);
+    const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Rows), 0);
+    std::vector<Split> splits;
+    for (std::int64_t row = 0; row < size; ++row) {
+        const std::int64_t position = permuted(row, size, key);
+        splits.push_back(position < sizes.training                      ? Split::Train
+                         : position < sizes.training + sizes.validation ? Split::Validation
+                                                                        : Split::Test);
+    }
+    return splits;
+}
 
 std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& project)
 {

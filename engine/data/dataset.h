@@ -65,6 +65,9 @@ struct Batch {
     }
 };
 
+/// Returns the split of each of `count` rows, in an order that `seed` draws. The fractions are of all rows.
+[[nodiscard]] std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed);
+
 class TextCodec;
 
 /// Prepared and checked examples. Torch-free. Immutable after open; any thread.

@@ -6,7 +6,6 @@
 #include "engine/tokens/text_corpus.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
-#include "projects/model/split_sizes.h"
 
 #include <algorithm>
 #include <charconv>
@@ -81,22 +80,6 @@ std::vector<Document> documentsOf(const std::vector<Table>& tables)
     return {{bytesInMemory(std::move(all)), 0, size}};
 }
 
-/// Returns the split of each row of a table with `count` rows, in the drawn order.
-std::vector<Split> splitsOf(std::size_t count, double validation, double test, std::int64_t seed)
-{
-    const auto size = static_cast<std::int64_t>(count);
-    const projects::SplitSizes sizes = projects::splitSizes(size, validation, test);
-    const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Rows), 0);
-    std::vector<Split> splits;
-    for (std::int64_t row = 0; row < size; ++row) {
-        const std::int64_t position = permuted(row, size, key);
-        splits.push_back(position < sizes.training                      ? Split::Train
-                         : position < sizes.training + sizes.validation ? Split::Validation
-                                                                        : Split::Test);
-    }
-    return splits;
-}
-
 } // namespace
 
 Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledTextData& source,
@@ -132,7 +115,7 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
     for (const Table& table : tables) {
         const bool validates = &table != &tables.front();
         const std::vector<Split> splits =
-            splitsOf(table.rows.size(), validation, project.data.testFraction, project.seeds.data);
+            drawnSplits(table.rows.size(), validation, project.data.testFraction, project.seeds.data);
         for (std::size_t i = 0; i < table.rows.size(); ++i) {
             const TableRow& row = table.rows[i];
             const auto label = std::ranges::find(labels, row.values[0]);

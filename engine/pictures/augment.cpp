@@ -39,13 +39,16 @@ void normalise(const Picture& picture, const projects::Augmentation& augmentatio
 {
     const double scale = 1.0 / (255.0 * augmentation.deviation);
     const double offset = augmentation.mean / augmentation.deviation;
-    std::ranges::transform(picture.values, out.begin(),
-                           [&](std::uint8_t value) { return static_cast<float>(value * scale - offset); });
+    const auto channels = static_cast<std::size_t>(picture.form.channels);
+    const std::size_t pixels = picture.values.size() / channels;
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        out[i % channels * pixels + i / channels] = static_cast<float>(picture.values[i] * scale - offset);
+    }
 }
 
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key)
 {
-    RandomStream random(key, 0);
+    RandomStream random(key, streamOf(Stream::Changes));
     const std::int64_t places = 2 * augmentation.padding + 1;
     const std::int64_t down = random.below(places) - augmentation.padding;
     const std::int64_t right = random.below(places) - augmentation.padding;

@@ -5,7 +5,9 @@
 #include "projects/model/data_endings.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {

@@ -4,18 +4,14 @@
 #include "engine/pictures/picture.h"
 #include "projects/base/result.h"
 
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string_view>
 
 namespace residua::engine {
 
 /// The largest number of pixels of a picture that is read.
 inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
-/// File name endings of pictures, in either case.
-inline constexpr std::array<std::string_view, 4> kPictureEndings{".png", ".jpg", ".jpeg", ".webp"};
 
 /// Reads a PNG, JPEG or WebP file as grey or colour of 8 bits. The first bytes decide the format. Palettes become
 /// colour; transparent pixels are laid on white. Returns an error with the path as its place if the file is empty,

@@ -59,7 +59,7 @@ Status addPictures(const fs::path& folder, std::vector<fs::path>& files, std::in
             if (Status added = addPictures(entry, files, others); !added) {
                 return added;
             }
-        } else if (projects::endsIn(entry.native(), kPictureEndings)) {
+        } else if (projects::endsIn(entry.native(), projects::kPictureEndings)) {
             files.push_back(entry);
         } else {
             ++others;
@@ -80,20 +80,20 @@ bool isBinary(const fs::path& path)
     return projects::endsIn(path.native(), kBinary);
 }
 
-/// Removes the files of held-out pictures if others remain.
-std::vector<fs::path> forTraining(std::vector<fs::path> files)
+/// Removes the files of the other use if some remain.
+std::vector<fs::path> filesFor(PictureUse use, std::vector<fs::path> files)
 {
-    const auto heldOut = [](const fs::path& file) {
+    const auto isOther = [use](const fs::path& file) {
         const std::string name = file.filename().string();
-        return name.starts_with("test") || name.starts_with("t10k");
+        return (name.starts_with("test") || name.starts_with("t10k")) == (use == PictureUse::Training);
     };
-    if (!std::ranges::all_of(files, heldOut)) {
-        std::erase_if(files, heldOut);
+    if (!std::ranges::all_of(files, isOther)) {
+        std::erase_if(files, isOther);
     }
     return files;
 }
 
-Result<PictureSet> openFolder(const fs::path& path, const PreparationWatch& watch)
+Result<PictureSet> openFolder(const fs::path& path, PictureUse use, const PreparationWatch& watch)
 {
     const Result<std::vector<fs::path>> entries = entriesOf(path);
     if (!entries) {
@@ -109,9 +109,9 @@ Result<PictureSet> openFolder(const fs::path& path, const PreparationWatch& watc
         }
     }
     if (!idx.empty()) {
-        return openIdx(forTraining(std::move(idx)).front(), watch);
+        return openIdx(filesFor(use, std::move(idx)).front(), watch);
     }
-    return binary.empty() ? openClassFolders(path) : openCifar(forTraining(std::move(binary)), watch);
+    return binary.empty() ? openClassFolders(path) : openCifar(filesFor(use, std::move(binary)), watch);
 }
 
 } // namespace
@@ -177,12 +177,12 @@ Result<std::vector<std::uint8_t>> contentOf(const fs::path& path, const Preparat
     return content;
 }
 
-Result<PictureSet> openPictures(const fs::path& path, const PreparationWatch& watch)
+Result<PictureSet> openPictures(const fs::path& path, PictureUse use, const PreparationWatch& watch)
 {
     if (isFolder(path)) {
-        return openFolder(path, watch);
+        return openFolder(path, use, watch);
     }
-    if (projects::endsIn(path.native(), kPictureEndings)) {
+    if (projects::endsIn(path.native(), projects::kPictureEndings)) {
         return Error{path.string(), "is one picture, expected a folder with a folder of pictures for each class"};
     }
     const Result<const Compression*> compression = compressionOf(path);
@@ -194,12 +194,8 @@ Result<PictureSet> openPictures(const fs::path& path, const PreparationWatch& wa
     if (head->empty()) {
         return Error{path.string(), "is empty"};
     }
-    if (head->starts_with("\0\0\x08\x03"sv)) {
-        return openIdx(path, watch);
-    }
-    if (head->starts_with("\0\0\x08\x01"sv)) {
-        return Error{path.string(),
-                     "has the labels of MNIST, expected its pictures: the file named …-images-idx3-ubyte"};
+    if (head->starts_with("\0\0\x08"sv)) {
+        return Error{path.string(), "is IDX, expected the folder of the files of pictures and labels"};
     }
     const bool isText =
         std::ranges::all_of(*head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });

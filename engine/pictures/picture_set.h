@@ -24,15 +24,20 @@ struct PictureSet {
     std::function<Result<Picture>(std::size_t index)> read;
 };
 
+/// The files of a folder of CIFAR or MNIST that are read, where it has both kinds: those for training, or those whose
+/// names begin with test or t10k.
+enum class PictureUse { Training, HeldOut };
+
 /// Opens the pictures at a path. The content decides how they are read:
 /// - a folder with a folder of PNG, JPEG or WebP files for each class; classes are numbered in the order of their names
 /// - a file of CIFAR-10 or CIFAR-100 (fine labels) in the binary version, or a folder of such files
-/// - a file of MNIST's pictures (IDX, magic number 2051) beside that of its labels, or their folder
+/// - a folder with a file of MNIST's pictures, whose name contains images-idx3, and that of their labels (labels-idx1)
 /// - CSV without a header: the values of a square picture, grey or colour, then the label (scikit-learn's digits).
 ///   Values up to 1, 16 or 255 are scaled to 0 … 255, by the largest of all
-/// Files may be compressed. Of a folder of files, those for training are read if there are others.
-/// Files of folders are not opened before they are read. Errors name the file, and the line or record.
-[[nodiscard]] Result<PictureSet> openPictures(const std::filesystem::path& path, const PreparationWatch& watch = {});
+/// Files of many pictures may be compressed. Files of folders are not opened before they are read. Errors name the
+/// file, and the line or record.
+[[nodiscard]] Result<PictureSet> openPictures(const std::filesystem::path& path, PictureUse use = PictureUse::Training,
+                                              const PreparationWatch& watch = {});
 
 // The formats, for openPictures().
 [[nodiscard]] Result<PictureSet> openClassFolders(const std::filesystem::path& path);

@@ -92,6 +92,15 @@ void checkSource(const TokenFileData& source, Problems& problems)
     checkPath(source.path, problems);
 }
 
+void checkSource(const PictureData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    if (source.channels == 2) {
+        problems.error(kSource + "/channels", "got 2, expected 1 for grey or 3 for colour");
+    }
+}
+
+void checkSource(const DrawnPictures&, Problems&) {}
 void checkSource(const SyntheticLanguage&, Problems&) {}
 void checkSource(const LinearRegression&, Problems&) {}
 
@@ -136,8 +145,9 @@ bool hasValidationPart(const DataSource& data)
 {
     const auto* const tokens = std::get_if<TokenFileData>(&data.source);
     const auto* const texts = std::get_if<LabelledTextData>(&data.source);
+    const auto* const pictures = std::get_if<PictureData>(&data.source);
     return data.validationFraction > 0 || isEndless(data) || (tokens && !tokens->validationPath.empty()) ||
-           (texts && !texts->validationPath.empty());
+           (texts && !texts->validationPath.empty()) || (pictures && !pictures->validationPath.empty());
 }
 
 void checkMasking(const Project& project, Problems& problems)

@@ -26,10 +26,13 @@ constexpr int kMostCures = 4; ///< a cure may reveal another problem
 /// Returns the example that trains on the same kind of data.
 const Example& exampleFor(const Source& source)
 {
-    const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
-                             : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
-                             : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
-                                                                                 : "plain-language";
+    const char* const name =
+        std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
+        : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
+        : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
+        : std::holds_alternative<PictureData>(source) || std::holds_alternative<DrawnPictures>(source)
+            ? "small-vit"
+            : "plain-language";
     return *findExample(name);
 }
 
@@ -91,18 +94,17 @@ void makeClassifier(Project& project, const LabelledTextData& source)
     if (!source.second.empty()) {
         network.stem = withSegments(network.stem);
     }
-    network.head = withMask(GraphBuilder()
-                                .node("input", "input")
-                                .node("norm", "rms_norm")
-                                .node("mean", "mean_pool")
-                                .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
-                                .node("output", "output")
-                                .wire("input", "norm")
-                                .wire("norm", "mean")
-                                .wire("mean", "classes")
-                                .wire("classes", "output")
-                                .build(),
-                            "mask");
+    network.head = withMask(classHead("rms_norm"), "mask");
+}
+
+/// Fits the stem to the form of the pictures.
+void makeStem(Project& project, const Source& source)
+{
+    if (const auto* const files = std::get_if<PictureData>(&source)) {
+        project.network.stem = patchStem(files->channels, files->height, files->width);
+    } else if (const auto* const drawn = std::get_if<DrawnPictures>(&source)) {
+        project.network.stem = patchStem(3, drawn->size, drawn->size);
+    }
 }
 
 Status change(Project& project, const Edit& edit)
@@ -203,6 +205,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     if (const auto* const texts = std::get_if<LabelledTextData>(&wanted.source)) {
         makeClassifier(project, *texts);
     }
+    makeStem(project, wanted.source);
     if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
         return wired.error();
     }

@@ -284,6 +284,52 @@ Graph withMask(Graph graph, const std::string& field)
     return graph;
 }
 
+Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
+{
+    constexpr std::int64_t kFewestPatches = 49;
+    std::int64_t side = 16;
+    while (side > 1 && (height % side != 0 || width % side != 0 || height / side * (width / side) < kFewestPatches)) {
+        side /= 2;
+    }
+    return GraphBuilder()
+        .node("input", "input")
+        .node("image", "image", {{"channels", channels}, {"height", height}, {"width", width}})
+        .node("patches", "patchify", {{"patch", side}})
+        .node("positions", "position_embedding", {{"length", height / side * (width / side)}})
+        .node("output", "output")
+        .wire("input", "image")
+        .wire("image", "patches")
+        .wire("patches", "positions")
+        .wire("positions", "output")
+        .build();
+}
+
+Graph classHead(const std::string& norm)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", norm)
+        .node("mean", "mean_pool")
+        .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "mean")
+        .wire("mean", "classes")
+        .wire("classes", "output")
+        .build();
+}
+
+Graph bidirectional(Graph graph)
+{
+    for (Node& node : graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["causal"] = false;
+            node.params[kRopeParam] = false;
+        }
+    }
+    return graph;
+}
+
 const std::vector<BlockPreset>& blockPresets()
 {
     static const std::vector<BlockPreset> presets = makeBlockPresets();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/picture_data.h"
 
 #include <cstdint>
 #include <string>
@@ -140,7 +141,7 @@ struct BooleanPolynomial {
 };
 
 using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
-                            LowRankRegression, BooleanPolynomial, LabelledTextData>;
+                            LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures>;
 
 /// The tokens that the objective masked token hides (BERT). Of n tokens, round(share · n) are chosen, at least one and
 /// at most `most`. A chosen token becomes the mask token, or a random token, or stays.
@@ -161,6 +162,7 @@ struct DataSource {
     double validationFraction = 0.1;
     double testFraction = 0.0;
     Masking masking = {};
+    Augmentation augmentation = {};
     bool operator==(const DataSource&) const = default;
 };
 

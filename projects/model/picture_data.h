@@ -6,6 +6,9 @@
 
 namespace residua::projects {
 
+/// The largest height and width of a picture that enters a network.
+inline constexpr std::int64_t kMostSide = 4096;
+
 /// Pictures with a label each: a folder for each class, CIFAR, MNIST, or CSV. They are scaled and cropped to one form.
 struct PictureData {
     std::string path;

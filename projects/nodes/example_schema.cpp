@@ -55,6 +55,14 @@ ExampleSchema schemaOf(const LabelledTextData& source)
 {
     return ExampleSchema::labelledText(vocabularyOf(source.tokeniser), source.classes, !source.second.empty());
 }
+ExampleSchema schemaOf(const PictureData& source)
+{
+    return ExampleSchema::pictures(source.channels, source.height, source.width, source.classes);
+}
+ExampleSchema schemaOf(const DrawnPictures& source)
+{
+    return ExampleSchema::pictures(3, source.size, source.size, kDrawnClasses);
+}
 
 /// Returns the number of training samples, to which held-out samples are added. Returns nullopt if the document does
 /// not give it.
@@ -94,6 +102,13 @@ ExampleSchema ExampleSchema::labelledText(std::int64_t vocabulary, std::int64_t 
         schema.fields.push_back({"segments", FieldRole::Condition, tokens, 2});
     }
     return schema;
+}
+
+ExampleSchema ExampleSchema::pictures(std::int64_t channels, std::int64_t height, std::int64_t width,
+                                      std::int64_t classes)
+{
+    return {{{"pictures", FieldRole::Input, {{kBatch, channels * height * width}}},
+             {"label", FieldRole::Target, {{kBatch}, Element::Token}, classes}}};
 }
 
 ExampleSchema ExampleSchema::vectors(std::int64_t inputs, std::int64_t outputs)

@@ -48,6 +48,10 @@ struct ExampleSchema {
     /// Returns the schema of padded texts with a label below `classes` and a mask; of pairs of texts also with the
     /// number of the text, 0 or 1, that each token belongs to.
     [[nodiscard]] static ExampleSchema labelledText(std::int64_t vocabulary, std::int64_t classes, bool pairs);
+    /// Returns the schema of pictures with a label below `classes`. A picture is a vector of its values in the order
+    /// [channels, height, width], as the node image reads it.
+    [[nodiscard]] static ExampleSchema pictures(std::int64_t channels, std::int64_t height, std::int64_t width,
+                                                std::int64_t classes);
     /// Returns the schema of vectors, each with a target.
     [[nodiscard]] static ExampleSchema vectors(std::int64_t inputs, std::int64_t outputs);
 

@@ -243,6 +243,18 @@ ShapeRuleResult positionShape(const ParamMap& p, Shapes in)
     return std::vector{in[0]};
 }
 
+/// A grid needs a quarter of the features, at least two, for each of the two waves of row and column.
+ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
+{
+    ShapeRuleResult shape = positionShape(p, in);
+    const std::int64_t features = in[0].features();
+    if (shape && paramInt(p, kColumnsParam) > 0 && (features % 4 != 0 || features < 8)) {
+        return Error{"in", "has " + std::to_string(features) +
+                               " features, expected a multiple of 4 from 8 on for positions in a grid"};
+    }
+    return shape;
+}
+
 ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
 {
     Status ok = requireReal(in[0], "in", 3, 3);
@@ -405,8 +417,10 @@ std::vector<NodeKind> sequenceKinds()
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9)},
-         .shapeRule = positionShape,
+         .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9),
+                    integerParam(kColumnsParam, "Columns", std::int64_t{0}, "positions",
+                                 "Of a grid of patches, row by row: 14 in ViT-S/16; 0: a sequence.", 0)},
+         .shapeRule = sinusoidShape,
          .costRule =
              [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
                  const double elements = elementsOf(out[0], context);

@@ -403,8 +403,15 @@ private:
 
     Status addSinusoids(const ResolvedNode& node)
     {
+        const std::string base = pythonReal(paramDouble(node.params, "base"));
+        if (const std::int64_t columns = paramInt(node.params, kColumnsParam); columns > 0) {
+            m_helpers.use(Helper::GridSinusoids);
+            define(node,
+                   in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")");
+            return Done{};
+        }
         m_helpers.use(Helper::Sinusoids);
-        define(node, in(node) + " + sinusoids(" + in(node) + ", " + pythonReal(paramDouble(node.params, "base")) + ")");
+        define(node, in(node) + " + sinusoids(" + in(node) + ", " + base + ")");
         return Done{};
     }
 

@@ -72,6 +72,17 @@ constexpr HelperText kHelpers[] = {
     angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width].to(x)
 )"},
+    {Helper::GridSinusoids, "grid_sinusoids", R"(def grid_sinusoids(x, base, columns):
+    """For [batch, positions, d] of a grid, row by row: a quarter each of the sine and cosine of the column and the sine
+    and cosine of the row, at frequencies base^(-i/(d/4 - 1)).
+    """
+    count, width = x.shape[-2:]
+    frequencies = base ** -torch.linspace(0, 1, width // 4, dtype=torch.float64)
+    positions = torch.arange(count)
+    column = torch.outer((positions % columns).double(), frequencies)
+    row = torch.outer((positions // columns).double(), frequencies)
+    return torch.cat((column.sin(), column.cos(), row.sin(), row.cos()), dim=-1).to(x)
+)"},
     {Helper::Rotate, "rotary_frequencies", R"(def rotary_frequencies(features, base):
     """Of rotary positions: base^(-2i/r) for each pair i of r features, in radians a position."""
     return base ** -(torch.arange(0, features, 2, dtype=torch.float64) / features)

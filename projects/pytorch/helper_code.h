@@ -20,6 +20,7 @@ enum class Helper {
     LowRankConv2dBySide,
     Scale,
     Sinusoids,
+    GridSinusoids,
     Rotate,
     SlowFrequencies,
     WindowMask,

@@ -243,6 +243,85 @@ struct Fields<BooleanPolynomial> {
     }
 };
 template <>
+struct Fields<PictureData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "files",
+           "A folder with a folder of PNG, JPEG or WebP files for each class, or files of CIFAR, MNIST or CSV; a "
+           "relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &PictureData::path);
+        v({"validation_path",
+           "validation files",
+           "Pictures to validate on; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &PictureData::validationPath);
+        v({"height",
+           "height",
+           "Height that pictures are scaled and cropped to.",
+           {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
+          &PictureData::height);
+        v({"width",
+           "width",
+           "Width that pictures are scaled and cropped to.",
+           {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
+          &PictureData::width);
+        v({"channels", "channels", "Values of a pixel: 1 for grey, 3 for colour.", {.range = Range::within(1, 3)}},
+          &PictureData::channels);
+        v({"classes",
+           "classes",
+           "Outputs of the head; at least the number of different labels.",
+           {.unit = "classes", .range = Range::within(2, 1'000'000), .paper = "1000 (ImageNet-1k)"}},
+          &PictureData::classes);
+        v({"skip_bad", "skip bad pictures", "Leaves out pictures that cannot be read, and counts them."},
+          &PictureData::skipBad);
+    }
+};
+template <>
+struct Fields<DrawnPictures> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"size", "size", "Height and width of a picture.", {.unit = "pixels", .range = Range::within(8, kMostSide)}},
+          &DrawnPictures::size);
+        v({"samples",
+           "samples",
+           "Pictures for training; held-out ones are drawn in addition.",
+           {.unit = "samples", .range = Range::within(1, 100'000'000)}},
+          &DrawnPictures::samples);
+        v({"noise",
+           "noise",
+           "Standard deviation of the noise of each value, where the range of values is 1.",
+           {.range = Range::within(0, 10)}},
+          &DrawnPictures::noise);
+    }
+};
+template <>
+struct Fields<Augmentation> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"padding",
+           "padding",
+           "Black pixels added on each side of a training picture before a random part of its size is cropped.",
+           {.unit = "pixels", .range = Range::within(0, kMostSide), .group = "augmentation", .where = when<isUsed>}},
+          &Augmentation::padding);
+        v({"flip", "flip", "Mirrors half of the training pictures left to right.", {.where = when<isUsed>}},
+          &Augmentation::flip);
+        v({"mean",
+           "mean",
+           "Subtracted from each value of a picture, where the range of values is 1.",
+           {.range = Range::within(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
+          &Augmentation::mean);
+        v({"deviation",
+           "deviation",
+           "Divides each value of a picture after that.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
+          &Augmentation::deviation);
+    }
+};
+template <>
 struct Choices<Source> {
     static constexpr Choice all[] = {{"text", "text", "a file, or a folder of .txt files"},
                                      {"json_lines", "JSON Lines or Parquet", "a text in each row"},
@@ -252,7 +331,9 @@ struct Choices<Source> {
                                      {"linear_regression", "linear regression", "on vectors"},
                                      {"low_rank_regression", "low-rank regression", "on vectors"},
                                      {"boolean_polynomial", "Boolean polynomial", "of vectors"},
-                                     {"labelled_text", "labelled text", "a table of texts and labels"}};
+                                     {"labelled_text", "labelled text", "a table of texts and labels"},
+                                     {"pictures", "pictures", "files with a class each"},
+                                     {"drawn_pictures", "drawn pictures", "of two parts, built in"}};
 };
 template <>
 struct Fields<Masking> {
@@ -310,6 +391,8 @@ struct Fields<DataSource> {
           &DataSource::testFraction);
         v({"masking", "masking", "The tokens that the objective masked token hides and predicts."},
           &DataSource::masking);
+        v({"augmentation", "augmentation", "Normalisation of pictures, and random changes of those for training."},
+          &DataSource::augmentation);
     }
 };
 

@@ -324,6 +324,22 @@ void PyTorchCases::addImageKinds()
                              .wire("read", "output")
                              .build();
     add("kinds-image", std::move(image));
+
+    Project vit = tinyLanguage("gpt", "grn-v1", 2);
+    vit.data.source = projects::DrawnPictures{.size = 8, .samples = 20};
+    vit.network.objective = projects::Objective::Classification;
+    vit.network.stem = projects::patchStem(3, 8, 8);
+    for (projects::Node& node : vit.network.stem.nodes) {
+        if (node.kind == "patchify") {
+            node.params["patch"] = std::int64_t{2};
+        } else if (node.kind == "position_embedding") {
+            node.kind = "sinusoidal_positions";
+            node.params = {{"columns", std::int64_t{4}}};
+        }
+    }
+    vit.network.head = projects::classHead("layer_norm");
+    vit.network.blocks.front().graph = projects::bidirectional(vit.network.blocks.front().graph);
+    add("kinds-vit", std::move(vit));
 }
 
 void PyTorchCases::addAttentions()

@@ -185,6 +185,7 @@ private slots:
         const auto picture = ten->read(1);
         QVERIFY((picture->form == PictureForm{32, 32, 3}));
         QCOMPARE(picture->values[5], std::uint8_t{3});
+        QCOMPARE(openPictures(m_folder / "ten", PictureUse::HeldOut)->labels, (std::vector<std::int64_t>{5}));
         QCOMPARE(openPictures(m_folder / "ten/test_batch.bin")->labels, (std::vector<std::int64_t>{5}));
 
         writeFile(m_folder / "train.bin", "\4\x63" + pixels);
@@ -207,6 +208,7 @@ private slots:
         QCOMPARE(set->labels, (std::vector<std::int64_t>{4, 2}));
         QVERIFY((set->read(1)->form == PictureForm{2, 3, 1}));
         QCOMPARE(set->read(1)->values[0], std::uint8_t{'g'});
+        QVERIFY(setErrorOf(m_folder / "train-images-idx3-ubyte").find("expected the folder") != std::string::npos);
         writeFile(m_folder / "train-images-idx3-ubyte", head + "abcdefghijk");
         QVERIFY(setErrorOf(m_folder).find("is truncated: has 11 values, expected 12") != std::string::npos);
         writeFile(m_folder / "train-images-idx3-ubyte",
@@ -272,6 +274,9 @@ private slots:
         Picture far = picture;
         augment(far, {.padding = 100}, 1);
         QCOMPARE(std::ssize(far.values), picture.form.values());
+        std::array<float, 6> planes{};
+        normalise({{1, 2, 3}, {0, 51, 102, 153, 204, 255}}, {.mean = 0, .deviation = 1}, planes);
+        QCOMPARE(planes, (std::array<float, 6>{0, 0.6F, 0.2F, 0.8F, 0.4F, 1}));
         std::array<float, 2> values{};
         normalise({{1, 2, 1}, {0, 255}}, {.mean = 0.5, .deviation = 0.25}, values);
         QCOMPARE(values[0], -2.0F);
