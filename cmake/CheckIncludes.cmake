@@ -11,8 +11,8 @@ set(RESIDUA_MODULE_FOLDERS
   engine/data/project_bounds=engine_data_bounds
   engine/api=engine_api engine/theory=engine_theory engine/host=engine_files engine/files=engine_files
   engine/runs=engine_runs
-  engine/results=engine_results engine/text=engine_text engine/tokeniser=engine_tokeniser engine/codec=engine_codec
-  engine/tokens=engine_tokens engine/data=engine_data
+  engine/results=engine_results engine/text=engine_text engine/pictures=engine_pictures
+  engine/tokeniser=engine_tokeniser engine/codec=engine_codec engine/tokens=engine_tokens engine/data=engine_data
   engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/wire=engine_wire engine/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
@@ -25,7 +25,7 @@ set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory host files wire process runs results text tokeniser codec tokens data bundle lowrank runtime ops init graph depth
+  api theory host files wire process runs results text pictures tokeniser codec tokens data bundle lowrank runtime ops init graph depth
   network observe train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
 set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)
@@ -42,6 +42,9 @@ set(RESIDUA_FAMILY_HEADERS
   "nlohmann=^nlohmann/"
   "archive=^archive(_entry)?[.]h$"
   "zstd=^zstd(_errors)?[.]h$"
+  "png=^png(conf)?[.]h$"
+  "jpeg=^j(peglib|config|morecfg|error)[.]h$"
+  "webp=^webp/"
   "arrow=^(arrow|parquet)/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"

@@ -2,6 +2,7 @@
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
+#   residua::png  residua::jpeg  residua::webp
 #   residua::torch  Threads::Threads, and residua::arrow where Arrow is there
 
 find_package(Threads REQUIRED)
@@ -24,6 +25,9 @@ pkg_check_modules(ResiduaIcu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(ResiduaPcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ResiduaArchive REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(ResiduaZstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(ResiduaPng REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(ResiduaJpeg REQUIRED IMPORTED_TARGET libjpeg)
+pkg_check_modules(ResiduaWebp REQUIRED IMPORTED_TARGET libwebp)
 find_package(ResiduaTorch REQUIRED)
 find_package(ResiduaArrow)
 
@@ -44,3 +48,6 @@ residua_external_alias(imgui PkgConfig::ResiduaImgui)
 residua_external_alias(sentencepiece PkgConfig::ResiduaSentencePiece)
 residua_external_alias(icu PkgConfig::ResiduaIcu)
 residua_external_alias(pcre2 PkgConfig::ResiduaPcre2)
+residua_external_alias(png PkgConfig::ResiduaPng)
+residua_external_alias(jpeg PkgConfig::ResiduaJpeg)
+residua_external_alias(webp PkgConfig::ResiduaWebp)

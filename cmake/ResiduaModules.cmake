@@ -33,11 +33,12 @@ set(RESIDUA_MAY_USE_engine_files   projects engine_api nlohmann)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api engine_files nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_files engine_runs)
 set(RESIDUA_MAY_USE_engine_text    projects engine_files nlohmann archive zstd arrow)
+set(RESIDUA_MAY_USE_engine_pictures projects engine_files engine_text png jpeg webp)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
 set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_files engine_text engine_tokeniser nlohmann sentencepiece)
 set(RESIDUA_MAY_USE_engine_tokens  projects engine_files engine_text engine_codec)
 set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_files engine_runs engine_text engine_codec
-                                   engine_tokens)
+                                   engine_tokens engine_pictures)
 set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs engine_results engine_text engine_codec
                                    engine_data archive)
@@ -55,9 +56,9 @@ set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_resu
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
                                    qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
-                                   engine_text engine_tokeniser engine_codec engine_tokens engine_data engine_data_bounds
+                                   engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_data engine_data_bounds
                                    engine_bundle engine_lowrank engine engine_wire engine_process editor visualizers
-                                   report resources cli app archive zstd arrow eigen nlohmann sqlite sentencepiece torch qt
+                                   report resources cli app archive zstd png jpeg webp arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
 set(RESIDUA_MAY_LINK_cli engine_process engine_codec engine_data)
@@ -66,7 +67,7 @@ set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_data opengl)
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
   "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
-  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "icu=^residua::icu$" "pcre2=^residua::pcre2$"
+  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "icu=^residua::icu$" "pcre2=^residua::pcre2$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 
 function(residua_module_of name out)

@@ -34,7 +34,19 @@ struct Collector {
         add(source.path, projects::kTokenEndings);
         add(source.validationPath, projects::kTokenEndings);
     }
+    void operator()(projects::LabelledTextData& source) const
+    {
+        add(source.path, projects::kTableEndings);
+        add(source.validationPath, projects::kTableEndings);
+        add(source.tokeniser);
+    }
+    void operator()(projects::PictureData& source) const
+    {
+        add(source.path, projects::kAnyPictureEndings);
+        add(source.validationPath, projects::kAnyPictureEndings);
+    }
     void operator()(projects::SyntheticLanguage&) const {}
+    void operator()(projects::DrawnPictures&) const {}
     void operator()(projects::LinearRegression&) const {}
     void operator()(projects::LowRankRegression&) const {}
     void operator()(projects::BooleanPolynomial&) const {}

@@ -85,6 +85,7 @@ public:
         return m_tokeniser->encode(text, start, tokens);
     }
     std::string decode(std::span<const std::int64_t> tokens) const override { return m_tokeniser->decode(tokens); }
+    std::string piece(std::int64_t token) const override { return m_tokeniser->token(token); }
 
 private:
     std::unique_ptr<JsonTokeniser> m_tokeniser;

@@ -124,7 +124,8 @@ Status BooleanPolynomialDataset::fill(Batch& batch, Split split, std::int64_t se
         const auto draw = static_cast<std::uint64_t>(index * count + row);
         const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Order), draw);
         const auto at = static_cast<std::size_t>(row);
-        writeSample(m_terms, {key, 0}, std::span(batch.inputs).subspan(at * width, width), batch.outputs[at]);
+        const auto x = std::span(batch.values<double>(0)).subspan(at * width, width);
+        writeSample(m_terms, {key, 0}, x, batch.values<double>(1)[at]);
     }
     return Done{};
 }

@@ -6,9 +6,11 @@
 #include "engine/data/fingerprint.h"
 #include "engine/data/mixture.h"
 #include "engine/host/failure.h"
+#include "engine/pictures/picture_set.h"
 #include "engine/runs/run_files.h"
 #include "engine/text/data_files.h"
 #include "projects/base/overloaded.h"
+#include "projects/model/data_endings.h"
 
 #include <algorithm>
 #include <iterator>
@@ -30,6 +32,11 @@ DataSummary summaryOf(const DataOutline& data)
             .parts = {},
             .readings = {},
             .notes = {}};
+}
+
+std::vector<double> numbersOf(const FieldValues& held)
+{
+    return std::visit([](const auto& values) { return std::vector<double>(values.begin(), values.end()); }, held);
 }
 
 /// Summarises an open data set.
@@ -55,6 +62,17 @@ DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan
 
 projects::Source dataAt(const std::filesystem::path& path)
 {
+    if (projects::endsIn(path.native(), projects::kSheetEndings)) {
+        return projects::sourceAt(path.string());
+    }
+    std::error_code ignored;
+    const auto pictures =
+        std::filesystem::is_directory(path, ignored) ? openClassFolders(path) : Result<PictureSet>(Error{});
+    if (pictures) {
+        return projects::PictureData{.path = path.string(),
+                                     .validationPath = {},
+                                     .classes = std::max<std::int64_t>(std::ssize(pictures->classes), 2)};
+    }
     switch (kindAt(path)) {
     case DataKind::Records:
         return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
@@ -170,10 +188,21 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
             preview = filled.error();
             return;
         }
-        preview->tokens = batch.tokens;
-        preview->inputs = batch.inputs;
-        preview->outputs = batch.outputs;
-        preview->text = preview->summary.examples.input().isTokens() ? dataset.decode(batch.tokens) : std::string();
+        const projects::ExampleSchema& examples = preview->summary.examples;
+        for (std::size_t i = 0; i < batch.fields.size(); ++i) {
+            const projects::ExampleField& field = examples.fields[i];
+            if (field.role == projects::FieldRole::Input && field.isTokens()) {
+                preview->tokens = batch.values<std::int64_t>(i);
+            } else if (field.role == projects::FieldRole::Input) {
+                preview->inputs = numbersOf(batch.fields[i]);
+            } else if (field.role == projects::FieldRole::Target && !examples.input().isTokens()) {
+                preview->outputs = numbersOf(batch.fields[i]);
+            } else if (field.role == projects::FieldRole::Mask) {
+                const std::vector<double> mask = numbersOf(batch.fields[i]); // padding follows the tokens
+                preview->tokens.resize(static_cast<std::size_t>(std::ranges::count(mask, 1.0)));
+            }
+        }
+        preview->text = examples.input().isTokens() ? dataset.decode(preview->tokens) : std::string();
     });
     return failure ? Result<DataPreview>(Error{"data", failure->text}) : preview;
 }

@@ -3,8 +3,11 @@
 
 #include "engine/codec/text_codec.h"
 #include "engine/data/boolean_polynomial.h"
+#include "engine/data/labelled_dataset.h"
+#include "engine/data/masked_dataset.h"
 #include "engine/data/mixture.h"
 #include "engine/data/nested_agreement.h"
+#include "engine/data/picture_dataset.h"
 #include "engine/data/regression.h"
 #include "engine/data/token_dataset.h"
 #include "engine/text/data_files.h"
@@ -12,7 +15,9 @@
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
 #include "engine/tokens/token_files.h"
+#include "projects/base/random.h"
 #include "projects/check/validate.h"
+#include "projects/model/split_sizes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -117,6 +122,21 @@ struct Opener {
                                     project.training.sequenceLength, kSyntheticLanguage);
     }
 
+    Opened operator()(const projects::LabelledTextData& source) const
+    {
+        return LabelledDataset::open(source, project, directory, watch);
+    }
+
+    Opened operator()(const projects::PictureData& source) const
+    {
+        return PictureDataset::open(source, project, directory, watch);
+    }
+
+    Opened operator()(const projects::DrawnPictures& source) const
+    {
+        return PictureDataset::open(source, project, watch);
+    }
+
     Opened operator()(const projects::LinearRegression& source) const
     {
         return makeLinearRegression(source, project.data, project.seeds.data);
@@ -144,6 +164,21 @@ Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const p
 }
 
 } // namespace
+
+std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed)
+{
+    const auto size = static_cast<std::int64_t>(count);
+    const projects::SplitSizes sizes = projects::splitSizes(size, validation, test);
+    const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Rows), 0);
+    std::vector<Split> splits;
+    for (std::int64_t row = 0; row < size; ++row) {
+        const std::int64_t position = permuted(row, size, key);
+        splits.push_back(position < sizes.training                      ? Split::Train
+                         : position < sizes.training + sizes.validation ? Split::Validation
+                                                                        : Split::Test);
+    }
+    return splits;
+}
 
 std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& project)
 {
@@ -177,7 +212,12 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
     if (auto status = projects::checkData(project); !status) {
         return status.error();
     }
-    return std::visit(Opener{project, projectDirectory, watch}, project.data.source);
+    Opened dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
+    const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
+    const bool hides =
+        dataset && objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
+    return hides ? MaskedDataset::create(*std::move(dataset), project.data.masking, project.seeds.data)
+                 : std::move(dataset);
 }
 
 } // namespace residua::engine

@@ -7,6 +7,7 @@
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace residua::engine {
@@ -36,15 +38,37 @@ struct DataPartOutline {
     std::array<std::int64_t, kSplits> evaluated{}; ///< the input tokens that fillSequential uses, by split
 };
 
+/// The values of one field of the examples, in the order of its shape. Tokens and labels are int64. Real values have
+/// any of these types: bytes for pictures, for example.
+using FieldValues =
+    std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<float>, std::vector<std::uint8_t>>;
+
 /// One micro-batch, reused for every step.
 struct Batch {
-    std::vector<std::int64_t> tokens;  ///< [batch, time]: inputs
-    std::vector<std::int64_t> targets; ///< [batch, time]: the token after each input
-    std::vector<double> inputs;        ///< [batch, inputs]
-    std::vector<double> outputs;       ///< [batch, outputs]
+    std::vector<FieldValues> fields; ///< in the order of the schema's fields
     std::int64_t batch = 0;
-    std::int64_t time = 0; ///< 0 for vectors
+    std::int64_t time = 0; ///< the length of sequences; 0 if no field has one
+
+    /// Returns the values of a field for filling, after making it a field of this type.
+    template <class Value>
+    [[nodiscard]] std::vector<Value>& values(std::size_t field)
+    {
+        fields.resize(std::max(fields.size(), field + 1));
+        auto* const held = std::get_if<std::vector<Value>>(&fields[field]);
+        return held ? *held : fields[field].emplace<std::vector<Value>>();
+    }
+    /// Returns the values of a field. It must exist and have this type.
+    template <class Value>
+    [[nodiscard]] const std::vector<Value>& values(std::size_t field) const
+    {
+        return std::get<std::vector<Value>>(fields.at(field));
+    }
 };
+
+/// Returns the split of each of `count` rows, in an order that `seed` draws. The fractions are of all rows.
+[[nodiscard]] std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed);
+
+class TextCodec;
 
 /// Prepared and checked examples. Torch-free. Immutable after open; any thread.
 class Dataset {
@@ -64,6 +88,8 @@ public:
     [[nodiscard]] static std::optional<Result<DataOutline>> outline(const projects::Project& project);
 
     [[nodiscard]] virtual projects::ExampleSchema schema() const = 0;
+    /// Returns the tokeniser; null for data without text.
+    [[nodiscard]] virtual const TextCodec* codec() const { return nullptr; }
     /// Returns decisions made while opening that the user should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// Returns the texts of a mixture; empty if the data are not a mixture.

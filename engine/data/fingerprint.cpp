@@ -230,6 +230,21 @@ struct Source {
         }
         return added ? reader.add(source.tokeniser) : added;
     }
+    Status operator()(const projects::LabelledTextData& source) const
+    {
+        Status added = reader.add(source.path, projects::kTableEndings);
+        if (added && !source.validationPath.empty()) {
+            added = reader.add(source.validationPath, projects::kTableEndings);
+        }
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::PictureData& source) const
+    {
+        const Status added = reader.add(source.path, projects::kAnyPictureEndings);
+        return added && !source.validationPath.empty()
+                   ? reader.add(source.validationPath, projects::kAnyPictureEndings)
+                   : added;
+    }
     Status operator()(const projects::TokenFileData& source) const
     {
         const Status added = reader.add(source.path, projects::kTokenEndings);

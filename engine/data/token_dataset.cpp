@@ -164,21 +164,21 @@ Status TokenDataset::fillRows(Batch& batch, std::int64_t count, const WindowOf& 
     const auto length = static_cast<std::size_t>(m_time);
     batch.batch = count;
     batch.time = m_time;
-    batch.targets.resize(static_cast<std::size_t>(count) * length);
-    batch.tokens.resize(batch.targets.size() + 1);
-    batch.inputs.clear();
-    batch.outputs.clear();
+    std::vector<std::int64_t>& targets = batch.values<std::int64_t>(1);
+    std::vector<std::int64_t>& tokens = batch.values<std::int64_t>(0);
+    targets.resize(static_cast<std::size_t>(count) * length);
+    tokens.resize(targets.size() + 1);
     for (std::int64_t row = 0; row < count; ++row) {
         // Reads the window and the token after it at once; the next row overwrites that last token.
         const std::size_t first = static_cast<std::size_t>(row) * length;
-        const auto window = std::span(batch.tokens).subspan(first, length + 1);
+        const auto window = std::span(tokens).subspan(first, length + 1);
         const Window from = windowOf(row);
         if (Status status = from.part->tokens.read(from.begin, window); !status) {
             return status;
         }
-        std::copy(window.begin() + 1, window.end(), batch.targets.begin() + static_cast<std::ptrdiff_t>(first));
+        std::copy(window.begin() + 1, window.end(), targets.begin() + static_cast<std::ptrdiff_t>(first));
     }
-    batch.tokens.pop_back();
+    tokens.pop_back();
     return Done{};
 }
 

@@ -39,7 +39,8 @@ struct TokenPart {
 [[nodiscard]] std::vector<DataPartOutline> outlinesOf(const std::vector<TokenPart>& parts, std::int64_t sequenceLength);
 
 /// Windows of one token sequence, or of several with a share of the examples each. For a training example, the sequence
-/// and the window are drawn independently. Held-out windows of several sequences come in a MixtureOrder.
+/// and the window are drawn independently. Field 0 has the tokens, field 1 the token after each. Held-out windows of
+/// several sequences come in a MixtureOrder.
 class TokenDataset : public Dataset {
 public:
     /// `vocabulary` is the number of rows for the codec's tokens. Each split that holds tokens must hold one window of
@@ -58,6 +59,7 @@ public:
     [[nodiscard]] std::int64_t size(Split split) const override;
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
     [[nodiscard]] std::vector<DataPartOutline> parts() const override;
+    [[nodiscard]] const TextCodec* codec() const override { return m_codec.get(); }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,

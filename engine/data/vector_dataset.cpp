@@ -16,16 +16,14 @@ void VectorDataset::prepare(Batch& batch, std::int64_t count) const
 {
     batch.batch = count;
     batch.time = 0;
-    batch.tokens.clear();
-    batch.targets.clear();
-    batch.inputs.resize(static_cast<std::size_t>(count * m_inputs));
-    batch.outputs.resize(static_cast<std::size_t>(count * m_outputs));
+    batch.values<double>(0).resize(static_cast<std::size_t>(count * m_inputs));
+    batch.values<double>(1).resize(static_cast<std::size_t>(count * m_outputs));
 }
 
 void VectorDataset::copyRow(Batch& batch, std::int64_t to, const VectorTable& table, std::int64_t from) const
 {
-    std::copy_n(table.inputs.begin() + from * m_inputs, m_inputs, batch.inputs.begin() + to * m_inputs);
-    std::copy_n(table.outputs.begin() + from * m_outputs, m_outputs, batch.outputs.begin() + to * m_outputs);
+    std::copy_n(table.inputs.begin() + from * m_inputs, m_inputs, batch.values<double>(0).begin() + to * m_inputs);
+    std::copy_n(table.outputs.begin() + from * m_outputs, m_outputs, batch.values<double>(1).begin() + to * m_outputs);
 }
 
 Status VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
@@ -58,8 +56,7 @@ void VectorDataset::fillAll(Batch& batch, Split split) const
     const VectorTable& rows = table(split);
     batch.batch = rows.rows;
     batch.time = 0;
-    batch.inputs = rows.inputs;
-    batch.outputs = rows.outputs;
+    batch.fields = {rows.inputs, rows.outputs};
 }
 
 Result<std::vector<std::int64_t>> VectorDataset::encode(const std::string&) const

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
 
 protected:
-    /// Resizes the batch for `count` examples.
+    /// Resizes the batch for `count` examples. Field 0 has the inputs, field 1 the outputs, both double.
     void prepare(Batch& batch, std::int64_t count) const;
 
 private:

@@ -107,22 +107,38 @@ at::Tensor seen(std::int64_t queries, std::int64_t keys, std::int64_t itself, st
     return window > 0 ? earlier.triu(itself - window + 1) : earlier;
 }
 
-/// softmax(q·kᵀ/√e)·v with random dropout of weights; [batch, heads, time, e], with fewer heads in k and v if they are
-/// shared. Used on the host because the gradients of LibTorch's own version with dropout depend on the number of
-/// threads.
-at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const AttentionOptions& options)
+/// Returns the term [batch or 1, 1, queries, keys] to add to the scores: 0 for a key that the query sees. `mask` is
+/// [batch, keys], 0 for padding, or undefined. Hidden keys get a finite term, so that a query without keys has finite
+/// weights; beside a key that is seen, the weight is exactly 0.
+at::Tensor scoreTerm(const AttentionOptions& options, const at::Tensor& mask, const at::Tensor& like, std::int64_t time)
+{
+    at::Tensor hidden = at::zeros({1, 1, time, time}, like.options().dtype(at::kBool));
+    if (options.causal) {
+        hidden = seen(time, time, 0, options.window, like.options()).logical_not().view({1, 1, time, time});
+    }
+    if (mask.defined()) {
+        hidden = hidden.logical_or(mask.eq(0).view({mask.size(0), 1, 1, time}));
+    }
+    const double lowest = like.scalar_type() == at::kDouble ? std::numeric_limits<double>::lowest()
+                                                            : static_cast<double>(std::numeric_limits<float>::lowest());
+    return at::zeros(hidden.sizes(), like.options()).masked_fill(hidden, lowest / 2);
+}
+
+/// softmax(q·kᵀ/√e + term)·v with random dropout of weights; [batch, heads, time, e], with fewer heads in k and v if
+/// they are shared. `term` is undefined if all keys are seen. Used on the host because the gradients of LibTorch's own
+/// version with dropout depend on the number of threads.
+at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& term,
+                          double dropout)
 {
     const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const std::int64_t shared = q.size(1) / k.size(1);
     const auto each = [&](const at::Tensor& x) { return (shared == 1 ? x : x.repeat_interleave(shared, 1)).to(type); };
     const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
     at::Tensor scores = at::matmul(q.to(type) * scale, each(k).transpose(2, 3));
-    if (options.causal) {
-        const at::Tensor hidden = seen(q.size(2), k.size(2), 0, options.window, scores.options()).logical_not();
-        scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
+    if (term.defined()) {
+        scores = scores + term;
     }
-    return at::matmul(at::dropout(at::softmax(scores, -1), options.dropout, true), each(v)).to(q.scalar_type());
+    return at::matmul(at::dropout(at::softmax(scores, -1), dropout, true), each(v)).to(q.scalar_type());
 }
 
 /// softmax(q·kᵀ/√e)·v for a window smaller than the sequence. Processes the queries in blocks, each with the keys that
@@ -300,7 +316,7 @@ private:
     /// True if the projections and the operations after them are computed as one function.
     [[nodiscard]] bool joins(const Inputs& in, const Pass& pass) const
     {
-        return takesHostPath(m_compute.device) && m_heads.joined.defined() && !m_values &&
+        return takesHostPath(m_compute.device) && m_heads.joined.defined() && !m_values && in.size() == 3 &&
                (!pass.training() || m_options.dropout == 0) && !m_options.bounds(in[0].size(1));
     }
 
@@ -312,7 +328,9 @@ private:
         }
         const auto [q, k, own] = projected(of, in);
         const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
-        return attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), pass).transpose(1, 2).flatten(2);
+        const at::Tensor mask = in.size() > 3 ? in[3] : at::Tensor();
+        const at::Tensor mixed = attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask, pass);
+        return mixed.transpose(1, 2).flatten(2);
     }
 
     /// Returns queries, keys and values in heads, after norm and rotation: [batch, time, heads, headDim] each. On a
@@ -341,17 +359,24 @@ private:
     }
 
     /// Returns the attention of q, k and v, each [batch, heads, time, headDim]; k and v may have fewer, shared heads.
+    /// `mask` is [batch, time], or undefined.
     [[nodiscard]] at::Tensor attend(const Heads& of, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                    const Pass& pass) const
+                                    const at::Tensor& mask, const Pass& pass) const
     {
         if (of.features.defined()) {
             return featureAttention(q, k, v, of.features, m_options.causal);
         }
         const double dropout = pass.training() ? m_options.dropout : 0.0;
-        if (dropout > 0 && takesHostPath(q.device())) {
-            return attendDropping(q, k, v, m_options);
-        }
         const bool sharesHeads = of.sizes.heads != of.sizes.kvHeads;
+        const bool drops = dropout > 0 && takesHostPath(q.device());
+        if (drops || mask.defined()) {
+            const bool hides = m_options.causal || mask.defined();
+            const at::ScalarType type = drops && q.scalar_type() != at::kDouble ? at::kFloat : q.scalar_type();
+            const at::Tensor term = hides ? scoreTerm(m_options, mask, q.to(type), q.size(2)) : at::Tensor();
+            return drops ? attendDropping(q, k, v, term, dropout)
+                         : at::scaled_dot_product_attention(q, k, v, term, dropout, /*is_causal=*/false, std::nullopt,
+                                                            sharesHeads);
+        }
         if (m_options.bounds(q.size(2))) {
             return attendWithin(q, k, v, m_options.window, dropout, sharesHeads);
         }

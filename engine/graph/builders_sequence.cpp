@@ -2,6 +2,7 @@
 #include "engine/graph/attention.h"
 #include "engine/graph/node_builder.h"
 #include "engine/ops/fused.h"
+#include "projects/nodes/attention_options.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>
@@ -50,14 +51,36 @@ at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
     return table;
 }
 
+/// Returns [time, features] for positions in a grid, row by row: a quarter each of sin(x·ω), cos(x·ω), sin(y·ω) and
+/// cos(y·ω), with x the column, y the row and ω_i = base^(−i/(features/4 − 1)) (Beyer et al., 2022).
+at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, std::int64_t columns)
+{
+    at::Tensor table = at::empty({time, features}, at::kDouble);
+    double* value = table.mutable_data_ptr<double>();
+    const std::int64_t quarter = features / 4;
+    for (std::int64_t p = 0; p < time; ++p) {
+        for (std::int64_t i = 0; i < features; ++i, ++value) {
+            const std::int64_t part = i / quarter;
+            const std::int64_t at = part < 2 ? p % columns : p / columns;
+            const double exponent = static_cast<double>(i % quarter) / static_cast<double>(quarter - 1);
+            const double angle = static_cast<double>(at) / std::pow(base, exponent);
+            *value = part % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return table;
+}
+
 OperatorResult buildSinusoidalPositions(const NodeContext& node)
 {
+    const std::int64_t columns = paramInt(node.params, projects::kColumnsParam);
     const double base = projects::paramDouble(node.params, "base");
     const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
-    return makeOperator([table, base](const Inputs& in, const Pass&) {
+    return makeOperator([table, base, columns](const Inputs& in, const Pass&) {
         const std::int64_t time = in[0].size(1);
         if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
-            *table = sinusoids(time, in[0].size(2), base).to(in[0].options());
+            const std::int64_t features = in[0].size(2);
+            *table = (columns > 0 ? gridSinusoids(time, features, base, columns) : sinusoids(time, features, base))
+                         .to(in[0].options());
         }
         return in[0] + table->narrow(0, 0, time);
     });
@@ -65,7 +88,13 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
 
 OperatorResult buildMeanPool(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, const Pass&) { return in[0].mean(1); });
+    return makeOperator([](const Inputs& in, const Pass&) {
+        if (in.size() == 1) {
+            return in[0].mean(1);
+        }
+        const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
+        return (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);
+    });
 }
 
 constexpr NodeBuilderEntry kSequenceBuilders[] = {

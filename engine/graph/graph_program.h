@@ -26,8 +26,7 @@ struct GraphSetting {
     std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
     const projects::Sizes& sizes;
     projects::Shape entering; ///< the shape of every input port except:
-    /// The input ports that Pass::inputs feeds, by name. Empty in a network: no data source has a field for them, and
-    /// validation (projects/check) rejects such ports.
+    /// The input ports that Pass::inputs feeds, by name: those of the examples' conditions and masks.
     std::map<std::string, projects::Shape> fedByPass;
     /// The nodes that write to the residual (projects::residualWriters). Empty for a stem or a head; for one half of a
     /// block, those of the whole block.

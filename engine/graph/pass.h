@@ -81,8 +81,7 @@ struct Pass {
     /// The use of each layer. If empty, the document's schedule decides (LayerDropping), or else all layers run.
     std::vector<LayerUse> layers;
     RandomStreams random;
-    /// Further inputs of graphs and objectives, by name: a mask, another network's output. No data source provides any
-    /// yet, so only tests do.
+    /// Further inputs of graphs and objectives, by name: the batch's conditions and masks, another network's output.
     std::map<std::string, at::Tensor> inputs;
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;

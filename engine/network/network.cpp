@@ -44,29 +44,35 @@ public:
         : m_compute(compute),
           m_examples(examples),
           m_objective(entryOf(project.network.objective)),
+          m_smoothing(projects::traitsOf(project.network.objective).smooths ? project.network.labelSmoothing : 0),
           m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
     {
     }
 
-    [[nodiscard]] at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) override
+    using CompiledNetwork::forward;
+
+    [[nodiscard]] at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) override
     {
-        return stackOf(input, withLayers(pass));
+        return stackOf(batch.input, passFor(batch, pass));
     }
 
-    [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target, const Pass& pass) override
+    [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch, const Pass& pass) override
     {
-        return m_objective.loss(headOf(stackOutput, pass), target, pass);
+        const Pass whole = passFor(batch, pass);
+        return m_objective.loss(headOf(stackOutput, whole), batch.target, m_smoothing, whole);
     }
 
-    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass) override
+    [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
     {
-        return headOf(stackOutput(input, pass), pass);
+        const Pass whole = passFor(batch, pass);
+        return headOf(stackOf(batch.input, whole), whole);
     }
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
-        const Pass whole = withLayers(pass);
-        at::Tensor loss = lossOf(stackOf(batch.input, whole), batch.target, whole);
+        const Pass whole = passFor(batch, pass);
+        at::Tensor loss =
+            m_objective.loss(headOf(stackOf(batch.input, whole), whole), batch.target, m_smoothing, whole);
         if (pass.training()) {
             for (const Regulariser& regulariser : m_regularisers) {
                 loss = loss + regulariser.term(whole);
@@ -77,14 +83,14 @@ public:
 
     [[nodiscard]] BatchMeans quantities(const DeviceBatch& batch, const Pass& pass) override
     {
-        const Pass whole = withLayers(pass);
+        const Pass whole = passFor(batch, pass);
         at::Tensor output = headOf(stackOf(batch.input, whole), whole);
         BatchMeans means;
         for (const ObjectiveQuantity& quantity : m_objective.further) {
             means.emplace_back(quantity.name, quantity.mean(output, batch.target));
         }
-        means.emplace_back("loss",
-                           m_objective.loss(std::move(output), batch.target, whole)); // may overwrite the output
+        means.emplace_back(
+            "loss", m_objective.loss(std::move(output), batch.target, m_smoothing, whole)); // may overwrite the output
         return means;
     }
 
@@ -123,10 +129,12 @@ private:
         return m_head->run(inside, pass);
     }
 
-    /// Returns the pass with the document's use of its layers, unless the caller has set them.
-    [[nodiscard]] Pass withLayers(const Pass& pass)
+    /// Returns the pass with the batch's conditions as its inputs, and with the document's use of its layers unless the
+    /// caller has set them.
+    [[nodiscard]] Pass passFor(const DeviceBatch& batch, const Pass& pass)
     {
         Pass inside = pass;
+        inside.inputs.insert(batch.conditions.begin(), batch.conditions.end());
         if (pass.layers.empty()) {
             inside.layers = layersOf(pass);
         }
@@ -139,6 +147,7 @@ private:
     Compute m_compute;
     projects::ExampleSchema m_examples;
     const ObjectiveEntry& m_objective;
+    double m_smoothing; ///< of labels, in training and evaluation alike
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
     std::optional<LayerDropping> m_dropping;
@@ -221,20 +230,22 @@ private:
     /// Returns the document's sizes; an error if the data do not match them.
     [[nodiscard]] Result<projects::Sizes> sizesOf() const
     {
-        const projects::ExampleField& input = m_examples.input();
-        if (projects::examplesOf(m_project.data).input().isTokens() != input.isTokens()) {
-            return Error{"data", "the data and the document disagree on whether examples are tokens or vectors"};
+        const std::vector<projects::ExampleField> expected = projects::examplesOf(m_project.data).fields;
+        const auto same = [](const projects::ExampleField& a, const projects::ExampleField& b) {
+            return a.role == b.role && a.shape == b.shape;
+        };
+        if (!std::ranges::equal(expected, m_examples.fields, same)) {
+            return Error{"data", "the data and the document disagree on the fields of the examples"};
         }
-        Result<projects::Sizes> sizes = projects::sizesOf(m_project);
-        if (!sizes) {
-            return sizes;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const projects::ExampleField& field = m_examples.fields[i];
+            if (expected[i].vocabulary < field.vocabulary) {
+                return Error{"data · vocabulary", "the data has " + std::to_string(field.vocabulary) + " different " +
+                                                      field.name + ", the document " +
+                                                      std::to_string(expected[i].vocabulary)};
+            }
         }
-        if (input.isTokens() && sizes->named.at("vocab") < input.vocabulary) {
-            return Error{"data · vocabulary", "the data has " + std::to_string(input.vocabulary) +
-                                                  " different tokens, the document " +
-                                                  std::to_string(sizes->named.at("vocab"))};
-        }
-        return sizes;
+        return projects::sizesOf(m_project);
     }
 
     [[nodiscard]] Result<GraphProgram> compile(const projects::GraphRef& ref, const std::string& prefix,
@@ -257,7 +268,7 @@ private:
                              .prefix = prefix,
                              .sizes = m_sizes,
                              .entering = entering,
-                             .fedByPass = {},
+                             .fedByPass = m_examples.conditions(),
                              .residualWriters = std::move(residualWriters),
                              .scaled = std::move(scaled),
                              .plan = m_network->m_plan,
@@ -277,8 +288,8 @@ private:
         return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
-    /// Returns the shape of the inputs of layers and head.
-    [[nodiscard]] Shape inside() const { return m_examples.entry(m_project.network.width); }
+    /// Returns the shape of the inputs of layers and head: that of the stem's output.
+    [[nodiscard]] const Shape& inside() const { return m_network->m_stem->outputShape(); }
 
     [[nodiscard]] Status addStem()
     {
@@ -287,8 +298,8 @@ private:
         if (!stem) {
             return stem.error();
         }
-        if (stem->outputShape() != inside()) {
-            return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + inside().text()};
+        if (const Shape expected = projects::entryOf(m_project); stem->outputShape() != expected) {
+            return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + expected.text()};
         }
         m_network->m_stem = std::move(*stem);
         return Done{};
@@ -353,11 +364,8 @@ private:
         if (!head) {
             return head.error();
         }
-        const projects::ExampleField& target = m_examples.target();
-        const std::int64_t expected = target.isTokens() ? m_sizes.named.at("vocab") : target.shape.features();
-        if (head->outputShape().features() != expected) {
-            return Error{"head", "ends with " + head->outputShape().text() + ", expected " + std::to_string(expected) +
-                                     " features"};
+        if (const Shape expected = projects::examplesOf(m_project.data).output(); head->outputShape() != expected) {
+            return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
         }
         m_network->m_head = std::move(*head);
         return Done{};

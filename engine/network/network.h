@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,8 +24,10 @@ namespace residua::engine {
 
 /// One batch on the device.
 struct DeviceBatch {
-    at::Tensor input;  ///< int64 or int32 [batch, time] tokens, or real [batch, inputs]
-    at::Tensor target; ///< int64 or int32 [batch, time] (int64 on the CPU), or real [batch, outputs]
+    at::Tensor input;  ///< int64 or int32 [batch, time] tokens (int64 on the CPU), or real [batch, …]
+    at::Tensor target; ///< int64 or int32 tokens [batch, time] or labels [batch], or real [batch, outputs]
+    /// The conditions and masks by the names of their fields.
+    std::map<std::string, at::Tensor> conditions = {};
 };
 
 /// The quantities of a batch by name, each a mean over its units, a scalar on the device.
@@ -50,12 +53,17 @@ public:
     [[nodiscard]] virtual InitPlan& initPlan() = 0;
 
     /// Returns the output of the stack, before the head: [batch, time, d] or [batch, d].
-    [[nodiscard]] virtual at::Tensor stackOutput(const at::Tensor& input, const Pass& pass) = 0;
+    [[nodiscard]] virtual at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) = 0;
     /// Returns the head's objective for an output of the stack, without regularisers.
-    [[nodiscard]] virtual at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target,
+    [[nodiscard]] virtual at::Tensor lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                             const Pass& pass) = 0;
-    /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs].
-    [[nodiscard]] virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
+    /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs]. The batch needs no target.
+    [[nodiscard]] virtual at::Tensor forward(const DeviceBatch& batch, const Pass& pass) = 0;
+    /// Returns the head's output for examples without conditions.
+    [[nodiscard]] at::Tensor forward(const at::Tensor& input, const Pass& pass)
+    {
+        return forward(DeviceBatch{input, {}}, pass);
+    }
     /// Returns the document's objective on a batch, a scalar on the device, plus the regularisers in training.
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 

@@ -5,11 +5,16 @@
 #include "engine/runtime/host_path.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/ops/any.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/eq.h>
+#include <ATen/ops/ne.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/topk.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -30,7 +35,7 @@ at::Tensor errorOf(at::Tensor output, const at::Tensor& target)
     return output - target.to(output.scalar_type());
 }
 
-at::Tensor nextToken(at::Tensor output, const at::Tensor& target, const Pass&)
+at::Tensor nextToken(at::Tensor output, const at::Tensor& target, double, const Pass&)
 {
     if (!takesHostPath(output.device())) {
         const std::int64_t rows = tokenLossRows(output);
@@ -40,16 +45,33 @@ at::Tensor nextToken(at::Tensor output, const at::Tensor& target, const Pass&)
     return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));
 }
 
-at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
+at::Tensor halfSquaredError(at::Tensor output, const at::Tensor& target, double, const Pass&)
 {
     const at::Tensor error = errorOf(std::move(output), target);
     return at::sum(error * error) * (0.5 / static_cast<double>(error.size(0)));
 }
 
-at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, const Pass&)
+at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, double, const Pass&)
 {
     const at::Tensor error = errorOf(std::move(output), target);
     return at::sum(error * error) / static_cast<double>(error.numel());
+}
+
+at::Tensor classification(at::Tensor output, const at::Tensor& target, double smoothing, const Pass&)
+{
+    const at::Tensor logits = atLeastSingle(output);
+    return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+                                  at::Reduction::Mean, projects::kIgnoredTarget, smoothing);
+}
+
+/// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.
+at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, const Pass&)
+{
+    const at::Tensor logits = atLeastSingle(output);
+    const at::Tensor sum =
+        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+                               at::Reduction::Sum, projects::kIgnoredTarget);
+    return sum / at::ne(target, projects::kIgnoredTarget).sum().clamp_min(1);
 }
 
 at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
@@ -57,12 +79,27 @@ at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
     return at::eq(at::argmax(output, -1), target).mean(at::kDouble);
 }
 
+/// Returns the share of the examples whose label is among the five largest outputs.
+at::Tensor topFive(const at::Tensor& output, const at::Tensor& target)
+{
+    const at::Tensor largest = std::get<1>(at::topk(output, std::min<std::int64_t>(5, output.size(-1)), -1));
+    return at::eq(largest, target.unsqueeze(-1)).any(-1).mean(at::kDouble);
+}
+
+at::Tensor accuracyOfHidden(const at::Tensor& output, const at::Tensor& target)
+{
+    const at::Tensor count = at::ne(target, projects::kIgnoredTarget).sum().to(at::kDouble).clamp_min(1);
+    return at::eq(at::argmax(output, -1), target).sum().to(at::kDouble) / count;
+}
+
 constexpr ObjectiveQuantity kOfTokens[] = {{"accuracy", accuracy}};
+constexpr ObjectiveQuantity kOfLabels[] = {{"accuracy", accuracy}, {"top5", topFive}};
+constexpr ObjectiveQuantity kOfHidden[] = {{"accuracy", accuracyOfHidden}};
 
 constexpr ObjectiveEntry kTable[] = {
-    {Objective::NextToken, nextToken, kOfTokens},
-    {Objective::HalfSquaredError, halfSquaredError},
-    {Objective::MeanSquaredError, meanSquaredError},
+    {Objective::NextToken, nextToken, kOfTokens},     {Objective::HalfSquaredError, halfSquaredError},
+    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels},
+    {Objective::MaskedToken, maskedToken, kOfHidden},
 };
 static_assert(projects::hasEachObjective(kTable));
 

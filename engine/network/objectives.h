@@ -23,8 +23,9 @@ struct ObjectiveEntry {
     projects::Objective objective = projects::Objective::NextToken;
     /// Returns the loss of the head's output against the target, which has the output's leading dimensions and the
     /// element type of the objective's traits. The result is the mean that the traits name, a scalar in at least single
-    /// precision. Further inputs come from the pass. May overwrite an output that its caller moves here.
-    at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, const Pass& pass) = nullptr;
+    /// precision. `smoothing` is the share of a label's target that is spread over all classes, 0 unless the traits
+    /// have it. Further inputs come from the pass. May overwrite an output that its caller moves here.
+    at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass) = nullptr;
     std::span<const ObjectiveQuantity> further = {};
 };
 

@@ -86,6 +86,14 @@ Result<Bytes> openText(const fs::path& path, std::size_t index, const Preparatio
     return file ? Result<Bytes>(bytesOfFile(*std::move(file))) : Result<Bytes>(file.error());
 }
 
+/// Returns the checked text of the file number `index` of several.
+Result<ByteRange> readFileText(const fs::path& path, std::size_t index, const PreparationWatch& watch,
+                               const TextMemory& memory)
+{
+    const auto file = openText(path, index, watch, memory);
+    return file ? checkedText(*file, path.string(), watch) : Result<ByteRange>(file.error());
+}
+
 /// Returns the value of a field by its name, or else by its path of names joined by dots; null if it is missing.
 const Json* valueAt(const Json& object, std::string_view field)
 {
@@ -214,8 +222,7 @@ private:
 Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
 {
-    const auto file = openText(path, index, watch, memory);
-    const auto text = file ? checkedText(*file, path.string(), watch) : Result<ByteRange>(file.error());
+    const auto text = readFileText(path, index, watch, memory);
     if (!text) {
         return text.error();
     }
@@ -277,6 +284,11 @@ Status forEachPart(const ByteRange& text, const PreparationWatch& watch,
     return Done{};
 }
 
+Result<Document> readTextFile(const fs::path& path, const PreparationWatch& watch, const TextMemory& memory)
+{
+    return readFileText(path, 0, watch, memory);
+}
+
 Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch,
                                             const TextMemory& memory)
 {
@@ -290,11 +302,7 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
             return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
                                         "Parquet\" (json_lines)"};
         }
-        const auto file = openText(name, documents.size(), watch, memory);
-        if (!file) {
-            return file.error();
-        }
-        auto text = checkedText(*file, name.string(), watch);
+        auto text = readFileText(name, documents.size(), watch, memory);
         if (!text) {
             return text.error();
         }

@@ -38,6 +38,10 @@ using Document = ByteRange;
 inline constexpr const char* kFewerRecords =
     "take fewer files, or make a plain text (.txt) of them, which is read where it lies";
 
+/// Returns the text of one file, which may be compressed, like readTextFiles(). The file may be empty.
+[[nodiscard]] Result<Document> readTextFile(const std::filesystem::path& path, const PreparationWatch& watch = {},
+                                            const TextMemory& memory = TextMemory());
+
 /// Passes a text to `take` in order: whole if it has at most 1 MiB, else in parts of about that size. A part ends after
 /// its last newline, or in a longer line after its last space, or else between two code points. Stops at the first
 /// error, or if `watch`, called between parts, cancels.

@@ -205,6 +205,17 @@ Status JsonTokeniser::encode(std::string_view text, TextStart start, std::vector
     return status;
 }
 
+std::string JsonTokeniser::token(std::int64_t id) const
+{
+    if (id < 0 || id >= vocabulary()) {
+        return {};
+    }
+    const auto number = static_cast<std::uint32_t>(id);
+    const AddedToken* const added = m_parts->added.find(number);
+    const std::string* const token = m_parts->model->table().token(number);
+    return added != nullptr ? added->content : token != nullptr ? *token : std::string();
+}
+
 std::string JsonTokeniser::decode(std::span<const std::int64_t> ids) const
 {
     std::vector<std::string> tokens;

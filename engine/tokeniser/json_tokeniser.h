@@ -26,6 +26,8 @@ public:
     /// Returns one more than the largest id.
     [[nodiscard]] std::int64_t vocabulary() const;
     [[nodiscard]] std::optional<std::uint32_t> id(std::string_view token) const;
+    /// Returns the token of an id as the file writes it; empty for an unknown id.
+    [[nodiscard]] std::string token(std::int64_t id) const;
     /// Returns the post-processor's special tokens.
     [[nodiscard]] const DocumentMarks& marks() const;
     /// Appends the tokens of valid UTF-8, without marks.

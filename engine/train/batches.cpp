@@ -16,15 +16,19 @@ namespace residua::engine {
 namespace {
 
 /// Returns the values of a field in the batch's examples.
-template <class Value>
-at::Tensor view(std::vector<Value>& values, const Batch& batch, const projects::ExampleField& field)
+at::Tensor view(FieldValues& held, const Batch& batch, const projects::ExampleField& field)
 {
     std::vector<std::int64_t> sizes = field.shape.dims;
     std::ranges::replace(sizes, projects::kBatch, batch.batch);
     std::ranges::replace(sizes, projects::kTime, batch.time);
-    TORCH_CHECK(static_cast<std::int64_t>(values.size()) == c10::multiply_integers(sizes), "a batch holds ",
-                values.size(), " values of ", field.name, ", expected ", at::IntArrayRef(sizes));
-    return at::from_blob(values.data(), sizes, at::TensorOptions().dtype(c10::CppTypeToScalarType<Value>::value));
+    return std::visit(
+        [&]<class Value>(std::vector<Value>& values) {
+            TORCH_CHECK(static_cast<std::int64_t>(values.size()) == c10::multiply_integers(sizes), "a batch holds ",
+                        values.size(), " values of ", field.name, ", expected ", at::IntArrayRef(sizes));
+            const auto type = c10::CppTypeToScalarType<Value>::value;
+            return at::from_blob(values.data(), sizes, at::TensorOptions().dtype(type));
+        },
+        held);
 }
 
 /// Copies values to a device without waiting, through pinned memory; LibTorch's allocator does not reuse that memory
@@ -41,17 +45,53 @@ at::Tensor sent(const at::Tensor& values, at::ScalarType type, c10::Device devic
 
 DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device, at::ScalarType real)
 {
-    const auto uploaded = [&](const projects::ExampleField& field, std::vector<std::int64_t>& tokens,
-                              std::vector<double>& numbers) {
-        const at::Tensor values = field.isTokens() ? view(tokens, batch, field) : view(numbers, batch, field);
-        if (takesHostPath(device)) {
-            return field.isTokens() ? values : values.to(real);
+    TORCH_CHECK(schema.fields.size() == batch.fields.size(), "examples have ", schema.fields.size(),
+                " fields, the batch has ", batch.fields.size());
+    DeviceBatch uploaded;
+    for (std::size_t i = 0; i < schema.fields.size(); ++i) {
+        const projects::ExampleField& field = schema.fields[i];
+        at::Tensor values = view(batch.fields[i], batch, field);
+        if (!takesHostPath(device)) {
+            values = sent(values, field.isTokens() ? at::kInt : real, device);
+        } else if (!field.isTokens()) {
+            values = values.to(real);
         }
-        return sent(values, field.isTokens() ? at::kInt : real, device);
-    };
-    TORCH_CHECK(schema.fields.size() == 2, "examples have ", schema.fields.size(), " fields, a batch has room for two");
-    return {uploaded(schema.input(), batch.tokens, batch.inputs),
-            uploaded(schema.target(), batch.targets, batch.outputs)};
+        switch (field.role) {
+        case projects::FieldRole::Input:
+            uploaded.input = std::move(values);
+            break;
+        case projects::FieldRole::Target:
+            uploaded.target = std::move(values);
+            break;
+        default:
+            uploaded.conditions.emplace(field.name, std::move(values));
+        }
+    }
+    return uploaded;
+}
+
+DeviceBatch firstOf(const DeviceBatch& batch, std::int64_t examples)
+{
+    const std::int64_t count = std::min(batch.input.size(0), examples);
+    DeviceBatch first{batch.input.narrow(0, 0, count), batch.target.narrow(0, 0, count)};
+    for (const auto& [name, values] : batch.conditions) {
+        first.conditions.emplace(name, values.narrow(0, 0, count));
+    }
+    return first;
+}
+
+void shorten(DeviceBatch& batch, const projects::ExampleSchema& schema, std::int64_t time)
+{
+    for (const projects::ExampleField& field : schema.fields) {
+        at::Tensor& values = field.role == projects::FieldRole::Input    ? batch.input
+                             : field.role == projects::FieldRole::Target ? batch.target
+                                                                         : batch.conditions.at(field.name);
+        const auto found = std::ranges::find(field.shape.dims, projects::kTime);
+        if (found != field.shape.dims.end()) {
+            const std::int64_t dim = found - field.shape.dims.begin();
+            values = values.narrow(dim, 0, std::min(values.size(dim), time)).contiguous();
+        }
+    }
 }
 
 std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema)

@@ -13,11 +13,16 @@
 
 namespace residua::engine {
 
-/// Returns the batch as tensors: [batch, time] tokens, or `real` [batch, inputs] and [batch, outputs]. On the CPU
-/// tokens are int64, and the tensors may view the batch's memory, which must not change until the backward pass is
-/// done. On a GPU tokens are int32, and the batch may be refilled at once.
+/// Returns the batch as tensors with the shapes of the schema's fields: tokens, or `real`. On the CPU tokens are int64,
+/// and the tensors may view the batch's memory, which must not change until the backward pass is done. On a GPU tokens
+/// are int32, and the batch may be refilled at once.
 [[nodiscard]] DeviceBatch upload(Batch& batch, const projects::ExampleSchema& schema, c10::Device device,
                                  at::ScalarType real);
+
+/// Returns a batch of the first `examples` examples, or of all if there are fewer, as views.
+[[nodiscard]] DeviceBatch firstOf(const DeviceBatch& batch, std::int64_t examples);
+/// Cuts each sequence of the batch after `time` tokens.
+void shorten(DeviceBatch& batch, const projects::ExampleSchema& schema, std::int64_t time);
 
 /// Returns the number of tokens or samples in a batch.
 [[nodiscard]] std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema);

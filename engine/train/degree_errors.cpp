@@ -25,10 +25,11 @@ void add(const std::vector<Monomial>& terms, const Batch& batch, const at::Tenso
     const at::Tensor host = output.detach().to(at::kCPU, at::kDouble).contiguous();
     const double* const got = host.const_data_ptr<double>();
     const auto rows = static_cast<std::size_t>(batch.batch);
-    const std::size_t width = batch.inputs.size() / rows;
+    const std::vector<double>& inputs = batch.values<double>(0);
+    const std::size_t width = inputs.size() / rows;
     for (std::size_t row = 0; row < rows; ++row) {
-        const double left = batch.outputs[row] - got[row];
-        const auto x = std::span(batch.inputs).subspan(row * width, width);
+        const double left = batch.values<double>(1)[row] - got[row];
+        const auto x = std::span(inputs).subspan(row * width, width);
         for (std::size_t term = 0; term < terms.size(); ++term) {
             const double value = left * terms[term].basis(x);
             sums[term].sum += value;
@@ -67,7 +68,7 @@ Status measureDegrees(const TrainedState& state, Measured& measured)
         if (!*batch) {
             break;
         }
-        add(terms, batches.host(), state.network.forward((*batch)->input, passAfter(state.step)), sums);
+        add(terms, batches.host(), state.network.forward(**batch, passAfter(state.step)), sums);
         count += static_cast<double>(batches.units());
     }
     if (count == 0) {

@@ -98,7 +98,7 @@ Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset
     inputs.setLength(attentionLength);
     pass.weightInputs = &inputs;
     const at::NoGradGuard noGrad;
-    (void)network.forward(upload(batch, dataset.schema(), device, parameterType(plan.precision)).input, pass);
+    (void)network.forward(upload(batch, dataset.schema(), device, parameterType(plan.precision)), pass);
     return inputs;
 }
 

@@ -62,12 +62,12 @@ Status Stability::advance()
     }
     const auto units = static_cast<double>(m_batches.units());
     const auto lossOf = [&](const at::Tensor& output, const Pass& pass) {
-        return m_network.lossOf(output, (*batch)->target, pass).item<double>() * units;
+        return m_network.lossOf(output, **batch, pass).item<double>() * units;
     };
     LayerMagnitudes magnitudes;
     Pass whole = m_pass;
     whole.magnitudes = &magnitudes;
-    const at::Tensor output = m_network.stackOutput((*batch)->input, whole);
+    const at::Tensor output = m_network.stackOutput(**batch, whole);
     const auto features = static_cast<double>(output.size(-1));
     const double rows = static_cast<double>(output.numel()) / features;
     m_loss += lossOf(output, m_pass);
@@ -80,7 +80,7 @@ Status Stability::advance()
         if (canGo(layer)) {
             Pass without = m_pass;
             without.layers[layer].runs = false;
-            const at::Tensor other = m_network.stackOutput((*batch)->input, without);
+            const at::Tensor other = m_network.stackOutput(**batch, without);
             m_layers[layer].effect += squares(other - output);
             m_layers[layer].loss += lossOf(other, without);
         }

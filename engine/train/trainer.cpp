@@ -348,8 +348,7 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     const bool grows = m_course.growsAt(border);
     const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
         return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
-            const std::int64_t examples = std::min(batch.input.size(0), kMostCompared);
-            outputs = m_parts.network->forward(batch.input.narrow(0, 0, examples), partOf(step));
+            outputs = m_parts.network->forward(firstOf(batch, kMostCompared), partOf(step));
         });
     };
     if (const Status taken = take(before, m_step); !taken) {

@@ -56,22 +56,22 @@ from model import load, read_safetensors
 TOLERANCE = 1e-4
 
 
-def outputs_of(path, value):
-    """What the graph computes of `value`."""
+def outputs_of(path, values):
+    """What the graph computes of the values by name."""
     try:
         import onnxruntime
     except ImportError:
         from onnx.reference import ReferenceEvaluator
 
-        return ReferenceEvaluator(str(path)).run(None, {"input": value})[0]
+        return ReferenceEvaluator(str(path)).run(None, values)[0]
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return session.run(None, {"input": value})[0]
+    return session.run(None, values)[0]
 
 
-def difference(path, value, expected):
+def difference(path, values, expected):
     """How far the graph's output is from what is expected, relative to its size."""
     expected = expected.numpy()
-    return numpy.abs(outputs_of(path, value.numpy()) - expected).max() / (1 + numpy.abs(expected).max())
+    return numpy.abs(outputs_of(path, {name: value.numpy() for name, value in values.items()}) - expected).max() / (1 + numpy.abs(expected).max())
 
 
 def main():
@@ -79,29 +79,36 @@ def main():
     path = folder / "model.onnx"
     recorded = read_safetensors(folder / "recorded.safetensors")
     network = load(folder).eval()
-    value = recorded["input"]
-    sizes = {0: torch.export.Dim.AUTO}  # any number of examples, and of tokens
-    if value.dtype == torch.int64:
-        sizes[1] = torch.export.Dim.AUTO
+    values = {name: recorded[name] for name in ("input", *getattr(network, "conditions", ()))}
+    value = values["input"]
+    time = value.shape[1] if value.dtype == torch.int64 else 0
+
+    def per_token(each):
+        return time > 0 and each.dim() > 1 and each.shape[1] == time
+
+    # any number of examples, and of tokens
+    sizes = tuple({d: torch.export.Dim.AUTO for d in range(2 if per_token(each) else 1)} for each in values.values())
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
             network,
-            (value,),
+            tuple(values.values()),
             str(path),
-            input_names=["input"],
+            input_names=list(values),
             output_names=["output"],
             dynamo=True,
-            dynamic_shapes=(sizes,),
+            dynamic_shapes=sizes,
             verbose=False,
         )
     onnx.checker.check_model(str(path))
-    worst = difference(path, value, recorded["output"])
+    worst = difference(path, values, recorded["output"])
     # Other sizes, so that those of the sample are not built into the graph.
-    smaller = value[:1, :-1] if value.dtype == torch.int64 and value.shape[1] > 1 else value[:1]
-    for other in (smaller, torch.cat([value, value[:1]])):
+    smaller = {name: each[:1, :-1] if per_token(each) and time > 1 else each[:1] for name, each in values.items()}
+    larger = {name: torch.cat([each, each[:1]]) for name, each in values.items()}
+    for other in (smaller, larger):
         with torch.no_grad():
-            worst = max(worst, difference(path, other, network(other)), key=lambda found: (math.isnan(found), found))
+            found = difference(path, other, network(*other.values()))
+        worst = max(worst, found, key=lambda each: (math.isnan(each), each))
     print(f"output: differs by {worst:.2g} of its size, at most {TOLERANCE:g} expected")
     if not worst <= TOLERANCE:  # a number that is none is no agreement
         sys.exit("the graph does not compute what the network computes")

@@ -92,13 +92,16 @@ Status PyTorchWriter::gather()
         parameter.tensor.mutable_grad().reset();
     }
     const Pass pass = passAfter(m_source.run.step);
-    const at::Tensor output = network.forward(m_source.sample.input, pass);
+    const at::Tensor output = network.forward(m_source.sample, pass);
     const at::Tensor loss = network.loss(m_source.sample, pass);
     if (loss.requires_grad()) {
         loss.backward();
     }
     m_recorded.add("input", m_source.sample.input);
     m_recorded.add("target", m_source.sample.target);
+    for (const auto& [name, values] : m_source.sample.conditions) {
+        m_recorded.add(name, values);
+    }
     m_recorded.add("output", output.detach());
     m_recorded.add("loss", loss.detach().reshape({1}).to(output.scalar_type()));
     for (const NamedParameter& parameter : network.parameters()) {

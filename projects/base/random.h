@@ -48,8 +48,11 @@ enum class Stream : std::uint64_t {
     Subspace,
     Monomials,
     Offset,
-    Tokens, ///< tokens of a text that a model continues
-    Theory, ///< networks from which the theory's figures are computed
+    Tokens,       ///< tokens of a text that a model continues
+    Theory,       ///< networks from which the theory's figures are computed
+    Masking = 72, ///< tokens that are hidden; one stream per split from here on
+    Rows = 76,    ///< the order in which rows are split
+    Changes,      ///< random changes of pictures
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

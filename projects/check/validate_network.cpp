@@ -130,7 +130,14 @@ private:
     void checkPorts()
     {
         using Ports = std::vector<std::string>;
-        const Ports inputs = portsOf(NodeRole::GraphInput);
+        Ports inputs = portsOf(NodeRole::GraphInput);
+        Ports conditions;
+        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
+            conditions.push_back(name);
+            if (const auto found = std::ranges::find(inputs, name); found != inputs.end()) {
+                inputs.erase(found); // a second node with this port is an error
+            }
+        }
         const bool isBlock = m_ref.isBlock();
         const auto areOf = [&inputs](MixPorts ports) {
             Ports names;
@@ -147,7 +154,8 @@ private:
         if (inputs != Ports{kInputPort} && !(isBlock && apart)) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref),
                              "input ports are " + (inputs.empty() ? "none" : joinedText(inputs)) + ", expected input" +
-                                 (isBlock ? ", or q, k, v and perhaps residual" : ""));
+                                 (isBlock ? ", or q, k, v and perhaps residual" : "") +
+                                 (conditions.empty() ? "" : ", and besides " + joinedText(conditions)));
         }
         if (portsOf(NodeRole::GraphOutput) != Ports{kOutputPort}) {
             m_problems.error(m_path + "/nodes", placeOf(m_ref), "expected one output node, its port named output");
@@ -247,10 +255,33 @@ void checkObjective(const Project& project, Problems& problems)
 {
     const ObjectiveTraits& objective = traitsOf(project.network.objective);
     if (!fits(objective, examplesOf(project.data))) {
-        const std::string needs = objective.target == Element::Token
-                                      ? " needs token sequences, the data is vectors"
-                                      : " needs target vectors, the data is token sequences";
-        problems.error("/network/objective", std::string(objective.title) + needs);
+        const ExampleField target = examplesOf(project.data).target();
+        const std::string needs = objective.target == Element::Real         ? "target vectors"
+                                  : objective.targetOf == TargetOf::Example ? "labels"
+                                                                            : "token sequences";
+        const std::string has = !target.isTokens()              ? "vectors"
+                                : target.shape.dims.size() == 1 ? "labelled"
+                                                                : "token sequences";
+        problems.error("/network/objective", std::string(objective.title) + " needs " + needs + ", the data is " + has);
+    }
+}
+
+/// Warns of attention that hides from a hidden token what follows it.
+void checkDirection(const Project& project, Problems& problems)
+{
+    if (traitsOf(project.network.objective).targetOf != TargetOf::Hidden) {
+        return;
+    }
+    for (const Block* const block : usedBlocks(project.network)) {
+        for (const Node& node : block->graph.nodes) {
+            const auto causal = node.params.find("causal");
+            const bool isCausal = causal == node.params.end() || causal->second == ParamValue(true);
+            if (roleOf(node) == NodeRole::Attention && isCausal) {
+                problems.warning("/network/objective", "a hidden token is predicted from earlier ones only: " +
+                                                           placeOf(GraphRef::block(block->name), node) + " is causal");
+                return;
+            }
+        }
     }
 }
 
@@ -335,9 +366,10 @@ void validateNetwork(const Project& project, Problems& problems)
     const Network& network = project.network;
     problems.checkRanges("/network/width");
     problems.checkRanges("/network/rank");
+    problems.checkRanges("/network/label_smoothing");
     if (sizesOf(project)) {
         const ExampleSchema examples = examplesOf(project.data);
-        const Shape entry = examples.entry(network.width);
+        const Shape entry = entryOf(project);
         GraphCheck(project, GraphRef::stem(), entry, problems).run();
         checkBlocks(project, entry, problems);
         checkStack(network, problems);
@@ -347,6 +379,7 @@ void validateNetwork(const Project& project, Problems& problems)
         checkStack(network, problems);
     }
     checkObjective(project, problems);
+    checkDirection(project, problems);
 }
 
 } // namespace residua::projects

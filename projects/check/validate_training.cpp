@@ -76,11 +76,31 @@ void checkSource(const MixtureData& source, Problems& problems)
     checkTokeniser(source.tokeniser, problems);
 }
 
+void checkSource(const LabelledTextData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    for (const auto& [key, name] : {std::pair("/text", &source.text), std::pair("/label", &source.label)}) {
+        if (name->empty()) {
+            problems.error(kSource + key, "names no column");
+        }
+    }
+    checkTokeniser(source.tokeniser, problems);
+}
+
 void checkSource(const TokenFileData& source, Problems& problems)
 {
     checkPath(source.path, problems);
 }
 
+void checkSource(const PictureData& source, Problems& problems)
+{
+    checkPath(source.path, problems);
+    if (source.channels == 2) {
+        problems.error(kSource + "/channels", "got 2, expected 1 for grey or 3 for colour");
+    }
+}
+
+void checkSource(const DrawnPictures&, Problems&) {}
 void checkSource(const SyntheticLanguage&, Problems&) {}
 void checkSource(const LinearRegression&, Problems&) {}
 
@@ -124,7 +144,20 @@ bool isEndless(const DataSource& data)
 bool hasValidationPart(const DataSource& data)
 {
     const auto* const tokens = std::get_if<TokenFileData>(&data.source);
-    return data.validationFraction > 0 || isEndless(data) || (tokens && !tokens->validationPath.empty());
+    const auto* const texts = std::get_if<LabelledTextData>(&data.source);
+    const auto* const pictures = std::get_if<PictureData>(&data.source);
+    return data.validationFraction > 0 || isEndless(data) || (tokens && !tokens->validationPath.empty()) ||
+           (texts && !texts->validationPath.empty()) || (pictures && !pictures->validationPath.empty());
+}
+
+void checkMasking(const Project& project, Problems& problems)
+{
+    const Masking& masking = project.data.masking;
+    if (traitsOf(project.network.objective).targetOf == TargetOf::Hidden && masking.masked + masking.random > 1) {
+        problems.error(kData + "/masking/random", "and the share that becomes the mask are " +
+                                                      numberText(masking.masked + masking.random) +
+                                                      " of the chosen tokens, expected at most 1");
+    }
 }
 
 void checkRate(const TrainingPlan& plan, Problems& problems)
@@ -227,6 +260,7 @@ void validateData(const Project& project, Problems& problems)
     if (const Status size = checkGeneratedSize(data); !size) {
         problems.error(kSource, size.error().place, size.error().message);
     }
+    checkMasking(project, problems);
     if (data.validationFraction + data.testFraction >= 1 && data.validationFraction < 1 && data.testFraction < 1) {
         problems.error(kData, "validation and test take " + numberText(data.validationFraction + data.testFraction) +
                                   " of the data, expected less than 1");

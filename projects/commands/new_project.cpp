@@ -8,6 +8,8 @@
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -24,10 +26,13 @@ constexpr int kMostCures = 4; ///< a cure may reveal another problem
 /// Returns the example that trains on the same kind of data.
 const Example& exampleFor(const Source& source)
 {
-    const char* const name = std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
-                             : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
-                             : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
-                                                                                 : "plain-language";
+    const char* const name =
+        std::holds_alternative<LinearRegression>(source)    ? "linear-ancre"
+        : std::holds_alternative<LowRankRegression>(source) ? "low-rank-regression"
+        : std::holds_alternative<BooleanPolynomial>(source) ? "boolean-polynomial"
+        : std::holds_alternative<PictureData>(source) || std::holds_alternative<DrawnPictures>(source)
+            ? "small-vit"
+            : "plain-language";
     return *findExample(name);
 }
 
@@ -40,6 +45,65 @@ void setWidth(Project& project, std::int64_t width)
         linear->samples = std::max(linear->samples, width);
     } else if (auto* lowRank = std::get_if<LowRankRegression>(&project.data.source)) {
         lowRank->dim = width;
+    }
+}
+
+/// Adds to the embedding of each token that of the text which it belongs to.
+Graph withSegments(const Graph& stem)
+{
+    GraphBuilder graph;
+    for (const Node& node : stem.nodes) {
+        graph.node(node.name, node.kind, node.params);
+    }
+    const auto nameOf = [&](NodeId id) { return stem.find(id)->name; };
+    std::string last;
+    std::string output;
+    for (const Wire& wire : stem.wires) {
+        if (roleOf(*stem.find(wire.to.node)) == NodeRole::GraphOutput) {
+            last = nameOf(wire.from.node);
+            output = nameOf(wire.to.node);
+        } else {
+            graph.wire(nameOf(wire.from.node) + "." + wire.from.port, nameOf(wire.to.node) + "." + wire.to.port);
+        }
+    }
+    return graph.node("segments", "input", {{kPortParam, std::string("segments")}})
+        .node("segment", "token_embedding", {{"vocab", std::int64_t{2}}})
+        .node("add_segment", "add")
+        .wire("segments", "segment")
+        .wire(last, "add_segment.in1")
+        .wire("segment", "add_segment.in2")
+        .wire("add_segment", output)
+        .build();
+}
+
+/// Makes an encoder of labelled texts: attention in both directions that does not read padding, and a head on the mean
+/// of the tokens.
+void makeClassifier(Project& project, const LabelledTextData& source)
+{
+    Network& network = project.network;
+    network.objective = Objective::Classification;
+    network.tieHead = false;
+    for (Block& block : network.blocks) {
+        for (Node& node : block.graph.nodes) {
+            if (roleOf(node) == NodeRole::Attention) {
+                node.params["causal"] = false;
+            }
+        }
+        block.graph = withMask(std::move(block.graph), "mask");
+    }
+    if (!source.second.empty()) {
+        network.stem = withSegments(network.stem);
+    }
+    network.head = withMask(classHead("rms_norm"), "mask");
+}
+
+/// Fits the stem to the form of the pictures.
+void makeStem(Project& project, const Source& source)
+{
+    if (const auto* const files = std::get_if<PictureData>(&source)) {
+        project.network.stem = patchStem(files->channels, files->height, files->width);
+    } else if (const auto* const drawn = std::get_if<DrawnPictures>(&source)) {
+        project.network.stem = patchStem(3, drawn->size, drawn->size);
     }
 }
 
@@ -138,6 +202,10 @@ Result<Project> projectFrom(const NewProject& wanted)
         return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
     }
     useOwnBlocks(project.network, preset->wiring);
+    if (const auto* const texts = std::get_if<LabelledTextData>(&wanted.source)) {
+        makeClassifier(project, *texts);
+    }
+    makeStem(project, wanted.source);
     if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
         return wired.error();
     }

@@ -26,6 +26,7 @@ struct Scale {
     double weightBytes = 4;     ///< per parameter; bf16 keeps parameters in fp32
     double activationBytes = 4; ///< per element
     double residualBytes = 4;   ///< per element of the residual
+    double positions = 1;       ///< positions of a stack entry per token or sample
     double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy for its backward pass
 };
 
@@ -35,6 +36,8 @@ Scale scaleOf(const Project& project)
     Scale scale;
     // The data of a sound network may still have invalid numbers.
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0);
+    const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
+    scale.positions = elementsOf(entryOf(project), context) / real(project.network.width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
@@ -71,6 +74,14 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes, doubl
     cost.weightBytes = parameters * scale.weightBytes;
     cost.optimiserBytes = optimised * scale.weightBytes;
     return cost;
+}
+
+/// Returns the cost of mixing, given for one position of a stack entry.
+Cost ofTopology(NodeCost node, const Project& project, const Scale& scale)
+{
+    node.flops *= scale.positions;
+    node.activationElements *= scale.positions;
+    return scaled(node, scale, scale.residualBytes, topologyElements(project.training, node.parameters));
 }
 
 /// Computes the costs of the nodes of a project's graphs, which are all sound.
@@ -147,12 +158,14 @@ public:
         if (traitsOf(m_project.network.objective).target != Element::Token) {
             return 0;
         }
-        const std::int64_t vocabulary = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape.features();
+        const Shape logits = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape;
+        const std::int64_t vocabulary = logits.features();
+        const double tokens = m_scale.tokens * elementsOf(logits, m_context) / real(vocabulary);
         if (m_device == DeviceKind::Cpu) {
-            return m_scale.tokens * real(vocabulary) * (3 * m_scale.weightBytes - m_scale.activationBytes);
+            return tokens * real(vocabulary) * (3 * m_scale.weightBytes - m_scale.activationBytes);
         }
         const bool copies = m_scale.weightBytes != m_scale.activationBytes;
-        const double rows = std::min(m_scale.tokens, real(lossRows(vocabulary, m_scale.weightBytes)));
+        const double rows = std::min(tokens, real(lossRows(vocabulary, m_scale.weightBytes)));
         return rows * real(vocabulary) * m_scale.weightBytes * (copies ? 2 : 1);
     }
 
@@ -281,9 +294,8 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
-    const NodeCost topology = topologyCost(project->topology, network.depth(), network.width);
-    report.topology = scaled(topology, costing.scale(), costing.scale().residualBytes,
-                             topologyElements(project->training, topology.parameters));
+    report.topology =
+        ofTopology(topologyCost(project->topology, network.depth(), network.width), *project, costing.scale());
     if (roundsBranches(project->topology)) {
         report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
     }
@@ -300,8 +312,8 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
         Cost layer = sumOf(report.nodes.at(ref));
         if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
-            layer.activationBytes =
-                static_cast<double>(network.width) * costing.scale().tokens * costing.scale().residualBytes;
+            layer.activationBytes = static_cast<double>(network.width) * costing.scale().positions *
+                                    costing.scale().tokens * costing.scale().residualBytes;
             layer.trainFlops += layer.forwardFlops;
         }
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
@@ -344,8 +356,7 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     }
     NodeCost added = readerCost(*mix, reader, then, modules, project->network.width);
     added -= readerCost(*mix, reader, now, modules, project->network.width);
-    const Scale scale = scaleOf(*project);
-    return scaled(added, scale, scale.residualBytes, topologyElements(project->training, added.parameters));
+    return ofTopology(added, *project, scaleOf(*project));
 }
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
@@ -369,8 +380,7 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
         sum += readerCost(*mix, reader, all, modules, project->network.width);
         sum -= readerCost(*mix, reader, others, modules, project->network.width);
     }
-    const Scale scale = scaleOf(*project);
-    return scaled(sum, scale, scale.residualBytes, topologyElements(project->training, sum.parameters));
+    return ofTopology(sum, *project, scaleOf(*project));
 }
 
 } // namespace residua::projects

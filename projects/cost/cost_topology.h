@@ -10,7 +10,7 @@
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
 
-/// Returns the topology's cost of one token or sample, over all layers and the final output.
+/// Returns the topology's cost of one position of the stack's entries, over all layers and the final output.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
 
 /// The size of a reader of a mix.

@@ -311,7 +311,7 @@ Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view pre
     if (!isPlainResidual(project->topology.wiring)) {
         return Error{"topology", "it is " + project->topology.preset + ", and transformers has plain residuals alone"};
     }
-    if (!examplesOf(project->data).input().isTokens()) {
+    if (!continuesText(traitsOf(project->network.objective), examplesOf(project->data))) {
         return Error{"data", "it is no language model"};
     }
     return DecoderFinder(*project).find(preferred);

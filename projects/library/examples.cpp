@@ -409,6 +409,31 @@ Project wideRelu()
     return project;
 }
 
+/// A small vision transformer on generated pictures.
+Project smallVit()
+{
+    Project project;
+    project.name = "Small ViT";
+    project.description = "A vision transformer that tells which two parts a generated picture holds";
+    project.data.source = DrawnPictures{};
+    project.data.augmentation = {.padding = 2, .flip = true};
+    project.network.width = 64;
+    project.network.objective = Objective::Classification;
+    project.network.stem = patchStem(3, 32, 32);
+    project.network.head = classHead("layer_norm");
+    stackOf(project.network, "gpt", 6);
+    project.network.blocks.front().graph = bidirectional(project.network.blocks.front().graph);
+    project.topology = topologyNamed("plain", project.network);
+    project.training.steps = 2000;
+    project.training.batch = 32;
+    project.training.sequenceLength = 1;
+    project.training.learningRate = {2e-3, 100, RateCurve::Cosine, 0.1};
+    project.training.validateEvery = 100;
+    project.training.checkpointEvery = 500;
+    project.training.observeEvery = 20;
+    return project;
+}
+
 std::vector<Example> makeExamples()
 {
     std::vector<Example> result{
@@ -435,6 +460,8 @@ std::vector<Example> makeExamples()
          "Weights in two thin factors, and six ways to start them (NLRA): train its sweep", lowRankLanguage()},
         {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer",
          wideRelu()},
+        {"small-vit", "Small ViT", "Vision transformer on generated pictures: which two of five parts does it see?",
+         smallVit()},
     };
     return result;
 }

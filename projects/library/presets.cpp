@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/presets.h"
 
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -227,7 +228,7 @@ Graph bottleneck()
 bool hasPorts(const Graph& graph, MixPorts ports)
 {
     const std::vector<MixPort> fed = portsOf(ports);
-    return std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) == std::ssize(fed) &&
+    return std::ranges::count_if(graph.nodes, isFedByStack) == std::ssize(fed) &&
            (ports == MixPorts::Input ||
             std::ranges::all_of(fed, [&](MixPort port) { return hasInputPort(graph, port); }));
 }
@@ -257,6 +258,77 @@ std::vector<BlockPreset> makeBlockPresets()
 }
 
 } // namespace
+
+Graph withMask(Graph graph, const std::string& field)
+{
+    Node mask{{}, "input", field, {{kPortParam, field}}};
+    while (std::ranges::find(graph.nodes, mask.name, &Node::name) != graph.nodes.end()) {
+        mask.name += "_";
+    }
+    std::vector<NodeId> readers;
+    for (Node& node : graph.nodes) {
+        const NodeKind* const kind = findNodeKind(node.kind);
+        mask.id = std::max(mask.id, NodeId{static_cast<std::uint32_t>(node.id) + 1});
+        if (kind && std::ranges::find(kind->params, kMaskedParam, &ParamSpec::name) != kind->params.end()) {
+            node.params[kMaskedParam] = true;
+            readers.push_back(node.id);
+        }
+    }
+    for (const NodeId reader : readers) {
+        graph.wires.push_back({{mask.id, "out"}, {reader, kMaskPort}});
+    }
+    if (!readers.empty()) {
+        graph.nodes.push_back(std::move(mask));
+        std::ranges::sort(graph.wires);
+    }
+    return graph;
+}
+
+Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
+{
+    constexpr std::int64_t kFewestPatches = 49;
+    std::int64_t side = 16;
+    while (side > 1 && (height % side != 0 || width % side != 0 || height / side * (width / side) < kFewestPatches)) {
+        side /= 2;
+    }
+    return GraphBuilder()
+        .node("input", "input")
+        .node("image", "image", {{"channels", channels}, {"height", height}, {"width", width}})
+        .node("patches", "patchify", {{"patch", side}})
+        .node("positions", "position_embedding", {{"length", height / side * (width / side)}})
+        .node("output", "output")
+        .wire("input", "image")
+        .wire("image", "patches")
+        .wire("patches", "positions")
+        .wire("positions", "output")
+        .build();
+}
+
+Graph classHead(const std::string& norm)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", norm)
+        .node("mean", "mean_pool")
+        .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "mean")
+        .wire("mean", "classes")
+        .wire("classes", "output")
+        .build();
+}
+
+Graph bidirectional(Graph graph)
+{
+    for (Node& node : graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["causal"] = false;
+            node.params[kRopeParam] = false;
+        }
+    }
+    return graph;
+}
 
 const std::vector<BlockPreset>& blockPresets()
 {

@@ -3,6 +3,7 @@
 
 #include "projects/model/project.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ struct BlockPreset {
 /// input), transformer-norms-after, gpt (LayerNorm, GELU; its positions are learned in the stem), mlp, linear,
 /// low-rank-linear, bottleneck.
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
+/// Returns the graph with an input node for the condition `field`, a padding mask that every attention and mean reads.
+[[nodiscard]] Graph withMask(Graph graph, const std::string& field);
+/// Returns a stem that cuts pictures [channels, height, width] into patches as a sequence with learned positions. The
+/// side of a patch is the largest power of two up to 16 that divides both sides and gives at least 49 patches, or
+/// else 1.
+[[nodiscard]] Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width);
+/// Returns a head that reads classes from the norm's mean over all positions.
+[[nodiscard]] Graph classHead(const std::string& norm);
+/// Makes every attention of a graph read later positions too, without rotary positions.
+[[nodiscard]] Graph bidirectional(Graph graph);
 /// The preset for layer 1 under MUDD, which reads a single entry.
 inline constexpr const char* kFirstMuddBlock = "transformer-qr";
 

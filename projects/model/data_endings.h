@@ -22,11 +22,18 @@ template <std::size_t N, std::size_t M>
 /// File name endings of data files, by content. Each may be followed by one of kCompressedEndings.
 inline constexpr std::array<std::string_view, 1> kTextEndings{".txt"};
 inline constexpr std::array<std::string_view, 4> kRecordEndings{".jsonl", ".ndjson", ".json", ".parquet"};
+inline constexpr std::array<std::string_view, 2> kSheetEndings{".csv", ".tsv"};
 inline constexpr std::array<std::string_view, 2> kTokenEndings{".bin", ".npy"};
+/// Pictures in the folders of their classes.
+inline constexpr std::array<std::string_view, 4> kPictureEndings{".png", ".jpg", ".jpeg", ".webp"};
+/// Files of many pictures: CIFAR, MNIST's IDX, CSV.
+inline constexpr std::array<std::string_view, 3> kPictureRecordEndings{".bin", "-ubyte", ".csv"};
 inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};
 
 inline constexpr auto kAnyTextEndings = bothOf(kTextEndings, kRecordEndings);
-inline constexpr auto kDataEndings = bothOf(kAnyTextEndings, kTokenEndings);
+inline constexpr auto kTableEndings = bothOf(kSheetEndings, kRecordEndings);
+inline constexpr auto kAnyPictureEndings = bothOf(kPictureEndings, kPictureRecordEndings);
+inline constexpr auto kDataEndings = bothOf(bothOf(kAnyTextEndings, kTokenEndings), kSheetEndings);
 
 /// Returns the ending of kCompressedEndings that the name has in either case, or an empty one.
 [[nodiscard]] std::string_view compressedEnding(std::string_view name);

@@ -42,6 +42,11 @@ double bytesOf(const LowRankRegression& source, const DataSource& data)
     return matricesOf(source.dim, source.samples, data) + 4 * kDouble * real(source.dim) * real(source.dim);
 }
 
+double bytesOf(const DrawnPictures& source, const DataSource& data)
+{
+    return samplesInAll(source.samples, data) * 3 * real(source.size) * real(source.size);
+}
+
 double factorsOf(const BooleanPolynomial& source)
 {
     return real(source.termsPerDegree) * real(source.degree) * (real(source.degree) + 1) / 2;
@@ -63,6 +68,9 @@ Source sourceAt(const std::string& path)
     }
     if (endsIn(path, kRecordEndings)) {
         return JsonLinesData{.path = path, .tokeniser = {}};
+    }
+    if (endsIn(path, kSheetEndings)) {
+        return LabelledTextData{.path = path, .validationPath = {}, .second = {}, .tokeniser = {}};
     }
     return TextData{path, {}};
 }

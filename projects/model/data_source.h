@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/picture_data.h"
 
 #include <cstdint>
 #include <string>
@@ -75,6 +76,19 @@ struct MixtureData {
 /// shares are 0 if no weight is positive.
 [[nodiscard]] std::vector<double> sharesOf(const MixtureData& mixture);
 
+/// A table of texts with a label each: CSV or TSV whose first line names the columns, or JSON Lines. Examples have a
+/// fixed length; shorter texts are padded, and a mask tells where.
+struct LabelledTextData {
+    std::string path;
+    std::string validationPath; ///< if empty, a fraction of the rows is used for validation
+    std::string text = "text";  ///< column of the text
+    std::string second;         ///< column of a second text; empty: none
+    std::string label = "label";
+    std::int64_t classes = 2; ///< at least the number of different labels
+    Tokeniser tokeniser;
+    bool operator==(const LabelledTextData&) const = default;
+};
+
 enum class TokenWidth { Detect, Uint16, Uint32 };
 
 /// A file of token ids. Recognises the headers of llm.c; nanoGPT files have no header.
@@ -127,7 +141,19 @@ struct BooleanPolynomial {
 };
 
 using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
-                            LowRankRegression, BooleanPolynomial>;
+                            LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures>;
+
+/// The tokens that the objective masked token hides (BERT). Of n tokens, round(share · n) are chosen, at least one and
+/// at most `most`. A chosen token becomes the mask token, or a random token, or stays.
+struct Masking {
+    double share = 0.15;
+    double masked = 0.8;     ///< the share of the chosen tokens that become the mask token
+    double random = 0.1;     ///< the share of the chosen tokens that become a random token
+    std::int64_t most = 0;   ///< the most tokens chosen in an example; 0: no limit
+    bool wholeWords = false; ///< chooses all tokens of a word together
+    std::int64_t token = -1; ///< the mask token's number; -1: the token [MASK] of the tokeniser
+    bool operator==(const Masking&) const = default;
+};
 
 /// The source of the examples and its splits. The rest after the two fractions is for training. examplesOf()
 /// (projects/nodes/example_schema.h) gives the fields of one example.
@@ -135,11 +161,13 @@ struct DataSource {
     Source source = SyntheticLanguage{};
     double validationFraction = 0.1;
     double testFraction = 0.0;
+    Masking masking = {};
+    Augmentation augmentation = {};
     bool operator==(const DataSource&) const = default;
 };
 
 /// Returns the source for a path by its file name ending: token ids (.bin), JSON Lines (.jsonl, .ndjson) or Parquet
-/// (.parquet), else text with bytes as tokens.
+/// (.parquet), labelled text (.csv, .tsv), else text with bytes as tokens.
 [[nodiscard]] Source sourceAt(const std::string& path);
 /// True if the path may be JSON Lines: any path without the ending of a plain text file, such as a folder.
 [[nodiscard]] bool mayBeJsonLines(const std::string& path);

@@ -109,7 +109,8 @@ struct Network {
     Graph head;
     bool tieHead = false; ///< if true, the head's last linear layer shares the stem's embedding table
     Objective objective = Objective::NextToken;
-    WeightRank rank; ///< rank of the blocks' weights whose nodes set no rank; stem and head keep full rank
+    double labelSmoothing = 0; ///< the share of a label's target that is spread over all classes
+    WeightRank rank;           ///< rank of the blocks' weights whose nodes set no rank; stem and head keep full rank
 
     [[nodiscard]] std::int64_t depth() const; ///< L, the number of layers
     /// Returns the block of layer `layer` in 1..depth(); null for any other layer or an unknown block name.

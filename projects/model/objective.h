@@ -4,6 +4,7 @@
 #include "projects/model/element.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string_view>
 
@@ -15,6 +16,8 @@ enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token
     HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)
     MeanSquaredError, ///< mean over batch and outputs
+    Classification,   ///< mean cross-entropy of one label per example, nats
+    MaskedToken,      ///< mean cross-entropy of the hidden tokens, nats (BERT)
     Count,            ///< the number of objectives, not an objective
 };
 
@@ -23,6 +26,8 @@ enum class MeanOf {
     TokenNats,        ///< −ln p of each token; e^loss is the perplexity
     HalfSquaredNorms, ///< ½‖f(x) − y‖² of each sample, as in ANCRe's theorems
     Squares,          ///< (f(x) − y)² of each output, as in DeepCrossAttention's risk and RaPTr's errors by degree
+    LabelNats,        ///< −ln p of each example's label
+    HiddenNats,       ///< −ln p of each hidden token
 };
 
 /// The metric that runs are compared by: the best checkpoint, tables, sweeps and the Pareto front use it.
@@ -39,6 +44,15 @@ struct Judge {
     bool operator==(const Judge&) const = default;
 };
 
+/// The targets of an objective.
+enum class TargetOf {
+    Token,   ///< a token for each token of the input
+    Hidden,  ///< a token for each token of the input; those that were not hidden are kIgnoredTarget
+    Example, ///< one label or vector for each example
+};
+/// The target of a token that an objective leaves out, as in PyTorch.
+inline constexpr std::int64_t kIgnoredTarget = -100;
+
 /// The properties of one objective for all code outside the engine.
 struct ObjectiveTraits {
     Objective objective = Objective::NextToken;
@@ -47,10 +61,12 @@ struct ObjectiveTraits {
     std::string_view predicts;      ///< the output of the head, short enough for a box on a canvas
     Element target = Element::Real; ///< type of the target; for Token the head's output is logits
     MeanOf meanOf = MeanOf::TokenNats;
+    TargetOf targetOf = TargetOf::Example;
     /// The description in exported code, without a full stop.
     std::string_view words;
     /// The loss as a PyTorch expression of `output` and `targets` (Token) or `target` (Real).
     std::string_view pyTorch;
+    bool smooths = false; ///< true if it has label smoothing, which `pyTorch` then ends with
     Judge judge = {};
 };
 
@@ -63,6 +79,7 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .predicts = "next token",
      .target = Element::Token,
      .meanOf = MeanOf::TokenNats,
+     .targetOf = TargetOf::Token,
      .words = "The mean cross-entropy of each next token, in nats",
      .pyTorch = "F.cross_entropy(output.flatten(0, -2), targets.flatten())"},
     {.objective = Objective::HalfSquaredError,
@@ -81,6 +98,24 @@ inline constexpr ObjectiveTraits kObjectives[] = {
      .meanOf = MeanOf::Squares,
      .words = "(output - target)² as a mean over batch and outputs",
      .pyTorch = "(output - target).square().mean()"},
+    {.objective = Objective::Classification,
+     .key = "classification",
+     .title = "classification",
+     .predicts = "class",
+     .target = Element::Token,
+     .meanOf = MeanOf::LabelNats,
+     .words = "The mean cross-entropy of each example's label, in nats",
+     .pyTorch = "F.cross_entropy(output, targets)",
+     .smooths = true},
+    {.objective = Objective::MaskedToken,
+     .key = "masked_token",
+     .title = "masked token",
+     .predicts = "hidden token",
+     .target = Element::Token,
+     .meanOf = MeanOf::HiddenNats,
+     .targetOf = TargetOf::Hidden,
+     .words = "The mean cross-entropy of each hidden token, in nats; other targets are -100",
+     .pyTorch = "F.cross_entropy(output.flatten(0, -2), targets.flatten())"},
 };
 
 /// True if a table such as kObjectives has an entry for each objective in the order of the enumerators.

@@ -19,6 +19,13 @@ inline constexpr const char* kNoQkNorm = "none";
 inline constexpr const char* kHeadNorm = "head";
 inline constexpr const char* kAllHeadsNorm = "all";
 
+/// The parameter of a node that reads a sequence's padding mask, and the port that it adds for it: [batch, time], 1 for
+/// a token and 0 for padding.
+inline constexpr const char* kMaskedParam = "masked";
+/// The parameter of sinusoidal positions in a grid.
+inline constexpr const char* kColumnsParam = "columns";
+inline constexpr const char* kMaskPort = "mask";
+
 inline constexpr const char* kWindowParam = "window";
 inline constexpr const char* kRopeParam = "rope";
 inline constexpr const char* kRopeBaseParam = "rope_base";

@@ -51,6 +51,19 @@ ExampleSchema schemaOf(const BooleanPolynomial& source)
     return ExampleSchema::vectors(source.dim, 1);
 }
 
+ExampleSchema schemaOf(const LabelledTextData& source)
+{
+    return ExampleSchema::labelledText(vocabularyOf(source.tokeniser), source.classes, !source.second.empty());
+}
+ExampleSchema schemaOf(const PictureData& source)
+{
+    return ExampleSchema::pictures(source.channels, source.height, source.width, source.classes);
+}
+ExampleSchema schemaOf(const DrawnPictures& source)
+{
+    return ExampleSchema::pictures(3, source.size, source.size, kDrawnClasses);
+}
+
 /// Returns the number of training samples, to which held-out samples are added. Returns nullopt if the document does
 /// not give it.
 std::optional<std::int64_t> trainingSamplesOf(const DataSource& data)
@@ -79,6 +92,25 @@ ExampleSchema ExampleSchema::nextToken(std::int64_t vocabulary)
     return {{{"tokens", FieldRole::Input, shape, vocabulary}, {"next tokens", FieldRole::Target, shape, vocabulary}}};
 }
 
+ExampleSchema ExampleSchema::labelledText(std::int64_t vocabulary, std::int64_t classes, bool pairs)
+{
+    const Shape tokens{{kBatch, kTime}, Element::Token};
+    ExampleSchema schema{{{"tokens", FieldRole::Input, tokens, vocabulary},
+                          {"label", FieldRole::Target, {{kBatch}, Element::Token}, classes},
+                          {"mask", FieldRole::Mask, {tokens.dims}}}};
+    if (pairs) {
+        schema.fields.push_back({"segments", FieldRole::Condition, tokens, 2});
+    }
+    return schema;
+}
+
+ExampleSchema ExampleSchema::pictures(std::int64_t channels, std::int64_t height, std::int64_t width,
+                                      std::int64_t classes)
+{
+    return {{{"pictures", FieldRole::Input, {{kBatch, channels * height * width}}},
+             {"label", FieldRole::Target, {{kBatch}, Element::Token}, classes}}};
+}
+
 ExampleSchema ExampleSchema::vectors(std::int64_t inputs, std::int64_t outputs)
 {
     return {{{"inputs", FieldRole::Input, {{kBatch, inputs}}}, {"outputs", FieldRole::Target, {{kBatch, outputs}}}}};
@@ -98,19 +130,24 @@ std::int64_t ExampleSchema::numbersPerUnit() const
 {
     std::int64_t numbers = 0;
     for (const ExampleField& field : fields) {
-        numbers += field.isTokens() ? 1 : field.shape.features();
+        std::int64_t ofField = 1;
+        for (const std::int64_t dim : field.shape.dims) {
+            ofField *= dim > 0 ? dim : 1;
+        }
+        numbers += ofField;
     }
     return numbers;
 }
 
-Shape ExampleSchema::entry(std::int64_t width) const
+std::map<std::string, Shape> ExampleSchema::conditions() const
 {
-    Shape shape{input().shape.dims};
-    if (!input().isTokens()) {
-        shape.dims.pop_back();
+    std::map<std::string, Shape> shapes;
+    for (const ExampleField& field : fields) {
+        if (field.role == FieldRole::Condition || field.role == FieldRole::Mask) {
+            shapes.emplace(field.name, field.shape);
+        }
     }
-    shape.dims.push_back(width);
-    return shape;
+    return shapes;
 }
 
 Shape ExampleSchema::output() const

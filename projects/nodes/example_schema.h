@@ -5,6 +5,7 @@
 #include "projects/nodes/shape.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,33 +21,45 @@ enum class Unit { Token, Sample };
 
 /// The purpose of a field of an example.
 enum class FieldRole {
-    Input,  ///< enters the stem
-    Target, ///< compared with the head's output by the objective
+    Input,     ///< enters the stem
+    Target,    ///< compared with the head's output by the objective
+    Condition, ///< feeds the graph ports of its name: a class, a time
+    Mask,      ///< a condition that is 1 where the input has values and 0 where it is padded
 };
 
 /// An array that every example contains.
 struct ExampleField {
     std::string name;
     FieldRole role = FieldRole::Input;
-    Shape shape;                 ///< shape of a batch, with the element type: tokens [batch, time], [batch, 6]
-    std::int64_t vocabulary = 0; ///< for tokens: every token is below it
+    /// Shape of a batch, with the element type: tokens [batch, time], tokens [batch] (a label), [batch, 8, 8, 1].
+    Shape shape;
+    std::int64_t vocabulary = 0; ///< for tokens and labels: each is below it
 
     [[nodiscard]] bool isTokens() const { return shape.element == Element::Token; }
     bool operator==(const ExampleField&) const = default;
 };
 
-/// The fields of the examples of a data set: at least one input and one target.
+/// The fields of the examples of a data set: one input, one target, and any number of conditions and masks.
 struct ExampleSchema {
     std::vector<ExampleField> fields;
 
     /// Returns the schema of tokens whose target is the next token.
     [[nodiscard]] static ExampleSchema nextToken(std::int64_t vocabulary);
+    /// Returns the schema of padded texts with a label below `classes` and a mask; of pairs of texts also with the
+    /// number of the text, 0 or 1, that each token belongs to.
+    [[nodiscard]] static ExampleSchema labelledText(std::int64_t vocabulary, std::int64_t classes, bool pairs);
+    /// Returns the schema of pictures with a label below `classes`. A picture is a vector of its values in the order
+    /// [channels, height, width], as the node image reads it.
+    [[nodiscard]] static ExampleSchema pictures(std::int64_t channels, std::int64_t height, std::int64_t width,
+                                                std::int64_t classes);
     /// Returns the schema of vectors, each with a target.
     [[nodiscard]] static ExampleSchema vectors(std::int64_t inputs, std::int64_t outputs);
 
     [[nodiscard]] const ExampleField& input() const { return first(FieldRole::Input); }
     [[nodiscard]] const ExampleField& target() const { return first(FieldRole::Target); }
-    /// True if the input is a sequence.
+    /// Returns the shapes of the conditions and masks by name. A graph has an input port for each one that it reads.
+    [[nodiscard]] std::map<std::string, Shape> conditions() const;
+    /// True if the input is a sequence of the training plan's length.
     [[nodiscard]] bool hasTime() const;
     /// Returns the unit of counting: tokens for sequences, else samples.
     [[nodiscard]] Unit unit() const { return hasTime() ? Unit::Token : Unit::Sample; }
@@ -54,8 +67,6 @@ struct ExampleSchema {
     [[nodiscard]] std::int64_t units(std::int64_t examples, std::int64_t time) const;
     /// Returns the count of numbers in one unit over all fields: one per token, or one per feature.
     [[nodiscard]] std::int64_t numbersPerUnit() const;
-    /// Returns the shape of a stack entry at the given width: [batch, time, width] or [batch, width].
-    [[nodiscard]] Shape entry(std::int64_t width) const;
     /// Returns the shape of the head's output: logits over the vocabulary if the target is tokens, else the target's
     /// shape.
     [[nodiscard]] Shape output() const;
@@ -78,7 +89,13 @@ private:
 /// True if the examples contain a target that the objective can compare with an output.
 [[nodiscard]] inline bool fits(const ObjectiveTraits& objective, const ExampleSchema& examples)
 {
-    return objective.target == examples.target().shape.element;
+    const bool perToken = examples.target().isTokens() && examples.target().shape == examples.input().shape;
+    return objective.target == examples.target().shape.element && perToken == (objective.targetOf != TargetOf::Example);
+}
+/// True if the network continues a text: it predicts the token after each.
+[[nodiscard]] inline bool continuesText(const ObjectiveTraits& objective, const ExampleSchema& examples)
+{
+    return objective.targetOf == TargetOf::Token && fits(objective, examples);
 }
 
 } // namespace residua::projects

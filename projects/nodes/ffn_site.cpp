@@ -12,10 +12,15 @@ namespace {
 
 using NodeSet = std::set<NodeId>;
 
-const Node* onlyOf(const Graph& graph, NodeRole role)
+/// Returns the only node that `matches` accepts, or null.
+const Node* onlyOf(const Graph& graph, bool (*matches)(const Node&))
 {
-    return std::ranges::count(graph.nodes, role, roleOf) == 1 ? &*std::ranges::find(graph.nodes, role, roleOf)
-                                                              : nullptr;
+    return std::ranges::count_if(graph.nodes, matches) == 1 ? &*std::ranges::find_if(graph.nodes, matches) : nullptr;
+}
+
+bool isOutput(const Node& node)
+{
+    return roleOf(node) == NodeRole::GraphOutput;
 }
 
 /// Returns the nodes that feed `node`, in port order.
@@ -53,8 +58,8 @@ NodeSet upstream(const Graph& graph, NodeId from, std::optional<NodeId> border)
 Graph half(const Graph& graph, const NodeSet& kept, NodeId source, NodeId end)
 {
     Graph result;
-    const Node& input = *onlyOf(graph, NodeRole::GraphInput);
-    const Node& output = *onlyOf(graph, NodeRole::GraphOutput);
+    const Node& input = *onlyOf(graph, isFedByStack);
+    const Node& output = *onlyOf(graph, isOutput);
     for (const Node& node : graph.nodes) {
         if (node.id == input.id || node.id == output.id || (kept.contains(node.id) && node.id != source)) {
             result.nodes.push_back(node);
@@ -91,8 +96,8 @@ struct FfnCut {
 
 std::optional<FfnCut> cutOf(const Graph& graph)
 {
-    const Node* const input = onlyOf(graph, NodeRole::GraphInput);
-    const Node* const output = onlyOf(graph, NodeRole::GraphOutput);
+    const Node* const input = onlyOf(graph, isFedByStack);
+    const Node* const output = onlyOf(graph, isOutput);
     const auto ends = output ? feedersOf(graph, output->id) : std::vector<NodeId>{};
     const Node* const sum = ends.size() == 1 ? graph.find(ends.front()) : nullptr;
     const auto parts = sum && roleOf(*sum) == NodeRole::Sum ? feedersOf(graph, sum->id) : std::vector<NodeId>{};

@@ -54,7 +54,7 @@ inline constexpr const char* kDefaultFormula = "x + y";
 /// Checks that the input on `port` is real and has between `minimum` and `maximum` dimensions, including batch.
 [[nodiscard]] Status requireReal(const Shape& shape, const std::string& port, std::size_t minimum,
                                  std::size_t maximum = kMostDims);
-/// Checks that the input on `port` is [batch, time, features].
+/// Checks that the input on `port` is real [batch, time, features], of any length.
 [[nodiscard]] Status requireSequence(const Shape& shape, const std::string& port);
 /// Returns the error "width 64 does not match 128" for an input whose features differ from those of the first.
 [[nodiscard]] Error widthMismatch(const std::string& port, std::int64_t got, std::int64_t expected);

@@ -156,6 +156,12 @@ std::string graphPortOf(const Node& node)
     return name ? *name : roleOf(node) == NodeRole::GraphOutput ? kOutputPort : kInputPort;
 }
 
+bool isFedByStack(const Node& node)
+{
+    const std::string port = graphPortOf(node);
+    return roleOf(node) == NodeRole::GraphInput && (port == kInputPort || (!port.empty() && mixPortFrom(port)));
+}
+
 bool hasInputPort(const Graph& graph, MixPort port)
 {
     return std::ranges::any_of(graph.nodes, [port](const Node& node) {
@@ -325,7 +331,7 @@ Status requireReal(const Shape& shape, const std::string& port, std::size_t mini
 
 Status requireSequence(const Shape& shape, const std::string& port)
 {
-    if (shape.element == Element::Token || shape.dims.size() != 3 || shape.dims[1] != kTime) {
+    if (shape.element == Element::Token || shape.dims.size() != 3) {
         return Error{port, "got " + shape.text() + ", expected [batch, time, features]"};
     }
     return Done{};

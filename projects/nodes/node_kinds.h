@@ -193,6 +193,8 @@ inline constexpr const char* kOutputPort = "output";
 inline constexpr const char* kPortParam = "port";
 /// Returns the graph's port of an input or output node.
 [[nodiscard]] std::string graphPortOf(const Node& node);
+/// True for an input node that the stem's input or the stack feeds. The others are fed by a condition of the examples.
+[[nodiscard]] bool isFedByStack(const Node& node);
 /// True if the graph has an input node for a mix of `port` alone: q, k, v or residual.
 [[nodiscard]] bool hasInputPort(const Graph& graph, MixPort port);
 

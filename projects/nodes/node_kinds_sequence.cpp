@@ -12,7 +12,7 @@
 namespace residua::projects {
 namespace {
 
-/// Rejects a window without causal attention. Rejects a window and dropout if weights are computed by features.
+/// Rejects a window without causal attention. Rejects a window, a mask and dropout if weights are computed by features.
 Status checkWeights(const ParamMap& p)
 {
     if (paramInt(p, kWindowParam) > 0 && !paramBool(p, "causal")) {
@@ -22,6 +22,9 @@ Status checkWeights(const ParamMap& p)
     if (usesFeatures(p) && paramInt(p, kWindowParam) > 0) {
         return Error{"", "parameter window: a performer sums over all earlier tokens: expected 0, or weights by "
                          "softmax"};
+    }
+    if (usesFeatures(p) && paramBool(p, kMaskedParam)) {
+        return Error{"", "parameter masked: a performer sums over all tokens: expected false, or weights by softmax"};
     }
     if (usesFeatures(p) && paramDouble(p, "dropout") > 0) {
         return Error{"", "parameter dropout: it leaves out single attention weights, which a performer never forms: "
@@ -78,6 +81,31 @@ std::vector<std::string> attentionPorts()
     return names;
 }
 
+/// Returns `ports`, and the mask's if the node reads one.
+std::vector<std::string> withMask(std::vector<std::string> ports, const Node& node)
+{
+    const auto masked = node.params.find(kMaskedParam);
+    if (masked != node.params.end() && masked->second == ParamValue(true)) {
+        ports.emplace_back(kMaskPort);
+    }
+    return ports;
+}
+
+/// Checks the mask of `sequence`, which follows the node's other inputs if there is one.
+Status checkMask(const Shape& sequence, Shapes in, std::size_t others)
+{
+    const Shape expected{{sequence.dims[0], sequence.dims[1]}};
+    return in.size() == others || in[others] == expected
+               ? Status(Done{})
+               : Error{kMaskPort, "got " + in[others].text() + ", expected " + expected.text()};
+}
+
+ParamSpec maskedParam()
+{
+    return flagParam(kMaskedParam, "Padding mask", false,
+                     "Adds the port mask: [batch, time], 1 for a token and 0 for padding, which is then not read.");
+}
+
 ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
 {
     const std::vector<std::string> ports = attentionPorts();
@@ -88,6 +116,9 @@ ShapeRuleResult attentionShape(const ParamMap& p, Shapes in)
         if (in[i].features() != in[0].features()) {
             return widthMismatch(ports[i], in[i].features(), in[0].features());
         }
+    }
+    if (const Status mask = checkMask(in[0], in, ports.size()); !mask) {
+        return mask.error();
     }
     const Status heads = checkHeads(p, in[0].features());
     return heads ? ShapeRuleResult(std::vector{in[0]}) : heads.error();
@@ -164,12 +195,15 @@ NodeCost featureCost(const ParamMap& p, const AttentionSizes& sizes, std::int64_
     return {0, flops, kept};
 }
 
-/// With a = heads · headDim and m = kvHeads · headDim, the projections have 2·d·a + 2·d·m weights. FLOP: twice the
-/// weights, the biases, and the attention. Kept: the attention's elements, the output, and the inner features of a
-/// projection below full rank.
+/// The cost of one token is multiplied by the tokens in a unit. With a = heads · headDim and m = kvHeads · headDim, the
+/// projections have 2·d·a + 2·d·m weights. FLOP: twice the weights, the biases, and the attention. Kept: the
+/// attention's elements, the output, and the inner features of a projection below full rank.
 NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t context)
 {
     const AttentionSizes sizes = attentionSizesOf(p, in[0].features());
+    const double elements = elementsOf(out[0], context);
+    const double tokens = elements / real(out[0].features());
+    const std::int64_t length = in[0].dims[1] > 0 ? in[0].dims[1] : context;
     const double d = real(in[0].features());
     const double a = real(sizes.heads) * real(sizes.headDim);
     const double m = real(sizes.kvHeads) * real(sizes.headDim);
@@ -180,9 +214,10 @@ NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
         inner += real(rankOf(p, projection.rank, projection.out(), projection.in()).value_or(0));
     }
     const double biases = (hasQkvBias(p) ? a + 2 * m : 0) + (hasOutBias(p) ? d : 0);
-    const NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, context) : softmaxCost(p, sizes, context);
-    return {0, 2 * projections + biases + attends.flops,
-            attends.activationElements + elementsOf(out[0], context) + inner};
+    NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, length) : softmaxCost(p, sizes, length);
+    attends.activationElements += paramBool(p, kMaskedParam) ? real(length) : 0; // what is added to the scores
+    return {0, tokens * (2 * projections + biases + attends.flops),
+            tokens * (attends.activationElements + inner) + elements};
 }
 
 ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
@@ -195,15 +230,35 @@ ShapeRuleResult tokenEmbeddingShape(const ParamMap& p, Shapes in)
     return std::vector{out};
 }
 
-ShapeRuleResult positionShape(const ParamMap&, Shapes in)
+ShapeRuleResult positionShape(const ParamMap& p, Shapes in)
 {
-    const Status ok = requireSequence(in[0], "in");
-    return ok ? ShapeRuleResult(std::vector{in[0]}) : ok.error();
+    if (const Status ok = requireSequence(in[0], "in"); !ok) {
+        return ok.error();
+    }
+    const auto length = p.find("length"); // sinusoidal ones have no table
+    if (length != p.end() && paramInt(p, "length") < in[0].dims[1]) {
+        return Error{"in", "has " + std::to_string(in[0].dims[1]) + " positions, the table " +
+                               std::to_string(paramInt(p, "length"))};
+    }
+    return std::vector{in[0]};
+}
+
+/// A grid needs a quarter of the features, at least two, for each of the two waves of row and column.
+ShapeRuleResult sinusoidShape(const ParamMap& p, Shapes in)
+{
+    ShapeRuleResult shape = positionShape(p, in);
+    const std::int64_t features = in[0].features();
+    if (shape && paramInt(p, kColumnsParam) > 0 && (features % 4 != 0 || features < 8)) {
+        return Error{"in", "has " + std::to_string(features) +
+                               " features, expected a multiple of 4 from 8 on for positions in a grid"};
+    }
+    return shape;
 }
 
 ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
 {
-    const Status ok = requireReal(in[0], "in", 3, 3);
+    Status ok = requireReal(in[0], "in", 3, 3);
+    ok = ok ? checkMask(in[0], in, 1) : ok;
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
@@ -259,6 +314,7 @@ std::vector<ParamSpec> attentionParams()
         integerParam("kv_heads", "Key-value heads", std::int64_t{0}, "heads",
                      "Fewer than heads shares keys and values among them; 0 is as many.", 0),
         flagParam("causal", "Causal", true, "A token sees itself and earlier ones only."),
+        maskedParam(),
         onlyWhere(integerParam(kWindowParam, "Window", std::int64_t{0}, "tokens",
                                "Most tokens that one sees, itself among them; 0: no bound. 4096 in Mistral 7B.", 0),
                   {{"causal", {true}}, bySoftmax.front()}),
@@ -302,6 +358,7 @@ NodeKind attentionKind()
             .inputs = attentionPorts(),
             .outputs = {"out"},
             .params = attentionParams(),
+            .inputRule = [](const Node& node) { return withMask(attentionPorts(), node); },
             .shapeRule = attentionShape,
             .costRule = attentionCost,
             .parametersRule = attentionParameters};
@@ -360,8 +417,10 @@ std::vector<NodeKind> sequenceKinds()
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9)},
-         .shapeRule = positionShape,
+         .params = {realParam("base", "Base", 10000.0, "The longest wave has 2π times this many positions.", 1.0, 1e9),
+                    integerParam(kColumnsParam, "Columns", std::int64_t{0}, "positions",
+                                 "Of a grid of patches, row by row: 14 in ViT-S/16; 0: a sequence.", 0)},
+         .shapeRule = sinusoidShape,
          .costRule =
              [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
                  const double elements = elementsOf(out[0], context);
@@ -374,7 +433,8 @@ std::vector<NodeKind> sequenceKinds()
          .traits = {.keepsInputs = false, .keptForReaders = true},
          .inputs = {"in"},
          .outputs = {"out"},
-         .params = {},
+         .params = {maskedParam()},
+         .inputRule = [](const Node& node) { return withMask({"in"}, node); },
          .shapeRule = meanPoolShape,
          .costRule =
              [](const ParamMap&, Shapes in, Shapes out, std::int64_t context) {

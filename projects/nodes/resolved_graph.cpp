@@ -246,14 +246,21 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
     return nullptr;
 }
 
-/// Returns the shape of a graph's input: tokens or vectors for the stem, stack entries for other graphs.
-Shape entering(const Project& project, const GraphRef& ref)
-{
-    const ExampleSchema examples = examplesOf(project.data);
-    return ref.isStem() ? examples.input().shape : examples.entry(project.network.width);
-}
-
 } // namespace
+
+Shape entryOf(const Project& project)
+{
+    const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
+    Shape shape = examplesOf(project.data).input().shape;
+    if (const OutputPort* const output = stem.outputPort(kOutputPort); output && output->shape.dims.size() > 1) {
+        shape = output->shape;
+    } else if (shape.element == Element::Token) {
+        shape.dims.push_back(0);
+    }
+    shape.element = Element::Real;
+    shape.dims.back() = project.network.width;
+    return shape;
+}
 
 const OutputPort* ResolvedGraph::outputPort(std::string_view name) const
 {
@@ -269,7 +276,9 @@ ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
 
 ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph)
 {
-    return resolveGraph(graph, ref, sizesOf(project), entering(project, ref));
+    const ExampleSchema examples = examplesOf(project.data);
+    return resolveGraph(graph, ref, sizesOf(project), ref.isStem() ? examples.input().shape : entryOf(project),
+                        examples.conditions());
 }
 
 ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,

@@ -51,14 +51,16 @@ Result<Sizes> sizesOf(const Project& project)
         }
         sizes.named["vocab"] = vocabulary;
         sizes.named["seq"] = project.training.sequenceLength;
-        return sizes;
+    } else {
+        const std::int64_t in = examples.input().shape.features();
+        if (const Status ok = positive("data · dimension", in); !ok) {
+            return ok.error();
+        }
+        sizes.named["in"] = in;
     }
-    const std::int64_t in = examples.input().shape.features();
-    if (const Status ok = positive("data · dimension", in); !ok) {
-        return ok.error();
+    if (!examples.target().isTokens() || examples.target().shape != examples.input().shape) {
+        sizes.named["out"] = examples.output().features();
     }
-    sizes.named["in"] = in;
-    sizes.named["out"] = examples.target().shape.features();
     return sizes;
 }
 

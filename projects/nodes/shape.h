@@ -30,8 +30,8 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// Named sizes for formulas: d (network.width), vocab, seq (training.sequenceLength), in and out (the data's vector
-/// widths).
+/// Named sizes for formulas: d (network.width), vocab and seq (training.sequenceLength) if the input is tokens, else in
+/// (the input's features), and out (the target's features or classes) unless every token has a target.
 struct Sizes {
     std::map<std::string, std::int64_t> named;
     WeightRank rank = {}; ///< rank of the weights whose nodes set none

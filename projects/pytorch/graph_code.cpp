@@ -48,6 +48,7 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
     m_body.clear();
     std::set<std::string> taken(method.arguments.begin(), method.arguments.end());
     taken.insert({"table", "first", "share", "values"});
+    taken.insert(method.conditions.begin(), method.conditions.end());
     const std::set<std::string> helpers = helperNames();
     taken.insert(helpers.begin(), helpers.end());
     m_variables.emplace(std::move(taken));
@@ -82,6 +83,7 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
     if (m_made.mixesValues) {
         arguments.insert(arguments.end(), {"first", "share"});
     }
+    arguments.insert(arguments.end(), m_method->conditions.begin(), m_method->conditions.end());
     text.line();
     text.line("def " + m_method->name + "(" + joinedText(arguments) + "):");
     text.indent();
@@ -121,7 +123,8 @@ Status GraphWriter::add(const ResolvedNode& node)
 {
     m_node = m_method->graph.find(node.id);
     if (node.kind->traits.role == NodeRole::GraphInput) {
-        m_values[{node.id, "out"}] = m_method->argumentOf.at(graphPortOf(*m_node));
+        m_values[{node.id, "out"}] =
+            isFedByStack(*m_node) ? m_method->argumentOf.at(graphPortOf(*m_node)) : graphPortOf(*m_node);
         return Done{};
     }
     if (node.kind->traits.role == NodeRole::GraphOutput) {

@@ -24,6 +24,8 @@ struct GraphMethod {
     /// The arguments in order, and for each input port of the graph its argument.
     std::vector<std::string> arguments;
     std::map<std::string, std::string> argumentOf;
+    /// The conditions of the examples that the method takes as its last arguments, under their own names.
+    std::vector<std::string> conditions = {};
 };
 
 /// A graph that becomes one class, and the options of the class.

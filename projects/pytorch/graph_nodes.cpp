@@ -341,6 +341,7 @@ private:
         traits.bias = hasQkvBias(node.params);
         traits.outBias = hasOutBias(node.params);
         traits.dropout = paramDouble(node.params, "dropout") > 0;
+        traits.masked = paramBool(node.params, kMaskedParam);
         traits.sharesHeads = sizes.heads != sizes.kvHeads;
         traits.mixesValues = m_made.mixesValues;
         std::string ranks;
@@ -371,7 +372,8 @@ private:
         made += traits.qkNorm != QkNorm::None ? ", norm_eps=" + pythonReal(paramDouble(node.params, "norm_eps")) : "";
         made += traits.dropout ? ", dropout=" + pythonReal(paramDouble(node.params, "dropout")) : "";
         const std::string called = module(made + ")", parameters) + "(" + in(node, 0) + ", " + in(node, 1) + ", " +
-                                   in(node, 2) + (traits.mixesValues ? ", first, share)" : ")");
+                                   in(node, 2) + (traits.mixesValues ? ", first, share" : "") +
+                                   (traits.masked ? ", " + in(node, 3) + ")" : ")");
         if (traits.mixesValues) {
             const std::string variable = m_variables->of(m_node->name);
             m_body.push_back(variable + ", values = " + called);
@@ -401,14 +403,26 @@ private:
 
     Status addSinusoids(const ResolvedNode& node)
     {
+        const std::string base = pythonReal(paramDouble(node.params, "base"));
+        if (const std::int64_t columns = paramInt(node.params, kColumnsParam); columns > 0) {
+            m_helpers.use(Helper::GridSinusoids);
+            define(node,
+                   in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")");
+            return Done{};
+        }
         m_helpers.use(Helper::Sinusoids);
-        define(node, in(node) + " + sinusoids(" + in(node) + ", " + pythonReal(paramDouble(node.params, "base")) + ")");
+        define(node, in(node) + " + sinusoids(" + in(node) + ", " + base + ")");
         return Done{};
     }
 
     Status addMeanPool(const ResolvedNode& node)
     {
-        define(node, in(node) + ".mean(1)");
+        if (node.in.size() == 1) {
+            define(node, in(node) + ".mean(1)");
+            return Done{};
+        }
+        const std::string weights = in(node, 1) + ".to(" + in(node) + ").unsqueeze(-1)";
+        define(node, "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)");
         return Done{};
     }
 };

@@ -72,6 +72,17 @@ constexpr HelperText kHelpers[] = {
     angles = torch.outer(torch.arange(time, dtype=torch.float64), base**-powers)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)[:, :width].to(x)
 )"},
+    {Helper::GridSinusoids, "grid_sinusoids", R"(def grid_sinusoids(x, base, columns):
+    """For [batch, positions, d] of a grid, row by row: a quarter each of the sine and cosine of the column and the sine
+    and cosine of the row, at frequencies base^(-i/(d/4 - 1)).
+    """
+    count, width = x.shape[-2:]
+    frequencies = base ** -torch.linspace(0, 1, width // 4, dtype=torch.float64)
+    positions = torch.arange(count)
+    column = torch.outer((positions % columns).double(), frequencies)
+    row = torch.outer((positions // columns).double(), frequencies)
+    return torch.cat((column.sin(), column.cos(), row.sin(), row.cos()), dim=-1).to(x)
+)"},
     {Helper::Rotate, "rotary_frequencies", R"(def rotary_frequencies(features, base):
     """Of rotary positions: base^(-2i/r) for each pair i of r features, in radians a position."""
     return base ** -(torch.arange(0, features, 2, dtype=torch.float64) / features)
@@ -208,6 +219,9 @@ private:
                 : m_traits.causal ? ": a token sees itself and earlier ones."
                                   : ".";
         std::vector<std::string> result{text};
+        if (m_traits.masked) {
+            result.emplace_back("The mask is [batch, time], 1 for a token and 0 for padding, which no token reads.");
+        }
         if (m_traits.mixesValues) {
             result.emplace_back("Value residual: the values are λ1 · those of the first layer + λ2 · its own. Returns "
                                 "what it makes, and its own values.");
@@ -301,7 +315,8 @@ private:
     void writeForward()
     {
         const std::string shared = m_traits.sharesHeads ? "self.kv_heads" : "self.heads";
-        m_text.line(m_traits.mixesValues ? "def forward(self, q, k, v, first, share):" : "def forward(self, q, k, v):");
+        m_text.line(std::string("def forward(self, q, k, v") + (m_traits.mixesValues ? ", first, share" : "") +
+                    (m_traits.masked ? ", mask):" : "):"));
         m_text.indent();
         const bool normsAll = m_traits.qkNorm == QkNorm::AllHeads;
         m_text.line(std::string("q = self.split(") + (normsAll ? "self.q_norm(self.q(q))" : "self.q(q)") +
@@ -332,7 +347,18 @@ private:
                    (m_traits.causal ? "True)" : "False)");
         }
         std::string arguments = "q, k, v";
-        if (m_traits.window) {
+        if (m_traits.masked) {
+            m_text.line("seen = mask[:, None, None] != 0");
+            if (m_traits.window) {
+                m_text.line("seen = seen & window_mask(q.shape[2], self.window, q.device)");
+            } else if (m_traits.causal) {
+                m_text.line(
+                    "seen = seen & torch.ones(q.shape[2], q.shape[2], dtype=torch.bool, device=q.device).tril()");
+            }
+            m_text.line("hidden = torch.zeros(seen.shape, dtype=q.dtype, device=q.device)");
+            m_text.line("hidden = hidden.masked_fill(~seen, torch.finfo(q.dtype).min / 2)");
+            arguments += ", attn_mask=hidden";
+        } else if (m_traits.window) {
             m_text.line("mask = window_mask(q.shape[2], self.window, q.device)");
             arguments += ", attn_mask=mask";
         }
@@ -340,7 +366,7 @@ private:
             m_text.line("dropout = self.dropout if self.training else 0.0");
             arguments += ", dropout_p=dropout";
         }
-        arguments += m_traits.causal && !m_traits.window ? ", is_causal=True" : "";
+        arguments += m_traits.causal && !m_traits.window && !m_traits.masked ? ", is_causal=True" : "";
         arguments += m_traits.sharesHeads ? ", enable_gqa=True" : "";
         return "F.scaled_dot_product_attention(" + arguments + ")";
     }

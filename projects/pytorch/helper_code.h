@@ -20,6 +20,7 @@ enum class Helper {
     LowRankConv2dBySide,
     Scale,
     Sinusoids,
+    GridSinusoids,
     Rotate,
     SlowFrequencies,
     WindowMask,
@@ -45,6 +46,7 @@ struct AttentionTraits {
     bool dropout = false;
     bool sharesHeads = false;          ///< fewer key-value heads than heads
     bool mixesValues = false;          ///< with those of the first layer
+    bool masked = false;               ///< reads a padding mask
     std::array<bool, 4> factored = {}; ///< of q, k, v and out
     auto operator<=>(const AttentionTraits&) const = default;
 };

@@ -51,7 +51,7 @@ std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
     names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "TERMS", "FROZEN", "LEARNED", "MIDDLE",
-                  "load", "read_safetensors", "json"});
+                  "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
     return names;
 }
 
@@ -123,6 +123,7 @@ private:
             made.kept = m_tied->embedding;
             m_table = m_project.network.stem.find(m_tied->embedding)->name;
         }
+        m_stemConditions = made.methods.back().conditions;
         return add(made, {kStemPrefix}, {kStemPrefix});
     }
 
@@ -139,17 +140,48 @@ private:
         made.methods.push_back(
             {"forward", "", graphAsRun(m_project.topology.wiring, m_project.network.head), {"x"}, {}});
         mapPorts(made.methods.back());
+        m_headConditions = made.methods.back().conditions;
         return add(made, {kHeadPrefix}, {kHeadPrefix});
     }
 
-    /// Feeds the same value to every port.
-    static void mapPorts(GraphMethod& method)
+    /// Feeds the same value to every port that no condition feeds.
+    void mapPorts(GraphMethod& method)
     {
         for (const Node& node : method.graph.nodes) {
-            if (roleOf(node) == NodeRole::GraphInput) {
+            if (isFedByStack(node)) {
                 method.argumentOf[graphPortOf(node)] = method.arguments.front();
             }
         }
+        method.conditions = conditionsOf({&method.graph});
+    }
+
+    /// Returns the conditions that any of the graphs reads, sorted, and notes that the
+    /// network takes them.
+    [[nodiscard]] std::vector<std::string> conditionsOf(const std::vector<const Graph*>& graphs)
+    {
+        std::vector<std::string> names;
+        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
+            const auto reads = [&](const Graph* graph) {
+                return std::ranges::any_of(graph->nodes, [&](const Node& node) {
+                    return roleOf(node) == NodeRole::GraphInput && graphPortOf(node) == name;
+                });
+            };
+            if (std::ranges::any_of(graphs, reads)) {
+                names.push_back(name);
+                m_conditions.insert(name);
+            }
+        }
+        return names;
+    }
+
+    /// Returns the arguments of a call for these conditions: ", mask=mask".
+    [[nodiscard]] static std::string given(const std::vector<std::string>& conditions)
+    {
+        std::string text;
+        for (const std::string& name : conditions) {
+            text += ", " + name + "=" + name;
+        }
+        return text;
     }
 
     [[nodiscard]] bool scales() const
@@ -162,13 +194,16 @@ private:
     {
         std::map<std::string, std::vector<std::string>> layersOf;
         std::vector<std::string> order;
+        std::vector<const Graph*> blocks;
         for (std::int64_t layer = 1; layer <= m_present; ++layer) {
             const std::string& name = m_project.network.blockOfLayer(layer)->name;
             if (layersOf[name].empty()) {
                 order.push_back(name);
+                blocks.push_back(&m_project.network.findBlock(name)->graph);
             }
             layersOf[name].push_back(layerPrefix(layer));
         }
+        m_layerConditions = conditionsOf(blocks); // each layer takes them all, so that all are called alike
         for (const std::string& name : order) {
             if (const Status added = addBlock(*m_project.network.findBlock(name), layersOf[name]); !added) {
                 return added;
@@ -202,8 +237,9 @@ private:
         for (GraphMethod& method : made.methods) {
             method.arguments = layerArguments(wiring);
             method.argumentOf = layerArgumentOf(wiring);
+            method.conditions = m_layerConditions;
             for (const Node& node : method.graph.nodes) {
-                if (roleOf(node) == NodeRole::GraphInput) {
+                if (isFedByStack(node)) {
                     method.argumentOf.try_emplace(graphPortOf(node), method.arguments.front());
                 }
             }
@@ -223,6 +259,12 @@ private:
         out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
                        std::to_string(network.width) + " features wired by the topology, and a head."});
         out.line();
+        if (!m_conditions.empty()) {
+            const std::string names =
+                joinedText(m_conditions, ", ", [](const std::string& name) { return '"' + name + '"'; });
+            out.line("conditions = (" + names + ",)");
+            out.line();
+        }
         out.line("def __init__(self):");
         out.indent();
         out.line("super().__init__()");
@@ -232,21 +274,50 @@ private:
         out.line("self.head = Head()");
         out.outdent();
         out.line();
-        out.line("def forward(self, " + entering() + "):");
+        out.line("def forward(self, " + entering() + furtherArguments() + "):");
         out.indent();
-        out.line("x = self.stem(" + entering() + ")");
-        if (sitesOf(m_project.topology.wiring) == MixSites::Both) {
-            out.line("halves = [half for layer in self.layers.values() for half in (layer.attend, "
-                     "layer.feed_forward)]");
-            out.line("x = self.topology(x, halves)");
-        } else {
-            out.line("x = self.topology(x, list(self.layers.values()))");
-        }
+        out.line("x = self.stem(" + entering() + given(m_stemConditions) + ")");
+        writeStack();
         const bool tied = m_tied.has_value();
         out.line("return self.head(x" + (tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
-                 ")");
+                 given(m_headConditions) + ")");
         out.outdent();
         writeLoss();
+    }
+
+    /// Returns the arguments of forward() after the input: ", mask".
+    [[nodiscard]] std::string furtherArguments() const
+    {
+        return m_conditions.empty() ? "" : ", " + joinedText(m_conditions);
+    }
+
+    /// Writes the call of the topology with the layers, which are given their conditions.
+    void writeStack()
+    {
+        PythonText& out = m_network;
+        const auto bound = [&](const std::string& call) {
+            return m_layerConditions.empty() ? call : "partial(" + call + given(m_layerConditions) + ")";
+        };
+        switch (sitesOf(m_project.topology.wiring)) {
+        case MixSites::Both:
+            out.line("halves = [half for layer in self.layers.values() for half in (layer.attend, "
+                     "layer.feed_forward)]");
+            out.line(m_layerConditions.empty() ? "x = self.topology(x, halves)"
+                                               : "x = self.topology(x, [" + bound("half") + " for half in halves])");
+            return;
+        case MixSites::Ffn:
+            if (!m_layerConditions.empty()) {
+                out.line("halves = [(" + bound("layer.attend") + ", " + bound("layer.feed_forward") +
+                         ") for layer in self.layers.values()]");
+                out.line("x = self.topology(x, [SimpleNamespace(attend=a, feed_forward=f) for a, f in halves])");
+                return;
+            }
+            [[fallthrough]];
+        case MixSites::Mhsa:
+            out.line(m_layerConditions.empty()
+                         ? "x = self.topology(x, list(self.layers.values()))"
+                         : "x = self.topology(x, [" + bound("layer") + " for layer in self.layers.values()])");
+        }
     }
 
     void writeLayers()
@@ -310,11 +381,15 @@ private:
         const std::string targets = objective.target == Element::Token ? "targets" : "target";
         PythonText& out = m_network;
         out.line();
-        out.line("def loss(self, " + entering() + ", " + targets + "):");
+        out.line("def loss(self, " + entering() + ", " + targets + furtherArguments() + "):");
         out.indent();
-        const std::string value(objective.pyTorch);
+        std::string value(objective.pyTorch);
+        if (objective.smooths && m_project.network.labelSmoothing > 0) {
+            value.replace(value.size() - 1, 1,
+                          ", label_smoothing=" + pythonReal(m_project.network.labelSmoothing) + ")");
+        }
         out.docstring({std::string(objective.words) + (regularised ? "; in training with its regularisers." : ".")});
-        out.line("output = self(" + entering() + ")");
+        out.line("output = self(" + entering() + furtherArguments() + ")");
         if (regularised) {
             out.line("loss = " + value);
             out.line("return loss + self.regulariser() if self.training else loss");
@@ -363,7 +438,13 @@ private:
         }
         head.line("import json");
         head.line("import math");
+        if (body.find("partial(") != std::string::npos) {
+            head.line("from functools import partial");
+        }
         head.line("from pathlib import Path");
+        if (body.find("SimpleNamespace(") != std::string::npos) {
+            head.line("from types import SimpleNamespace");
+        }
         head.line();
         head.line("import torch");
         const bool functional = body.find("F.") != std::string::npos;
@@ -381,6 +462,10 @@ private:
     std::optional<TiedNodes> m_tied;
     std::string m_table;                          ///< name of the embedding that the head shares
     std::map<std::string, std::string> m_classOf; ///< by block
+    std::set<std::string> m_conditions;           ///< that forward() takes
+    std::vector<std::string> m_stemConditions;
+    std::vector<std::string> m_layerConditions;
+    std::vector<std::string> m_headConditions;
     std::string m_graphs;
     TopologyCode m_topology;
     PythonText m_network;

@@ -25,8 +25,9 @@ def differences(folder):
     """
     recorded = read_safetensors(Path(folder) / "recorded.safetensors")
     network = load(folder)
-    output = network(recorded["input"])
-    loss = network.loss(recorded["input"], recorded["target"])
+    given = [recorded[name] for name in getattr(network, "conditions", ())]
+    output = network(recorded["input"], *given)
+    loss = network.loss(recorded["input"], recorded["target"], *given)
     loss.backward()
     parameters = dict(network.named_parameters())
     found = {"output": output, "loss": loss.reshape(1)}
@@ -96,7 +97,7 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
         object.push_back(member("sequence_length", {project->training.sequenceLength}));
     } else {
         object.push_back(member("inputs", {examples.input().shape.features()}));
-        object.push_back(member("outputs", {examples.target().shape.features()}));
+        object.push_back(member("outputs", {examples.output().features()}));
     }
     object.push_back(member("renamed", names(code.names)));
     return printJson({std::move(object)});

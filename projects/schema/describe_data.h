@@ -113,6 +113,34 @@ struct Fields<MixtureData> {
     }
 };
 template <>
+struct Fields<LabelledTextData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "file",
+           "CSV or TSV whose first line names the columns, or JSON Lines, also .gz and .zst; a relative path starts at "
+           "the project.",
+           {.form = TextForm::Path}},
+          &LabelledTextData::path);
+        v({"validation_path",
+           "validation file",
+           "Rows to validate on, with the same columns; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &LabelledTextData::validationPath);
+        v({"text", "text column", "The column or key of the text."}, &LabelledTextData::text);
+        v({"second", "second column", "The column or key of a second text of the pair; empty: none."},
+          &LabelledTextData::second);
+        v({"label", "label column", "The column or key of the label, a word or a number."}, &LabelledTextData::label);
+        v({"classes",
+           "classes",
+           "Outputs of the head; at least the number of different labels.",
+           {.unit = "classes", .range = Range::within(2, 1'000'000)}},
+          &LabelledTextData::classes);
+        v({"tokeniser", "tokeniser", "How the texts are cut into tokens.", {.group = "tokens"}},
+          &LabelledTextData::tokeniser);
+    }
+};
+template <>
 struct Fields<TokenFileData> {
     static constexpr void visit(auto&& v)
     {
@@ -215,6 +243,85 @@ struct Fields<BooleanPolynomial> {
     }
 };
 template <>
+struct Fields<PictureData> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"path",
+           "files",
+           "A folder with a folder of PNG, JPEG or WebP files for each class, or files of CIFAR, MNIST or CSV; a "
+           "relative path starts at the project.",
+           {.form = TextForm::Path}},
+          &PictureData::path);
+        v({"validation_path",
+           "validation files",
+           "Pictures to validate on; empty: split off from the first.",
+           {.form = TextForm::Path}},
+          &PictureData::validationPath);
+        v({"height",
+           "height",
+           "Height that pictures are scaled and cropped to.",
+           {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
+          &PictureData::height);
+        v({"width",
+           "width",
+           "Width that pictures are scaled and cropped to.",
+           {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
+          &PictureData::width);
+        v({"channels", "channels", "Values of a pixel: 1 for grey, 3 for colour.", {.range = Range::within(1, 3)}},
+          &PictureData::channels);
+        v({"classes",
+           "classes",
+           "Outputs of the head; at least the number of different labels.",
+           {.unit = "classes", .range = Range::within(2, 1'000'000), .paper = "1000 (ImageNet-1k)"}},
+          &PictureData::classes);
+        v({"skip_bad", "skip bad pictures", "Leaves out pictures that cannot be read, and counts them."},
+          &PictureData::skipBad);
+    }
+};
+template <>
+struct Fields<DrawnPictures> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"size", "size", "Height and width of a picture.", {.unit = "pixels", .range = Range::within(8, kMostSide)}},
+          &DrawnPictures::size);
+        v({"samples",
+           "samples",
+           "Pictures for training; held-out ones are drawn in addition.",
+           {.unit = "samples", .range = Range::within(1, 100'000'000)}},
+          &DrawnPictures::samples);
+        v({"noise",
+           "noise",
+           "Standard deviation of the noise of each value, where the range of values is 1.",
+           {.range = Range::within(0, 10)}},
+          &DrawnPictures::noise);
+    }
+};
+template <>
+struct Fields<Augmentation> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"padding",
+           "padding",
+           "Black pixels added on each side of a training picture before a random part of its size is cropped.",
+           {.unit = "pixels", .range = Range::within(0, kMostSide), .group = "augmentation", .where = when<isUsed>}},
+          &Augmentation::padding);
+        v({"flip", "flip", "Mirrors half of the training pictures left to right.", {.where = when<isUsed>}},
+          &Augmentation::flip);
+        v({"mean",
+           "mean",
+           "Subtracted from each value of a picture, where the range of values is 1.",
+           {.range = Range::within(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
+          &Augmentation::mean);
+        v({"deviation",
+           "deviation",
+           "Divides each value of a picture after that.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
+          &Augmentation::deviation);
+    }
+};
+template <>
 struct Choices<Source> {
     static constexpr Choice all[] = {{"text", "text", "a file, or a folder of .txt files"},
                                      {"json_lines", "JSON Lines or Parquet", "a text in each row"},
@@ -223,7 +330,48 @@ struct Choices<Source> {
                                      {"synthetic_language", "synthetic language", "built in"},
                                      {"linear_regression", "linear regression", "on vectors"},
                                      {"low_rank_regression", "low-rank regression", "on vectors"},
-                                     {"boolean_polynomial", "Boolean polynomial", "of vectors"}};
+                                     {"boolean_polynomial", "Boolean polynomial", "of vectors"},
+                                     {"labelled_text", "labelled text", "a table of texts and labels"},
+                                     {"pictures", "pictures", "files with a class each"},
+                                     {"drawn_pictures", "drawn pictures", "of two parts, built in"}};
+};
+template <>
+struct Fields<Masking> {
+    static bool isUsed(const Project& project);
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"share",
+           "share",
+           "Share of an example's tokens that are predicted, at least one.",
+           {.range = Range::halfOpenLow(0, 1), .paper = "0.15 (BERT)", .group = "masking", .where = when<isUsed>}},
+          &Masking::share);
+        v({"masked",
+           "become the mask",
+           "Share of these that become the mask token.",
+           {.range = Range::within(0, 1), .paper = "0.8 (BERT)", .where = when<isUsed>}},
+          &Masking::masked);
+        v({"random",
+           "become random",
+           "Share of these that become a random token; the rest stays as it is.",
+           {.range = Range::within(0, 1), .paper = "0.1 (BERT)", .where = when<isUsed>}},
+          &Masking::random);
+        v({"most",
+           "most",
+           "Most tokens that are predicted in an example; 0: no limit.",
+           {.unit = "tokens", .range = Range::atLeast(0), .paper = "20 of 128 (BERT)", .where = when<isUsed>}},
+          &Masking::most);
+        v({"whole_words",
+           "whole words",
+           "Predicts all tokens of a word together, by the pieces of WordPiece and SentencePiece.",
+           {.where = when<isUsed>}},
+          &Masking::wholeWords);
+        v({"token",
+           "mask token",
+           "Number of the mask token; -1: the token [MASK] of the tokeniser.",
+           {.range = Range::within(-1, kMostVocabulary), .where = when<isUsed>}},
+          &Masking::token);
+    }
 };
 template <>
 struct Fields<DataSource> {
@@ -241,6 +389,10 @@ struct Fields<DataSource> {
            "Share of the examples held back for the end.",
            {.range = Range::halfOpen(0, 1)}},
           &DataSource::testFraction);
+        v({"masking", "masking", "The tokens that the objective masked token hides and predicts."},
+          &DataSource::masking);
+        v({"augmentation", "augmentation", "Normalisation of pictures, and random changes of those for training."},
+          &DataSource::augmentation);
     }
 };
 

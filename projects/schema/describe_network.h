@@ -116,6 +116,8 @@ struct Choices<WeightRank> {
 };
 template <>
 struct Fields<Network> {
+    static bool smooths(const Network& network) { return traitsOf(network.objective).smooths; }
+
     static constexpr void visit(auto&& v)
     {
         v({"width",
@@ -131,6 +133,11 @@ struct Fields<Network> {
         v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
         v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},
           &Network::objective);
+        v({"label_smoothing",
+           "label smoothing",
+           "Share of each target that is spread over all classes alike.",
+           {.range = Range::halfOpen(0, 1), .paper = "0.1 (NLRA)", .where = when<smooths>}},
+          &Network::labelSmoothing);
         v({"rank",
            "rank of weights",
            "Below full, each weight of the blocks is held and trained as two thin matrices; nodes may have their own.",

@@ -318,6 +318,17 @@ bool Fields<TrainingPlan>::hasSequences(const Project& project)
     return examplesOf(project.data).hasTime();
 }
 
+bool Fields<Augmentation>::isUsed(const Project& project)
+{
+    return std::holds_alternative<PictureData>(project.data.source) ||
+           std::holds_alternative<DrawnPictures>(project.data.source);
+}
+
+bool Fields<Masking>::isUsed(const Project& project)
+{
+    return traitsOf(project.network.objective).targetOf == TargetOf::Hidden;
+}
+
 std::vector<FieldEntry> fieldsOf(const Project& project, std::string_view pointer)
 {
     return entriesOf(project, pointer, Extent::Document);

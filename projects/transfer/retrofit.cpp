@@ -244,12 +244,12 @@ const Wire* wireInto(const Graph& graph, NodeId node, std::string_view name)
 std::optional<AttentionFeed> feedOf(const Graph& graph)
 {
     if (std::ranges::count(graph.nodes, NodeRole::Attention, roleOf) != 1 ||
-        std::ranges::count(graph.nodes, NodeRole::GraphInput, roleOf) != 1) {
+        std::ranges::count_if(graph.nodes, isFedByStack) != 1) {
         return std::nullopt;
     }
     AttentionFeed feed;
     feed.attention = std::ranges::find(graph.nodes, NodeRole::Attention, roleOf)->id;
-    feed.input = std::ranges::find(graph.nodes, NodeRole::GraphInput, roleOf)->id;
+    feed.input = std::ranges::find_if(graph.nodes, isFedByStack)->id;
     const Wire* const q = wireInto(graph, feed.attention, nameOf(MixPort::Query));
     for (const MixPort port : portsOf(MixPorts::Qkv)) { // the attention's ports have the same names
         const Wire* const wire = wireInto(graph, feed.attention, nameOf(port));
@@ -421,19 +421,19 @@ Block withPortsJoined(const Block& block)
     }
     Block joined = block;
     Graph& graph = joined.graph;
-    const auto isInput = [](const Node& node) { return roleOf(node) == NodeRole::GraphInput; };
-    Node& input = *std::ranges::find_if(
-        graph.nodes, [&](const Node& node) { return isInput(node) && graphPortOf(node) == nameOf(MixPort::Query); });
+    Node& input = *std::ranges::find_if(graph.nodes, [&](const Node& node) {
+        return isFedByStack(node) && graphPortOf(node) == nameOf(MixPort::Query);
+    });
     const NodeId kept = input.id;
     for (Wire& wire : graph.wires) {
-        if (const Node* const from = graph.find(wire.from.node); from != nullptr && isInput(*from)) {
+        if (const Node* const from = graph.find(wire.from.node); from != nullptr && isFedByStack(*from)) {
             wire.from.node = kept;
         }
     }
     input.params.erase(kPortParam);
     input.name.clear();
     input.name = freeNodeName(graph, "input");
-    std::erase_if(graph.nodes, [&](const Node& node) { return isInput(node) && node.id != kept; });
+    std::erase_if(graph.nodes, [&](const Node& node) { return isFedByStack(node) && node.id != kept; });
     joinNorms(graph, kept);
     std::ranges::sort(graph.wires);
     return joined;

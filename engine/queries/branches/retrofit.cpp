@@ -195,8 +195,8 @@ private:
         if (batch.batch == 0) {
             return Error{"data", "there is no example to compare the networks on"};
         }
-        const at::Tensor input = upload(batch, schema, at::kCPU, parameterType(precision)).input;
-        return network.forward(input, passAfter(checkpoint().state.step)).to(at::kDouble);
+        const DeviceBatch examples = upload(batch, schema, at::kCPU, parameterType(precision));
+        return network.forward(examples, passAfter(checkpoint().state.step)).to(at::kDouble);
     }
 
     Result<Distance> distanceIn(Precision precision)

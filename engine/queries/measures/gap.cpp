@@ -229,7 +229,7 @@ private:
         if (!*batch) {
             return Error{"data", "there is no example to compare the networks' outputs on"};
         }
-        return network.forward((*batch)->input, passAfter(m_gap.step));
+        return network.forward(**batch, passAfter(m_gap.step));
     }
 
     Status startFits()

@@ -77,8 +77,13 @@ private:
             return model.error();
         }
         const TrainerParts& parts = model->parts;
+        const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
         if (!parts.dataset->schema().input().isTokens()) {
             return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
+        }
+        if (!projects::continuesText(objective, parts.dataset->schema())) {
+            return Error{"sample", "the run \"" + parts.project.name + "\" continues no text: its objective is " +
+                                       std::string(objective.title)};
         }
         Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);
         if (!prompt) {
@@ -110,11 +115,12 @@ private:
         if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
             return filled.error();
         }
-        if (batch.tokens.empty()) {
+        auto& tokens = batch.values<std::int64_t>(0);
+        if (tokens.empty()) {
             return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
         }
-        batch.tokens.resize(std::min<std::size_t>(batch.tokens.size(), kPromptFromData));
-        return std::move(batch.tokens);
+        tokens.resize(std::min<std::size_t>(tokens.size(), kPromptFromData));
+        return std::move(tokens);
     }
 
     SampleRequest m_request;

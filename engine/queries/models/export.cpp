@@ -91,7 +91,8 @@ private:
         if (m_request.format != ExportFormat::HuggingFace) {
             return Done{};
         }
-        if (!projects::examplesOf((*m_sound)->data).input().isTokens()) {
+        if (!projects::continuesText(projects::traitsOf((*m_sound)->network.objective),
+                                     projects::examplesOf((*m_sound)->data))) {
             return Error{"data", "the run is no language model, and transformers has models of language; expected "
                                  "--to pytorch"};
         }
@@ -175,9 +176,7 @@ private:
         }
         m_sample = upload(m_batch, schema, at::kCPU, parameterType(project.training.precision));
         if (schema.hasTime()) {
-            const std::int64_t time = std::min(m_sample.input.size(1), kRecordedTokens);
-            m_sample.input = m_sample.input.narrow(1, 0, time).contiguous();
-            m_sample.target = m_sample.target.narrow(1, 0, time).contiguous();
+            shorten(m_sample, schema, kRecordedTokens);
         }
         return Done{};
     }
@@ -288,12 +287,19 @@ private:
     static Status fillDrawn(const projects::Project& project, Batch& batch)
     {
         RandomStream draws(static_cast<std::uint64_t>(project.seeds.data), streamOf(Stream::Inputs));
-        const std::int64_t vocabulary = projects::examplesOf(project.data).input().vocabulary;
         batch.batch = kRecordedExamples;
         batch.time = std::min(project.training.sequenceLength, kRecordedTokens);
-        for (std::int64_t i = 0; i < batch.batch * batch.time; ++i) {
-            batch.tokens.push_back(draws.below(vocabulary));
-            batch.targets.push_back(draws.below(vocabulary));
+        const std::vector<projects::ExampleField> fields = projects::examplesOf(project.data).fields;
+        for (std::size_t field = 0; field < fields.size(); ++field) {
+            const bool perToken = std::ranges::count(fields[field].shape.dims, projects::kTime) > 0;
+            const std::int64_t count = perToken ? batch.batch * batch.time : batch.batch;
+            if (!fields[field].isTokens()) {
+                batch.values<float>(field).assign(static_cast<std::size_t>(count), 1.0F); // a mask without padding
+                continue;
+            }
+            for (std::int64_t i = 0; i < count; ++i) {
+                batch.values<std::int64_t>(field).push_back(draws.below(fields[field].vocabulary));
+            }
         }
         return Done{};
     }

@@ -34,13 +34,31 @@ inline void writeAll(const std::filesystem::path& path, const std::string& bytes
     std::ofstream(path, std::ios::binary) << bytes;
 }
 
+/// The values of the two fields of text, and of vectors.
+inline const std::vector<std::int64_t>& tokensIn(const engine::Batch& batch)
+{
+    return batch.values<std::int64_t>(0);
+}
+inline const std::vector<std::int64_t>& targetsIn(const engine::Batch& batch)
+{
+    return batch.values<std::int64_t>(1);
+}
+inline const std::vector<double>& inputsIn(const engine::Batch& batch)
+{
+    return batch.values<double>(0);
+}
+inline const std::vector<double>& outputsIn(const engine::Batch& batch)
+{
+    return batch.values<double>(1);
+}
+
 /// All tokens of a split in order.
 inline std::vector<std::int64_t> tokensOf(const engine::Dataset& dataset, engine::Split split)
 {
     std::vector<std::int64_t> tokens;
     engine::Batch batch;
     for (std::int64_t index = 0; dataset.fillSequential(batch, split, index, 3) && batch.batch > 0; ++index) {
-        tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
+        tokens.insert(tokens.end(), tokensIn(batch).begin(), tokensIn(batch).end());
     }
     return tokens;
 }

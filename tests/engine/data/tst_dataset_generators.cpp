@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "dataset_harness.h"
 #include "engine/data/boolean_polynomial.h"
 #include "engine/data/dataset.h"
 #include "engine/data/regression.h"
@@ -16,6 +17,7 @@
 
 using namespace residua;
 using namespace residua::engine;
+using namespace residua::tests;
 
 namespace {
 
@@ -44,8 +46,7 @@ std::string errorOf(projects::Source source)
 
 bool same(const Batch& a, const Batch& b)
 {
-    return a.batch == b.batch && a.time == b.time && a.tokens == b.tokens && a.targets == b.targets &&
-           a.inputs == b.inputs && a.outputs == b.outputs;
+    return a.batch == b.batch && a.time == b.time && a.fields == b.fields;
 }
 
 } // namespace
@@ -80,7 +81,7 @@ private slots:
                     const auto at = [&](int other) {
                         return static_cast<std::size_t>(samples >= dim ? k * dim + other : other * dim + k);
                     };
-                    sum += all.inputs[at(i)] * all.inputs[at(j)];
+                    sum += inputsIn(all)[at(i)] * inputsIn(all)[at(j)];
                 }
                 QVERIFY(std::abs(sum - (i == j ? 1.0 : 0.0)) < 1e-12);
             }
@@ -98,8 +99,8 @@ private slots:
                     Batch all;
                     dataset->fillAll(all, split);
                     QCOMPARE(all.batch, split == Split::Train ? 20 : 2);
-                    const Eigen::Map<const DenseMatrix> x(all.inputs.data(), all.batch, dim);
-                    const Eigen::Map<const DenseMatrix> y(all.outputs.data(), all.batch, dim);
+                    const Eigen::Map<const DenseMatrix> x(inputsIn(all).data(), all.batch, dim);
+                    const Eigen::Map<const DenseMatrix> y(outputsIn(all).data(), all.batch, dim);
                     QVERIFY((x * map.transpose() - y).cwiseAbs().maxCoeff() < 1e-14);
                 }
             }
@@ -143,17 +144,17 @@ private slots:
         Batch b;
         opened(with(clean))->fillAll(a, Split::Train);
         opened(with(noisy))->fillAll(b, Split::Train);
-        QCOMPARE(a.inputs, b.inputs);
+        QCOMPARE(inputsIn(a), inputsIn(b));
         double squares = 0;
-        for (std::size_t i = 0; i < a.outputs.size(); ++i) {
-            squares += (a.outputs[i] - b.outputs[i]) * (a.outputs[i] - b.outputs[i]);
+        for (std::size_t i = 0; i < outputsIn(a).size(); ++i) {
+            squares += (outputsIn(a)[i] - outputsIn(b)[i]) * (outputsIn(a)[i] - outputsIn(b)[i]);
         }
-        QVERIFY(std::abs(squares / static_cast<double>(a.outputs.size()) - 0.25) < 0.01);
+        QVERIFY(std::abs(squares / static_cast<double>(outputsIn(a).size()) - 0.25) < 0.01);
         double power = 0;
-        for (const double x : a.inputs) {
+        for (const double x : inputsIn(a)) {
             power += x * x;
         }
-        QVERIFY(std::abs(power / static_cast<double>(a.inputs.size()) - 1) < 0.03);
+        QVERIFY(std::abs(power / static_cast<double>(inputsIn(a).size()) - 1) < 0.03);
     }
 
     /// Each sample once an epoch, in another order each epoch, and no batch depends on another.
@@ -168,19 +169,19 @@ private slots:
             for (std::int64_t index = 0; index < 5; ++index) {
                 Batch batch;
                 QVERIFY(dataset->fill(batch, Split::Train, 9, epoch * 5 + index, 6));
-                seen.insert(seen.end(), batch.outputs.begin(), batch.outputs.end());
+                seen.insert(seen.end(), outputsIn(batch).begin(), outputsIn(batch).end());
             }
             orders.push_back(seen);
             std::sort(seen.begin(), seen.end());
-            std::vector<double> expected = all.outputs;
+            std::vector<double> expected = outputsIn(all);
             std::sort(expected.begin(), expected.end());
             QCOMPARE(seen, expected);
         }
         QVERIFY(orders[0] != orders[1]);
-        QVERIFY(orders[0] != all.outputs);
+        QVERIFY(orders[0] != outputsIn(all));
         Batch again;
         QVERIFY(dataset->fill(again, Split::Train, 9, 9, 6));
-        QVERIFY(std::equal(again.outputs.begin(), again.outputs.end(), orders[1].end() - 24));
+        QVERIFY(std::equal(outputsIn(again).begin(), outputsIn(again).end(), orders[1].end() - 24));
         Batch other;
         QVERIFY(dataset->fill(other, Split::Train, 10, 9, 6));
         QVERIFY(!same(again, other));
@@ -233,12 +234,12 @@ private slots:
         for (std::int64_t index = 0; index < kBatches; ++index) {
             QVERIFY(dataset->fill(batch, Split::Train, project.seeds.order, index, plan.batch));
             for (std::size_t row = 0; row < 100; ++row) {
-                first.insert(batch.inputs[100 * row]);
+                first.insert(inputsIn(batch)[100 * row]);
             }
         }
         QCOMPARE(first.size(), std::size_t(source.samples));
-        const Eigen::Map<const Eigen::VectorXd> x(batch.inputs.data(), 100);
-        const Eigen::Map<const Eigen::VectorXd> y(batch.outputs.data(), 100);
+        const Eigen::Map<const Eigen::VectorXd> x(inputsIn(batch).data(), 100);
+        const Eigen::Map<const Eigen::VectorXd> y(outputsIn(batch).data(), 100);
         const Eigen::Map<const Eigen::VectorXd> offset(b.data(), 100);
         QVERIFY((a * x + offset - y).cwiseAbs().maxCoeff() < 1e-9);
     }
@@ -258,11 +259,11 @@ private slots:
                 break;
             }
             last = batch.batch;
-            seen.insert(seen.end(), batch.inputs.begin(), batch.inputs.end());
+            seen.insert(seen.end(), inputsIn(batch).begin(), inputsIn(batch).end());
         }
         QCOMPARE(index, 5);
         QCOMPARE(last, 3);
-        QCOMPARE(seen, all.inputs);
+        QCOMPARE(seen, inputsIn(all));
     }
 
     // ---- Boolean polynomial
@@ -303,7 +304,7 @@ private slots:
         QVERIFY(dataset->fill(batch, Split::Train, 3, 7, 2000));
         std::vector<double> means(70);
         for (std::size_t row = 0; row < 2000; ++row) {
-            const auto x = std::span(batch.inputs).subspan(row * 70, 70);
+            const auto x = std::span(inputsIn(batch)).subspan(row * 70, 70);
             double y = 0;
             for (const Monomial& term : terms) {
                 double basis = 1;
@@ -313,7 +314,7 @@ private slots:
                 QCOMPARE(term.basis(x), basis);
                 y += term.coefficient * basis;
             }
-            QVERIFY(std::abs(batch.outputs[row] - y) < 1e-12);
+            QVERIFY(std::abs(outputsIn(batch)[row] - y) < 1e-12);
             for (std::size_t i = 0; i < 70; ++i) {
                 QVERIFY(std::abs(x[i]) == 1.0);
                 means[i] += x[i] / 2000;
@@ -336,7 +337,8 @@ private slots:
         for (const Monomial& term : terms) {
             double estimate = 0;
             for (std::size_t row = 0; row < kSamples; ++row) {
-                estimate += batch.outputs[row] * term.basis(std::span(batch.inputs).subspan(row * 20, 20)) / kSamples;
+                estimate +=
+                    outputsIn(batch)[row] * term.basis(std::span(inputsIn(batch)).subspan(row * 20, 20)) / kSamples;
             }
             QVERIFY(std::abs(estimate - term.coefficient) < 0.1);
         }
@@ -350,7 +352,7 @@ private slots:
         for (std::int64_t index = 0; index < 20; ++index) {
             QVERIFY(dataset->fill(batch, Split::Train, 3, index, 32));
             for (std::ptrdiff_t row = 0; row < 32; ++row) {
-                seen.emplace(batch.inputs.begin() + row * 100, batch.inputs.begin() + (row + 1) * 100);
+                seen.emplace(inputsIn(batch).begin() + row * 100, inputsIn(batch).begin() + (row + 1) * 100);
             }
         }
         QCOMPARE(seen.size(), 640u);

@@ -41,10 +41,10 @@ std::vector<char> partsOf(const Batch& batch)
 {
     std::vector<char> parts;
     for (std::size_t row = 0; row < static_cast<std::size_t>(batch.batch); ++row) {
-        const std::int64_t first = batch.tokens[row * kTime];
+        const std::int64_t first = tokensIn(batch)[row * kTime];
         const char part = first < 'K' ? 'a' : first < 'a' ? 'b' : 'c';
         for (std::size_t t = 0; t < kTime; ++t) {
-            for (const auto& tokens : {batch.tokens, batch.targets}) {
+            for (const auto& tokens : {tokensIn(batch), targetsIn(batch)}) {
                 const std::int64_t token = tokens[row * kTime + t];
                 const char same = token < 'K' ? 'a' : token < 'a' ? 'b' : 'c';
                 QTEST_ASSERT(same == part);
@@ -96,13 +96,13 @@ private slots:
         std::vector<int> begins(4);
         for (std::int64_t index = 0; index < 100; ++index) {
             QVERIFY(one->fill(left, Split::Train, 7, index, 16) && other->fill(right, Split::Train, 7, index, 16));
-            QCOMPARE(left.tokens, right.tokens);
+            QCOMPARE(tokensIn(left), tokensIn(right));
         }
         const auto lopsided = opened(threeParts({1e-9, 1, 1e-9})); // all but certainly b
         QVERIFY(lopsided);
         for (std::int64_t index = 0; index < 100; ++index) {
             QVERIFY(lopsided->fill(left, Split::Train, 7, index, 16));
-            const std::string text = lopsided->decode(left.tokens);
+            const std::string text = lopsided->decode(tokensIn(left));
             for (std::size_t row = 0; row < 16; ++row) {
                 const std::size_t at = m_texts[1].find(text.substr(row * kTime, kTime));
                 QVERIFY(at < 1050); // of the training split
@@ -122,11 +122,11 @@ private slots:
             QVERIFY(dataset->fill(later, Split::Train, 4, index, 4));
         }
         QVERIFY(again->fill(resumed, Split::Train, 4, 11, 4));
-        QCOMPARE(resumed.tokens, later.tokens);
+        QCOMPARE(tokensIn(resumed), tokensIn(later));
         QVERIFY(dataset->fill(resumed, Split::Train, 4, 23, 2)); // in other micro-batches
-        QVERIFY(std::equal(resumed.tokens.begin(), resumed.tokens.end(), later.tokens.end() - 2 * kTime));
+        QVERIFY(std::equal(tokensIn(resumed).begin(), tokensIn(resumed).end(), tokensIn(later).end() - 2 * kTime));
         QVERIFY(dataset->fill(resumed, Split::Train, 5, 11, 4));
-        QVERIFY(resumed.tokens != later.tokens);
+        QVERIFY(tokensIn(resumed) != tokensIn(later));
     }
 
     /// A mixture of one text is that text: the same splits, draws and windows.
@@ -142,7 +142,7 @@ private slots:
             QCOMPARE(mixture->size(split), (*text)->size(split));
             QCOMPARE(tokensOf(*mixture, split), tokensOf(**text, split));
             QVERIFY(mixture->fill(left, split, 3, 17, 5) && (*text)->fill(right, split, 3, 17, 5));
-            QCOMPARE(left.tokens, right.tokens);
+            QCOMPARE(tokensIn(left), tokensIn(right));
         }
         QVERIFY(mixture->parts().empty());
     }
@@ -167,7 +167,7 @@ private slots:
                 QCOMPARE(std::ranges::count(parts, 'b'), 2);
                 QCOMPARE(std::ranges::count(parts, 'c'), 1);
             }
-            seen += dataset->decode(batch.tokens);
+            seen += dataset->decode(tokensIn(batch));
             if (batch.batch == 0) {
                 break;
             }

@@ -120,15 +120,16 @@ private slots:
         Batch batch;
         for (std::int64_t index = 0; index < 50; ++index) {
             QVERIFY(dataset->fill(batch, Split::Validation, 4, index, 5));
-            QCOMPARE(batch.tokens.size(), 5 * kTime);
+            QCOMPARE(tokensIn(batch).size(), 5 * kTime);
             for (std::size_t row = 0; row < 5; ++row) {
                 for (std::size_t t = 0; t + 1 < kTime; ++t) {
-                    QCOMPARE(batch.targets[row * kTime + t], batch.tokens[row * kTime + t + 1]);
+                    QCOMPARE(targetsIn(batch)[row * kTime + t], tokensIn(batch)[row * kTime + t + 1]);
                 }
-                const auto window = std::vector(batch.tokens.begin() + static_cast<std::ptrdiff_t>(row * kTime),
-                                                batch.tokens.begin() + static_cast<std::ptrdiff_t>((row + 1) * kTime));
+                const auto window =
+                    std::vector(tokensIn(batch).begin() + static_cast<std::ptrdiff_t>(row * kTime),
+                                tokensIn(batch).begin() + static_cast<std::ptrdiff_t>((row + 1) * kTime));
                 const std::string seen =
-                    dataset->decode(window) + static_cast<char>(batch.targets[(row + 1) * kTime - 1]);
+                    dataset->decode(window) + static_cast<char>(targetsIn(batch)[(row + 1) * kTime - 1]);
                 QVERIFY(text.substr(700, 200).find(seen) != std::string::npos);
             }
         }
@@ -150,7 +151,7 @@ private slots:
         for (std::int64_t index = 0; index < 100; ++index) {
             QVERIFY((*dataset)->fill(batch, Split::Train, 1, index, 64));
             for (std::size_t row = 0; row < 64; ++row) {
-                ++counts[static_cast<std::size_t>(batch.tokens[row * kTime])];
+                ++counts[static_cast<std::size_t>(tokensIn(batch)[row * kTime])];
             }
         }
         QVERIFY(*std::min_element(counts.begin(), counts.end()) > 60);
@@ -172,14 +173,14 @@ private slots:
             QVERIFY(dataset->fill(later, Split::Train, 4, index, 4));
         }
         QVERIFY(again->fill(resumed, Split::Train, 4, 11, 4));
-        QCOMPARE(resumed.tokens, later.tokens);
+        QCOMPARE(tokensIn(resumed), tokensIn(later));
         Batch half;
         QVERIFY(dataset->fill(half, Split::Train, 4, 23, 2));
-        QVERIFY(std::equal(half.tokens.begin(), half.tokens.end(), later.tokens.end() - 2 * kTime));
+        QVERIFY(std::equal(tokensIn(half).begin(), tokensIn(half).end(), tokensIn(later).end() - 2 * kTime));
         QVERIFY(dataset->fill(half, Split::Train, 5, 11, 4));
-        QVERIFY(half.tokens != later.tokens);
+        QVERIFY(tokensIn(half) != tokensIn(later));
         QVERIFY(dataset->fill(half, Split::Validation, 4, 11, 4));
-        QVERIFY(half.tokens != later.tokens);
+        QVERIFY(tokensIn(half) != tokensIn(later));
     }
 
     void folderInOrderOfPaths()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The synthetic language, read as a person would.
+#include "dataset_harness.h"
 #include "engine/data/dataset.h"
 #include "engine/data/nested_agreement.h"
 #include "tests/support/test_program.h"
@@ -13,6 +14,7 @@
 
 using namespace residua;
 using namespace residua::engine;
+using namespace residua::tests;
 
 namespace {
 
@@ -163,8 +165,8 @@ private slots:
         QVERIFY(openedLanguage(languageOf(5))->fillSequential(a, Split::Train, 3, 4));
         QVERIFY(openedLanguage(languageOf(5))->fillSequential(b, Split::Train, 3, 4));
         QVERIFY(openedLanguage(languageOf(6))->fillSequential(c, Split::Train, 3, 4));
-        QVERIFY(a.tokens == b.tokens && a.targets == b.targets);
-        QVERIFY(a.tokens != c.tokens);
+        QVERIFY(tokensIn(a) == tokensIn(b) && targetsIn(a) == targetsIn(b));
+        QVERIFY(tokensIn(a) != tokensIn(c));
         QCOMPARE(openedLanguage(languageOf(5))->schema(), projects::ExampleSchema::nextToken(64));
     }
 

@@ -27,15 +27,20 @@ public:
     {
         return Done{};
     }
-    at::Tensor stackOutput(const at::Tensor& input, const engine::Pass& pass) override { return forward(input, pass); }
-    at::Tensor lossOf(const at::Tensor& stackOutput, const at::Tensor& target, const engine::Pass& pass) override
+    using CompiledNetwork::forward;
+    at::Tensor stackOutput(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
-        return loss({stackOutput, target}, pass);
+        return forward(batch, pass);
     }
-    at::Tensor forward(const at::Tensor& input, const engine::Pass& pass) override
+    at::Tensor lossOf(const at::Tensor& stackOutput, const engine::DeviceBatch& batch,
+                      const engine::Pass& pass) override
+    {
+        return loss({stackOutput, batch.target}, pass);
+    }
+    at::Tensor forward(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
         m_training = pass.training();
-        return m_forward(m_parameters[0].tensor, input);
+        return m_forward(m_parameters[0].tensor, batch.input);
     }
     at::Tensor loss(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {

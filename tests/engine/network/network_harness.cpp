@@ -9,6 +9,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -96,7 +97,20 @@ DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t
         tokens.mutable_data_ptr<std::int64_t>()[i] =
             random.at(static_cast<std::uint64_t>(i))[0] % examples.input().vocabulary;
     }
-    return {tokens.narrow(1, 0, time).contiguous(), tokens.narrow(1, 1, time).contiguous()};
+    const at::Tensor input = tokens.narrow(1, 0, time).contiguous();
+    if (examples.target().shape == examples.input().shape) {
+        return {input, tokens.narrow(1, 1, time).contiguous()};
+    }
+    DeviceBatch labelled{input, tokens.select(1, time).remainder(examples.target().vocabulary)};
+    at::Tensor mask = at::ones({batch, time}, at::kDouble);
+    for (std::int64_t row = 1; row < batch; ++row) {
+        const std::int64_t length = std::max<std::int64_t>(time - row, 1);
+        mask[row].narrow(0, length, time - length).zero_();
+    }
+    for (const auto& [name, shape] : examples.conditions()) {
+        labelled.conditions.emplace(name, shape.element == projects::Element::Token ? input.remainder(2) : mask);
+    }
+    return labelled;
 }
 
 void shake(CompiledNetwork& network, double scale, std::uint64_t seed)
@@ -176,6 +190,46 @@ Project tinyLanguage(const std::string& block, const std::string& topology, std:
     project.initialisation.scale = 0.3;
     project.training.sequenceLength = 5;
     project.training.precision = projects::Precision::Fp64;
+    return project;
+}
+
+Project tinyClassifier(const std::string& topology, std::int64_t depth, bool pairs)
+{
+    const projects::Topology wiring = topologyNamed(topology, depth);
+    Project project = tinyLanguage(projects::blockPresetFor(wiring.wiring).name, topology, depth);
+    project.data.source = projects::LabelledTextData{.path = "a.csv",
+                                                     .validationPath = {},
+                                                     .second = pairs ? "other" : "",
+                                                     .classes = 3,
+                                                     .tokeniser = {projects::TokeniserKind::Characters, {}, 11}};
+    project.network.objective = projects::Objective::Classification;
+    for (projects::Block& block : project.network.blocks) {
+        for (projects::Node& node : block.graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["causal"] = false;
+            }
+        }
+        block.graph = projects::withMask(block.graph, "mask");
+    }
+    GraphBuilder head;
+    head.node("input", "input").node("mean", "mean_pool").node("classes", "linear", {{"out", std::string("out")}});
+    head.node("output", "output").wire("input", "mean").wire("mean", "classes").wire("classes", "output");
+    project.network.head = projects::withMask(head.build(), "mask");
+    if (pairs) {
+        project.network.stem = GraphBuilder()
+                                   .node("input", "input")
+                                   .node("segments", "input", {{"port", std::string("segments")}})
+                                   .node("embed", "token_embedding")
+                                   .node("segment", "token_embedding", {{"vocab", std::int64_t{2}}})
+                                   .node("sum", "add")
+                                   .node("output", "output")
+                                   .wire("input", "embed")
+                                   .wire("segments", "segment")
+                                   .wire("embed", "sum.in1")
+                                   .wire("segment", "sum.in2")
+                                   .wire("sum", "output")
+                                   .build();
+    }
     return project;
 }
 

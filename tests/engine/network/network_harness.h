@@ -28,7 +28,8 @@ inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 [[nodiscard]] at::Tensor parameter(engine::CompiledNetwork& network, const std::string& name);
 [[nodiscard]] std::int64_t parameterCount(engine::CompiledNetwork& network);
 
-/// A seeded batch of the document's kind and precision.
+/// A seeded batch of the document's kind and precision. Labelled texts are padded: each is a token shorter than the one
+/// before, down to one.
 [[nodiscard]] engine::DeviceBatch randomBatch(const projects::Project& project, std::int64_t batch, std::int64_t time,
                                               std::uint64_t seed);
 /// Standard normal numbers of a seed, in double.
@@ -42,6 +43,9 @@ void shake(engine::CompiledNetwork& network, double scale, std::uint64_t seed);
 /// A small language model in double precision: vocabulary 11, width 8, 2 heads, `depth` layers of a block preset under
 /// a topology preset.
 [[nodiscard]] projects::Project tinyLanguage(const std::string& block, const std::string& topology, std::int64_t depth);
+/// The same network on labelled texts of 3 classes: attention in both directions that does not read padding, and a head
+/// on the mean of the tokens. With pairs, the stem adds an embedding of the text that each token belongs to.
+[[nodiscard]] projects::Project tinyClassifier(const std::string& topology, std::int64_t depth, bool pairs = false);
 /// Vectors of 6 features through `depth` layers, in and out as they are, in double precision.
 [[nodiscard]] projects::Project tinyVectors(const std::string& block, const std::string& topology, std::int64_t depth);
 /// The wiring of a topology preset.

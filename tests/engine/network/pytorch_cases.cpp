@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 namespace residua::tests {
@@ -42,6 +43,29 @@ void PyTorchCases::addTopologies()
             add(name, tinyVectors(block.name, "grn-v1", kPyTorchDepth));
         }
     }
+}
+
+void PyTorchCases::addConditions()
+{
+    std::set<projects::MixSites> sites;
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(kPyTorchDepth)) {
+        if (sites.insert(projects::sitesOf(preset.wiring)).second) {
+            add("conditions-" + preset.name, tinyClassifier(preset.name, kPyTorchDepth));
+        }
+    }
+    Project bridged = tinyClassifier("ancre-ingoing", kPyTorchDepth);
+    std::get<DepthMix>(bridged.topology.wiring).sites = projects::MixSites::Ffn;
+    add("conditions-ffn", std::move(bridged));
+    add("conditions-value-residual", tinyClassifier("value-residual", kPyTorchDepth, true));
+    Project smoothed = tinyClassifier("plain", kPyTorchDepth, true);
+    smoothed.network.labelSmoothing = 0.1;
+    for (projects::Node& node : smoothed.network.blocks[0].graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["causal"] = true;
+            node.params["window"] = std::int64_t{2};
+        }
+    }
+    add("conditions-window", smoothed);
 }
 
 void PyTorchCases::addMixOptions()
@@ -300,6 +324,22 @@ void PyTorchCases::addImageKinds()
                              .wire("read", "output")
                              .build();
     add("kinds-image", std::move(image));
+
+    Project vit = tinyLanguage("gpt", "grn-v1", 2);
+    vit.data.source = projects::DrawnPictures{.size = 8, .samples = 20};
+    vit.network.objective = projects::Objective::Classification;
+    vit.network.stem = projects::patchStem(3, 8, 8);
+    for (projects::Node& node : vit.network.stem.nodes) {
+        if (node.kind == "patchify") {
+            node.params["patch"] = std::int64_t{2};
+        } else if (node.kind == "position_embedding") {
+            node.kind = "sinusoidal_positions";
+            node.params = {{"columns", std::int64_t{4}}};
+        }
+    }
+    vit.network.head = projects::classHead("layer_norm");
+    vit.network.blocks.front().graph = projects::bidirectional(vit.network.blocks.front().graph);
+    add("kinds-vit", std::move(vit));
 }
 
 void PyTorchCases::addAttentions()

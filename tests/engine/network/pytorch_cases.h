@@ -27,6 +27,8 @@ public:
 
     /// Every topology, with a block that has the ports which it feeds.
     void addTopologies();
+    /// Labelled texts with a padding mask, under wirings of each kind of site.
+    void addConditions();
     /// Options of mixes that no preset sets.
     void addMixOptions();
     void addOtherWirings();

@@ -170,12 +170,17 @@ constexpr const char* kPartlyFactored = "plain, attention in part";
 /// Plain with attention by features.
 constexpr const char* kPerformer = "plain, by features";
 
+/// Plain on labelled texts whose padding is not read.
+constexpr const char* kMasked = "plain, with a padding mask";
+
 /// A language model wide enough for its products to be what counts.
 Project languageUnder(const std::string& topology)
 {
     const bool drawn = topology == kDrawn;
     const bool isPlain = topology == kFactored || topology == kPartlyFactored || topology == kPerformer;
-    Project project = tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kCostDepth);
+    Project project = topology == kMasked
+                          ? tinyClassifier("plain", kCostDepth)
+                          : tinyLanguage("transformer", drawn || isPlain ? "plain" : topology, kCostDepth);
     if (topology == kFactored) {
         project.network.rank = projects::FixedRank{16};
     }
@@ -216,7 +221,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("topology");
         QTest::addColumn<bool>("onGpu");
-        QStringList topologies = {kDrawn, kFactored, kPartlyFactored, kPerformer};
+        QStringList topologies = {kDrawn, kFactored, kPartlyFactored, kPerformer, kMasked};
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kCostDepth)) {
             topologies << QString::fromStdString(preset.name);
         }
@@ -366,6 +371,26 @@ private Q_SLOTS:
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, kCostBatch, kCostTime, 5);
         within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+    }
+
+    /// The patches of pictures as the entries of the stack: a sequence that is no sequence of the data.
+    void patchesAsEntries()
+    {
+        Project project = languageUnder("plain");
+        project.data.source = projects::LinearRegression{.dim = 64, .samples = 6};
+        project.network.objective = projects::Objective::MeanSquaredError;
+        project.network.stem = graphFrom("x input; i image height=8 width=8; p patchify patch=2; y output; x > i; "
+                                         "i > p; p > y");
+        project.network.head = graphFrom("x input; m mean_pool; l linear out=out; y output; x > m; m > l; l > y");
+        project.training.batch = kCostBatch;
+        const auto cost = projects::costOf(project);
+        QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
+        const auto network = compiled(project);
+        const engine::DeviceBatch batch = randomBatch(project, kCostBatch, 1, 5);
+        QCOMPARE(network->stackOutput(batch, kEvaluation).sizes(), at::IntArrayRef({kCostBatch, 16, 64}));
+        within("memory", cost->total.activationBytes / keptBy(*network, batch, kTraining), 0.97, 1.01);
+        network->loss(batch, kTraining).backward();
+        QVERIFY(checkGradients(*network, batch, 2).worst < 1e-5);
     }
 
     /// What works feature by feature, between two linear layers and as a branch's end: some keep what they read, some

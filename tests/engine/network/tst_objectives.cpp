@@ -13,6 +13,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -48,7 +50,7 @@ Compared comparedBy(const ObjectiveTraits& objective)
 
 double lossOf(const ObjectiveTraits& objective, const Compared& compared)
 {
-    return engine::entryOf(objective.objective).loss(compared.output, compared.target, {}).item<double>();
+    return engine::entryOf(objective.objective).loss(compared.output, compared.target, 0, {}).item<double>();
 }
 
 /// The derivative of the loss by one number of the output.
@@ -76,11 +78,11 @@ private Q_SLOTS:
         const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
         QCOMPARE(static_cast<int>(entry.objective), static_cast<int>(objective.objective));
         const Compared compared = comparedBy(objective);
-        const at::Tensor loss = entry.loss(compared.output, compared.target, {});
+        const at::Tensor loss = entry.loss(compared.output, compared.target, 0, {});
         QCOMPARE(loss.dim(), 0);
         QVERIFY(loss.scalar_type() == at::kDouble);
         QVERIFY(std::isfinite(loss.item<double>()));
-        const at::Tensor single = entry.loss(compared.output.to(at::kBFloat16), compared.target, {});
+        const at::Tensor single = entry.loss(compared.output.to(at::kBFloat16), compared.target, 0, {});
         QVERIFY(single.scalar_type() == at::kFloat);
         QVERIFY(std::abs(single.item<double>() - loss.item<double>()) < 0.05 * std::abs(loss.item<double>()));
     }
@@ -93,7 +95,7 @@ private Q_SLOTS:
         const ObjectiveTraits& objective = traitsAt(index);
         const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
         const bool tokens = objective.target == projects::Element::Token;
-        QCOMPARE(entry.further.size(), std::size_t(tokens ? 1 : 0));
+        QCOMPARE(entry.further.size(), std::size_t(!tokens ? 0 : objective.smooths ? 2 : 1));
         if (!tokens) {
             return;
         }
@@ -111,6 +113,45 @@ private Q_SLOTS:
         }
     }
 
+    /// Targets that are left out count neither in the loss nor in the accuracy, and a batch without others is 0.
+    void ignoredTargetsCountNothing()
+    {
+        const ObjectiveTraits& objective = projects::traitsOf(projects::Objective::MaskedToken);
+        const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
+        const Compared all = comparedBy(objective);
+        at::Tensor some = all.target.clone();
+        some[1].fill_(projects::kIgnoredTarget);
+        const Compared first{all.output.narrow(0, 0, 1), all.target.narrow(0, 0, 1)};
+        QVERIFY(std::abs(lossOf(objective, {all.output, some}) - lossOf(objective, first)) < 1e-12);
+        QVERIFY(at::equal(entry.further[0].mean(all.output, some), entry.further[0].mean(first.output, first.target)));
+        const at::Tensor none = at::full_like(some, projects::kIgnoredTarget);
+        QCOMPARE(lossOf(objective, {all.output, none}), 0.0);
+        QCOMPARE(entry.further[0].mean(all.output, none).item<double>(), 0.0);
+    }
+
+    /// (1 − s) · cross-entropy + s · the mean of −log p over all classes.
+    void labelsAreSmoothed()
+    {
+        const engine::ObjectiveEntry& entry = engine::entryOf(projects::Objective::Classification);
+        const at::Tensor logits = randomTensor({6, kFeatures}, 3);
+        const at::Tensor labels = at::arange(6, at::kLong).remainder(kFeatures);
+        const at::Tensor nats = -at::log_softmax(logits, -1);
+        const double own = nats.gather(1, labels.view({6, 1})).mean().item<double>();
+        const double smoothed = entry.loss(logits, labels, 0.2, {}).item<double>();
+        QVERIFY(std::abs(smoothed - (0.8 * own + 0.2 * nats.mean().item<double>())) < 1e-12);
+    }
+
+    /// A label counts if at most four outputs are larger.
+    void topFiveCountsTheFiveLargest()
+    {
+        const engine::ObjectiveQuantity& quantity = engine::entryOf(projects::Objective::Classification).further[1];
+        QCOMPARE(std::string(quantity.name), std::string("top5"));
+        const at::Tensor output = at::arange(12, at::kDouble).view({2, 6}); // of each row, output 0 is the smallest
+        QCOMPARE(quantity.mean(output, at::arange(2, at::kLong)).item<double>(), 0.5);
+        const at::Tensor few = at::zeros({2, 3}, at::kDouble);
+        QCOMPARE(quantity.mean(few, at::arange(2, at::kLong)).item<double>(), 1.0);
+    }
+
     void haveGradients_data() { eachObjective(); }
     void haveGradients()
     {
@@ -118,7 +159,7 @@ private Q_SLOTS:
         const ObjectiveTraits& objective = traitsAt(index);
         Compared compared = comparedBy(objective);
         compared.output.requires_grad_();
-        engine::entryOf(objective.objective).loss(compared.output, compared.target, {}).backward();
+        engine::entryOf(objective.objective).loss(compared.output, compared.target, 0, {}).backward();
         const at::NoGradGuard noGrad;
         const at::Tensor gradient = compared.output.grad().contiguous();
         for (std::int64_t i = 0; i < gradient.numel(); ++i) {
@@ -148,6 +189,8 @@ private Q_SLOTS:
         const Compared offByOne{at::ones_like(drawn.output), at::zeros_like(drawn.target)};
         switch (objective.meanOf) {
         case MeanOf::TokenNats:
+        case MeanOf::LabelNats:
+        case MeanOf::HiddenNats:
             QVERIFY(std::abs(lossOf(objective, even) - std::log(kFeatures)) < 1e-12);
             break;
         case MeanOf::HalfSquaredNorms:

@@ -72,7 +72,8 @@ def fault(folder):
         recorded = model.read_safetensors(folder / "recorded.safetensors")
         gradients = model.read_safetensors(folder / ("training.safetensors" if training else "evaluation.safetensors"))
         network = model.load(folder).train(training)
-        loss = network.loss(recorded["input"], recorded["target"])
+        given = [recorded[name] for name in getattr(network, "conditions", ())]
+        loss = network.loss(recorded["input"], recorded["target"], *given)
         expected = gradients.pop("loss").item()
         if not abs(loss.item() - expected) <= tolerance * (1 + abs(expected)):
             return f"loss {loss.item()}, expected {expected}"
@@ -176,6 +177,7 @@ private Q_SLOTS:
     {
         QVERIFY(m_scratch.isValid());
         m_cases.addTopologies();
+        m_cases.addConditions();
         m_cases.addMixOptions();
         m_cases.addOtherWirings();
         m_cases.addSequenceKinds();

@@ -237,17 +237,17 @@ private Q_SLOTS:
         engine::Batch batch;
         batch.batch = 2;
         batch.time = 3;
-        batch.tokens = {1, 2, 3, 4, 5, 6};
-        batch.targets = {2, 3, 4, 5, 6, 7};
+        batch.values<std::int64_t>(0) = {1, 2, 3, 4, 5, 6};
+        batch.values<std::int64_t>(1) = {2, 3, 4, 5, 6, 7};
         const projects::ExampleSchema schema = projects::ExampleSchema::nextToken(8);
         const engine::DeviceBatch onHost = engine::upload(batch, schema, at::kCPU, at::kFloat);
-        QVERIFY(onHost.input.const_data_ptr() == batch.tokens.data());
+        QVERIFY(onHost.input.const_data_ptr() == batch.values<std::int64_t>(0).data());
         const engine::GpuPathsOnHost paths;
         const engine::DeviceBatch sent = engine::upload(batch, schema, at::kCPU, at::kFloat);
         QVERIFY(sent.input.scalar_type() == at::kInt);
         QVERIFY(sent.input.to(at::kLong).equal(onHost.input));
         QVERIFY(sent.target.to(at::kLong).equal(onHost.target));
-        batch.tokens.assign(6, 0); // filled again
+        batch.values<std::int64_t>(0).assign(6, 0); // filled again
         QCOMPARE(sent.input.sum().item<std::int64_t>(), std::int64_t{21});
     }
 };

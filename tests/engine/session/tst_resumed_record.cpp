@@ -274,7 +274,7 @@ private:
             Batch batch;
             const Status filled =
                 (*dataset)->fill(batch, Split::Train, project.seeds.order, want.first, project.training.batch);
-            const bool isLetter = (*dataset)->decode(batch.tokens).at(0) >= 'a';
+            const bool isLetter = (*dataset)->decode(batch.values<std::int64_t>(0)).at(0) >= 'a';
             return filled.ok() && isLetter == (want.second >= 'a');
         };
         while (!std::ranges::all_of(wanted, isOf)) {

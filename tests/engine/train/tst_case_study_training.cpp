@@ -81,8 +81,8 @@ private slots:
         QVERIFY(data.ok());
         engine::Batch all;
         (*data)->fillAll(all, engine::Split::Train);
-        const DenseMatrix x = columnsOf(all.inputs, all.batch, (*data)->schema().input().shape.features());
-        const DenseMatrix y = columnsOf(all.outputs, all.batch, (*data)->schema().target().shape.features());
+        const DenseMatrix x = columnsOf(all.values<double>(0), all.batch, (*data)->schema().input().shape.features());
+        const DenseMatrix y = columnsOf(all.values<double>(1), all.batch, (*data)->schema().target().shape.features());
         tests::LinearNetwork network = networkOf(member);
         // The engine's loss is the paper's over the samples, and so is its gradient.
         const auto samples = static_cast<double>(all.batch);

@@ -107,7 +107,7 @@ private Q_SLOTS:
         double tokens = 0;
         for (std::int64_t index = 0; index < kBatches; ++index) {
             const engine::DeviceBatch batch = **batches.next();
-            const at::Tensor whole = parts.network->stackOutput(batch.input, engine::Pass());
+            const at::Tensor whole = parts.network->stackOutput(batch, engine::Pass());
             const double loss = parts.network->loss(batch, engine::Pass()).item<double>();
             output += whole.square().sum().item<double>();
             tokens += static_cast<double>(batch.input.numel());
@@ -115,7 +115,7 @@ private Q_SLOTS:
                 engine::Pass without;
                 without.layers.resize(kStabilityDepth);
                 without.layers[layer].runs = false;
-                const at::Tensor other = parts.network->stackOutput(batch.input, without);
+                const at::Tensor other = parts.network->stackOutput(batch, without);
                 effects[layer] += (other - whole).square().sum().item<double>();
                 rises[layer] += (parts.network->loss(batch, without).item<double>() - loss) / kBatches;
             }
@@ -149,7 +149,7 @@ private Q_SLOTS:
             engine::Pass pass;
             pass.layers.resize(kStabilityDepth);
             for (std::size_t layer = kStabilityDepth; layer-- > 0;) {
-                sums[layer] += parts.network->stackOutput(batch.input, pass).square().sum().item<double>();
+                sums[layer] += parts.network->stackOutput(batch, pass).square().sum().item<double>();
                 pass.layers[layer].runs = false;
             }
         }

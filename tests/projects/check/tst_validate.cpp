@@ -403,6 +403,14 @@ void TestValidate::dataAndTraining_data()
             p.network.objective = Objective::NextToken;
         },
         "E /network/objective [network · objective] next token needs token sequences, the data is vectors");
+    row(
+        "shares of the hidden tokens",
+        [](Project& p) {
+            p.network.objective = Objective::MaskedToken;
+            p.data.masking.random = 0.5;
+        },
+        "E /data/masking/random [data · masking · become random] and the share that becomes the mask are 1.3 of the "
+        "chosen tokens, expected at most 1");
 }
 
 void TestValidate::dataAndTraining()

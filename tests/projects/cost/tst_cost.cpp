@@ -35,6 +35,7 @@ private slots:
     void convolutionRank();
     void performer();
     void attentionOptions();
+    void sequencesOfOtherSources();
     void meanPoolCountsItsInput();
     void whatASumReadsIsNotKept();
     void whatAViewShowsIsKeptForItsReaders();
@@ -180,6 +181,27 @@ void TestCost::attentionOptions()
     QCOMPARE(keysOf(256, 1000), 128.0);
     QCOMPARE(keysOf(256, 64), 64.0 - 64.0 * 64 / 512);
     QVERIFY(std::abs(keysOf(1 << 20, 64) - 64) < 0.01);
+}
+
+/// A sequence of 16 positions in a sample costs 16 times what a token of 16 does.
+void TestCost::sequencesOfOtherSources()
+{
+    const auto params = evaluateParams(Node{NodeId{1}, "attention", "n", {{"causal", false}}}, Sizes{});
+    const auto costIn = [&](const Shape& shape, std::int64_t context) {
+        const Shape in[] = {shape, shape, shape};
+        return projects::costOf(*findNodeKind("attention"), *params, in, std::vector{shape}, context);
+    };
+    const NodeCost token = costIn({{kBatch, kTime, 32}}, 16);
+    const NodeCost sample = costIn({{kBatch, 16, 32}}, 1);
+    QCOMPARE(sample.flops, 16 * token.flops);
+    QCOMPARE(sample.activationElements, 16 * token.activationElements);
+    QCOMPARE(sample.parameters, token.parameters);
+    // The head may count less than the tokens: its input is pooled.
+    const auto linear =
+        evaluateParams(Node{NodeId{1}, "linear", "n", {{"out", std::int64_t{3}}}}, Sizes{{{"d", 32}}, {}});
+    const Shape pooled[] = {Shape{{kBatch, 32}}};
+    const Shape classes[] = {Shape{{kBatch, 3}}};
+    QCOMPARE(projects::costOf(*findNodeKind("linear"), *linear, pooled, classes, 16).flops, 2.0 * 32 * 3 / 16);
 }
 
 /// On the matrix C_out × (C_in · kernel²); groups leave a convolution full, whatever the network says.

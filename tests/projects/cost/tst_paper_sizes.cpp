@@ -3,6 +3,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
@@ -96,6 +97,7 @@ private slots:
     void deepCrossAttentionSizes_data();
     void deepCrossAttentionSizes();
     void llamaSizes();
+    void visionTransformerSizes();
     void muddFormerAsReleased();
     void newProjectUnderMuddIsTheAuthors();
 };
@@ -186,6 +188,54 @@ void TestPaperSizes::llamaSizes()
         const double d = width;
         QCOMPARE(static_cast<double>(report->layers[0].parameters), 4 * d * d + 3 * d * hidden + 2 * d);
     }
+}
+
+/// ViT-S/16 of DeepCrossAttention's table 8, as Beyer et al. (2022) have it: the mean over positions, fixed positions
+/// of a grid, with and without the layer before the classes; and with learned positions.
+void TestPaperSizes::visionTransformerSizes()
+{
+    Project project = findExample("small-vit")->project;
+    project.data.source = PictureData{
+        .path = "imagenet", .validationPath = {}, .height = 224, .width = 224, .channels = 3, .classes = 1000};
+    project.network.width = 384;
+    project.network.stack.front().repeat = 12;
+    project.network.stem = patchStem(3, 224, 224);
+    for (Node& node : project.network.blocks.front().graph.nodes) {
+        if (node.kind == "attention") {
+            node.params["heads"] = std::int64_t{6};
+        }
+    }
+    const auto parameters = [&project] {
+        const auto problems = validate(project);
+        const bool valid =
+            std::ranges::none_of(problems, [](const Problem& problem) { return problem.severity == Severity::Error; });
+        const auto report = costOf(project);
+        return valid && report ? report->total.parameters : -1;
+    };
+    QCOMPARE(parameters(), 21'974'632 + 196 * 384);
+    for (Node& node : project.network.stem.nodes) {
+        if (node.kind == "position_embedding") {
+            node.kind = "sinusoidal_positions";
+            node.params = {{"columns", std::int64_t{14}}};
+        }
+    }
+    QCOMPARE(parameters(), 21'974'632);
+    project.network.head = GraphBuilder()
+                               .node("input", "input")
+                               .node("norm", "layer_norm")
+                               .node("mean", "mean_pool")
+                               .node("pre_logits", "linear", {{"bias", true}})
+                               .node("tanh", "activation", {{"function", std::string("tanh")}})
+                               .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
+                               .node("output", "output")
+                               .wire("input", "norm")
+                               .wire("norm", "mean")
+                               .wire("mean", "pre_logits")
+                               .wire("pre_logits", "tanh")
+                               .wire("tanh", "classes")
+                               .wire("classes", "output")
+                               .build();
+    QCOMPARE(parameters(), 22'122'472);
 }
 
 /// MUDDFormer 2.8B as its authors have released it: norms on queries and keys, three norms before the attention from

@@ -33,6 +33,8 @@ private slots:
         row("/d/corpus.Parquet", JsonLinesData{});
         row("/d/tokens.bin", TokenFileData{});
         row("/d/TOKENS.BIN", TokenFileData{});
+        row("/d/reviews.csv", LabelledTextData{});
+        row("/d/reviews.TSV.gz", LabelledTextData{});
         row("/d/corpus.txt.xz", TextData{});
         row("/d/corpus.txt", TextData{});
         row("/d/corpus.parquet.md", TextData{});
@@ -60,6 +62,7 @@ private slots:
             QCOMPARE(std::holds_alternative<TextData>(source), isIn(kTextEndings));
             QCOMPARE(std::holds_alternative<JsonLinesData>(source), isIn(kRecordEndings));
             QCOMPARE(std::holds_alternative<TokenFileData>(source), isIn(kTokenEndings));
+            QCOMPARE(std::holds_alternative<LabelledTextData>(source), isIn(kSheetEndings));
             QCOMPARE(mayBeJsonLines(path), !isIn(kTextEndings));
         }
     }

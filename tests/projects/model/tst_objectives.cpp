@@ -3,6 +3,7 @@
 #include "projects/check/sound_project.h"
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
+#include "projects/commands/new_project.h"
 #include "projects/file/json.h"
 #include "projects/library/examples.h"
 #include "projects/model/objective.h"
@@ -25,6 +26,10 @@ Project exampleWith(const ObjectiveTraits& objective, bool fitting)
 {
     const bool tokens = (objective.target == Element::Token) == fitting;
     Project project = findExample(tokens ? "plain-language" : "linear-ancre")->project;
+    if (fitting && tokens && objective.targetOf == TargetOf::Example) {
+        project = *projectFrom(
+            proposalFor(LabelledTextData{.path = "a.csv", .validationPath = {}, .second = "other", .tokeniser = {}}));
+    }
     project.network.objective = objective.objective;
     return project;
 }
@@ -48,6 +53,8 @@ private slots:
         QCOMPARE(keyOf(Objective::NextToken), std::string("next_token"));
         QCOMPARE(keyOf(Objective::HalfSquaredError), std::string("half_squared_error"));
         QCOMPARE(keyOf(Objective::MeanSquaredError), std::string("mean_squared_error"));
+        QCOMPARE(keyOf(Objective::Classification), std::string("classification"));
+        QCOMPARE(keyOf(Objective::MaskedToken), std::string("masked_token"));
     }
 
     void keysAndTitlesAreUnique()
@@ -79,6 +86,24 @@ private slots:
         fitsItsData(objective);
     }
 
+    /// Attention that hides later tokens is a warning for an objective that hides some of all.
+    void hiddenTokensWantBothDirections()
+    {
+        Project project = exampleWith(traitsOf(Objective::MaskedToken), true);
+        const auto warns = [&] {
+            return std::ranges::any_of(validate(project), [](const Problem& problem) {
+                return problem.path == "/network/objective" && problem.message.ends_with("is causal");
+            });
+        };
+        QVERIFY(warns());
+        for (Node& node : project.network.blocks[0].graph.nodes) {
+            if (node.kind == "attention") {
+                node.params["causal"] = false;
+            }
+        }
+        QVERIFY(!warns());
+    }
+
 private:
     static void hasPyTorch(const ObjectiveTraits& objective)
     {
@@ -90,7 +115,7 @@ private:
         QVERIFY(objective.pyTorch.find("output") != std::string_view::npos);
         QVERIFY(says(objective.pyTorch) && says(objective.words));
         const bool tokens = objective.target == Element::Token;
-        QCOMPARE(says("def loss(self, tokens, targets):"), tokens);
+        QCOMPARE(says("def loss(self, tokens, targets"), tokens);
         QCOMPARE(says("def loss(self, x, target):"), !tokens);
     }
 

@@ -2,11 +2,16 @@
 // What the document says of its examples: fields, and what follows from them.
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/resolved_graph.h"
+#include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
 using namespace residua::projects;
+using residua::tests::graphFrom;
+using residua::tests::languageProject;
+using residua::tests::vectorProject;
 
 class TestExampleSchema : public QObject {
     Q_OBJECT
@@ -36,7 +41,6 @@ private slots:
         QCOMPARE(examples.units(3, 5), 15);
         QCOMPARE(examples.numbersPerUnit(), 2);
         QCOMPARE(examples.input().shape.text(), std::string("tokens [batch, time]"));
-        QCOMPARE(examples.entry(8).text(), std::string("[batch, time, 8]"));
         QCOMPARE(examples.output().text(), std::string("[batch, time, 77]"));
     }
 
@@ -60,8 +64,53 @@ private slots:
         QCOMPARE(examples.units(3, 5), 3);
         QCOMPARE(examples.numbersPerUnit(), 6 + outputs);
         QCOMPARE(examples.input().shape.text(), std::string("[batch, 6]"));
-        QCOMPARE(examples.entry(8).text(), std::string("[batch, 8]"));
         QCOMPARE(examples.output().text(), "[batch, " + std::to_string(outputs) + "]");
+    }
+    /// The entry has the dimensions of the stem's output, and the network's width.
+    void entriesFollowTheStem()
+    {
+        Project project = languageProject("x input; a linear; y output; x > a; a > y");
+        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        project.network.stem = graphFrom("x input; e token_embedding; p mean_pool; y output; x > e; e > p; p > y");
+        QCOMPARE(entryOf(project).text(), std::string("[batch, 128]"));
+        project.network.stem = graphFrom("x input; e token_embedding dim=7; y output; x > e; e > y");
+        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        project.network.stem = {}; // no output: as the data
+        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        Project vectors = vectorProject("x input; a linear; y output; x > a; a > y");
+        vectors.network.stem = {};
+        QCOMPARE(entryOf(vectors).dims.size(), std::size_t{2});
+    }
+
+    void labelledTextsArePadded()
+    {
+        const ExampleSchema examples =
+            examplesOf({.source = LabelledTextData{
+                            .path = "a.csv", .validationPath = {}, .second = "other", .classes = 3, .tokeniser = {}}});
+        QVERIFY(examples == ExampleSchema::labelledText(256, 3, true));
+        QVERIFY(examples.hasTime());
+        QCOMPARE(examples.output().text(), std::string("[batch, 3]"));
+        QCOMPARE(examples.conditions().size(), std::size_t{2});
+        QCOMPARE(ExampleSchema::labelledText(256, 3, false).conditions().size(), std::size_t{1});
+        QVERIFY(fits(traitsOf(Objective::Classification), examples));
+        QVERIFY(!fits(traitsOf(Objective::NextToken), examples) && !fits(traitsOf(Objective::MaskedToken), examples));
+        const ExampleSchema text = ExampleSchema::nextToken(7);
+        QVERIFY(fits(traitsOf(Objective::NextToken), text) && fits(traitsOf(Objective::MaskedToken), text));
+        QVERIFY(!fits(traitsOf(Objective::Classification), text));
+        QVERIFY(continuesText(traitsOf(Objective::NextToken), text));
+        QVERIFY(!continuesText(traitsOf(Objective::MaskedToken), text));
+    }
+
+    void conditionsAreFurtherFields()
+    {
+        ExampleSchema examples = ExampleSchema::nextToken(5);
+        QVERIFY(examples.conditions().empty());
+        examples.fields.push_back({"mask", FieldRole::Mask, {{kBatch, kTime}}});
+        examples.fields.push_back({"class", FieldRole::Condition, {{kBatch}, Element::Token}, 10});
+        const auto conditions = examples.conditions();
+        QCOMPARE(conditions.size(), std::size_t{2});
+        QCOMPARE(conditions.at("mask").text(), std::string("[batch, time]"));
+        QCOMPARE(conditions.at("class").text(), std::string("tokens [batch]"));
     }
 };
 

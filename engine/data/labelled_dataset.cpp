@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/labelled_dataset.h"
+
+#include "engine/text/table_rows.h"
+#include "engine/text/text_encoding.h"
+#include "engine/tokens/text_corpus.h"
+#include "projects/base/random.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace residua::engine {
+namespace {
+
+std::optional<std::int64_t> wholeNumber(const std::string& text)
+{
+    std::int64_t value = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return fault == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Returns the labels of the rows in their order.
+std::vector<std::string> labelsOf(const std::vector<TableRow>& rows)
+{
+    std::set<std::string> all;
+    for (const TableRow& row : rows) {
+        all.insert(row.values.front());
+    }
+    std::vector<std::string> labels(all.begin(), all.end());
+    if (std::ranges::all_of(labels, [](const std::string& label) { return wholeNumber(label).has_value(); })) {
+        std::ranges::stable_sort(labels, {}, [](const std::string& label) { return *wholeNumber(label); });
+    }
+    return labels;
+}
+
+/// The rows of one file. The first value of a row is the label, its texts follow.
+struct Table {
+    std::filesystem::path path;
+    std::vector<TableRow> rows;
+
+    [[nodiscard]] std::string place(const TableRow& row) const
+    {
+        return path.string() + ":" + std::to_string(row.line);
+    }
+};
+
+Result<Table> tableAt(const std::filesystem::path& path, const projects::LabelledTextData& source,
+                      const PreparationWatch& watch)
+{
+    std::vector<std::string> columns{source.label, source.text};
+    if (!source.second.empty()) {
+        columns.push_back(source.second);
+    }
+    Result<std::vector<TableRow>> rows = readTable(path, columns, watch);
+    if (!rows) {
+        return rows.error();
+    }
+    Table table{path, *std::move(rows)};
+    const auto unlabelled = std::ranges::find_if(table.rows, [](const TableRow& row) { return row.values[0].empty(); });
+    if (unlabelled != table.rows.end()) {
+        return Error{table.place(*unlabelled), "has no label in the column \"" + source.label + "\""};
+    }
+    return table;
+}
+
+/// Returns all texts of the tables as one document, which gives a tokeniser of characters its alphabet.
+std::vector<Document> documentsOf(const std::vector<Table>& tables)
+{
+    std::string all;
+    for (const Table& table : tables) {
+        for (const TableRow& row : table.rows) {
+            std::for_each(row.values.begin() + 1, row.values.end(), [&](const std::string& text) { all += text; });
+        }
+    }
+    const std::uint64_t size = all.size();
+    return {{bytesInMemory(std::move(all)), 0, size}};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledTextData& source,
+                                                       const projects::Project& project,
+                                                       const std::filesystem::path& projectDirectory,
+                                                       const PreparationWatch& watch)
+{
+    std::vector<Table> tables;
+    for (const std::string& path : {source.path, source.validationPath}) {
+        if (!path.empty()) {
+            Result<Table> table = tableAt(projectDirectory / path, source, watch);
+            if (!table) {
+                return table.error();
+            }
+            tables.push_back(*std::move(table));
+        }
+    }
+    const std::vector<std::string> labels = labelsOf(tables.front().rows);
+    const std::string place = tables.front().path.string();
+    if (std::ssize(labels) > source.classes) {
+        return Error{place, "the column \"" + source.label + "\" has " + std::to_string(labels.size()) +
+                                " different labels, expected at most " + std::to_string(source.classes)};
+    }
+    auto codec = codecFor(documentsOf(tables), source.tokeniser, projectDirectory, place, watch);
+    if (!codec) {
+        return codec.error();
+    }
+    std::unique_ptr<LabelledDataset> dataset(new LabelledDataset);
+    dataset->m_schema = projects::examplesOf(project.data);
+    dataset->m_codec = *std::move(codec);
+    dataset->m_time = project.training.sequenceLength;
+    const double validation = tables.size() > 1 ? 0.0 : project.data.validationFraction;
+    for (const Table& table : tables) {
+        const bool validates = &table != &tables.front();
+        const std::vector<Split> splits =
+            drawnSplits(table.rows.size(), validation, project.data.testFraction, project.seeds.data);
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            const TableRow& row = table.rows[i];
+            const auto label = std::ranges::find(labels, row.values[0]);
+            if (label == labels.end()) {
+                return Error{table.place(row), "has the label \"" + row.values[0] + "\", which " + place + " lacks"};
+            }
+            Result<Row> made = dataset->encoded(row.values[1], row.values.size() > 2 ? &row.values[2] : nullptr);
+            if (!made) {
+                return Error{table.place(row), made.error().text()};
+            }
+            made->label = label - labels.begin();
+            const Split split = validates ? Split::Validation : splits[i];
+            dataset->m_rows[static_cast<std::size_t>(split)].push_back(*std::move(made));
+        }
+    }
+    constexpr std::size_t kShown = 20;
+    std::vector<std::string> shown(labels.begin(),
+                                   labels.begin() + std::min(std::ssize(labels), std::ptrdiff_t{kShown}));
+    dataset->m_notes.push_back("the labels in the order of the outputs: " + joinedText(shown) +
+                               (labels.size() > kShown ? " …" : ""));
+    if (dataset->rowsOf(Split::Train).empty()) {
+        return Error{place, "no row is left to train on"};
+    }
+    return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+Result<LabelledDataset::Row> LabelledDataset::encoded(const std::string& first, const std::string* second) const
+{
+    std::array<std::vector<std::uint32_t>, 2> texts;
+    const std::string* const given[] = {&first, second};
+    for (std::size_t i = 0; i < 2 && given[i] != nullptr; ++i) {
+        if (const Status status = m_codec->encode(*given[i], TextStart::Begins, texts[i]); !status) {
+            return status.error();
+        }
+    }
+    const DocumentMarks marks = m_codec->marks();
+    const std::size_t around = marks.before.size() + marks.behind.size() * (second != nullptr ? 2 : 1);
+    const auto length = static_cast<std::size_t>(m_time);
+    const std::size_t room = length > around ? length - around : 0;
+    while (texts[0].size() + texts[1].size() > room) {
+        texts[texts[1].size() > texts[0].size() ? 1 : 0].pop_back();
+    }
+    Row row;
+    row.tokens = marks.before;
+    const auto append = [&row](const std::vector<std::uint32_t>& tokens) {
+        row.tokens.insert(row.tokens.end(), tokens.begin(), tokens.end());
+    };
+    append(texts[0]);
+    append(marks.behind);
+    row.second = row.tokens.size();
+    if (second != nullptr) {
+        append(texts[1]);
+        append(marks.behind);
+    }
+    row.tokens.resize(std::min(row.tokens.size(), length));
+    return row.tokens.empty() ? Result<Row>(Error{{}, "its text has no tokens"}) : Result<Row>(std::move(row));
+}
+
+void LabelledDataset::prepare(Batch& batch, std::int64_t count) const
+{
+    batch.batch = count;
+    batch.time = m_time;
+    const auto tokens = static_cast<std::size_t>(count * m_time);
+    batch.values<std::int64_t>(0).assign(tokens, 0);
+    batch.values<std::int64_t>(1).resize(static_cast<std::size_t>(count));
+    batch.values<float>(2).assign(tokens, 0.0F);
+    if (m_schema.fields.size() > 3) {
+        batch.values<std::int64_t>(3).assign(tokens, 0);
+    }
+}
+
+void LabelledDataset::copyRow(Batch& batch, std::int64_t to, const Row& row) const
+{
+    const auto first = to * m_time;
+    std::ranges::copy(row.tokens, batch.values<std::int64_t>(0).begin() + first);
+    batch.values<std::int64_t>(1)[static_cast<std::size_t>(to)] = row.label;
+    std::fill_n(batch.values<float>(2).begin() + first, row.tokens.size(), 1.0F);
+    if (m_schema.fields.size() > 3) {
+        const std::size_t begin = std::min(row.second, row.tokens.size());
+        std::fill_n(batch.values<std::int64_t>(3).begin() + first + static_cast<std::ptrdiff_t>(begin),
+                    row.tokens.size() - begin, 1);
+    }
+}
+
+Status LabelledDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+{
+    prepare(batch, count);
+    const std::vector<Row>& rows = rowsOf(split);
+    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t draw = index * count + i;
+        const auto epoch = static_cast<std::uint64_t>(draw / std::ssize(rows));
+        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), stream, epoch);
+        copyRow(batch, i, rows[static_cast<std::size_t>(permuted(draw % std::ssize(rows), std::ssize(rows), key))]);
+    }
+    return Done{};
+}
+
+Status LabelledDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+{
+    const std::vector<Row>& rows = rowsOf(split);
+    const std::int64_t first = index * count;
+    prepare(batch, std::clamp<std::int64_t>(std::ssize(rows) - first, 0, count));
+    for (std::int64_t i = 0; i < batch.batch; ++i) {
+        copyRow(batch, i, rows[static_cast<std::size_t>(first + i)]);
+    }
+    return Done{};
+}
+
+void LabelledDataset::fillAll(Batch& batch, Split) const
+{
+    batch = {};
+}
+
+Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& text) const
+{
+    if (auto status = checkUtf8(text, "text"); !status) {
+        return status.error();
+    }
+    const Result<Row> row = encoded(text, nullptr);
+    return row ? Result<std::vector<std::int64_t>>(std::vector<std::int64_t>(row->tokens.begin(), row->tokens.end()))
+               : Result<std::vector<std::int64_t>>(row.error());
+}
+
+std::string LabelledDataset::decode(const std::vector<std::int64_t>& tokens) const
+{
+    return m_codec->decode(tokens);
+}
+
+} // namespace residua::engine

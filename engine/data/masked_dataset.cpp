@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/masked_dataset.h"
+
+#include "projects/base/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+namespace residua::engine {
+namespace {
+
+/// Returns the number of the first of these pieces that the codec has, or -1.
+std::int64_t maskTokenOf(const TextCodec& codec)
+{
+    for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
+        const std::string piece = codec.piece(token);
+        if (piece == "[MASK]" || piece == "<mask>") {
+            return token;
+        }
+    }
+    return -1;
+}
+
+/// Returns for each token whether it belongs to the word of the token before it: "##ing" of WordPiece, or in a
+/// vocabulary whose words begin with "▁" or "Ġ", a piece that does not.
+std::vector<bool> continuing(const TextCodec& codec)
+{
+    const auto beginsWord = [](const std::string& piece) { return piece.starts_with("▁") || piece.starts_with("Ġ"); };
+    std::vector<std::string> pieces;
+    for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
+        pieces.push_back(codec.piece(token));
+    }
+    const bool marked = std::ranges::any_of(pieces, beginsWord);
+    std::vector<bool> result;
+    for (const std::string& piece : pieces) {
+        result.push_back(piece.starts_with("##") || (marked && !beginsWord(piece)));
+    }
+    return result;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> windows,
+                                                       const projects::Masking& masking, std::int64_t dataSeed)
+{
+    const TextCodec& codec = *windows->codec();
+    std::unique_ptr<MaskedDataset> dataset(new MaskedDataset);
+    const std::int64_t rows = windows->schema().input().vocabulary;
+    dataset->m_mask = masking.token >= 0 ? masking.token : maskTokenOf(codec);
+    if (dataset->m_mask < 0) {
+        return Error{"data · masking · token", "the tokeniser has no token [MASK] or <mask>; expected the number of a "
+                                               "token that the text does not use"};
+    }
+    if (dataset->m_mask >= rows) {
+        return Error{"data · masking · token", "got " + std::to_string(dataset->m_mask) +
+                                                   ", expected less than the vocabulary, which is " +
+                                                   std::to_string(rows)};
+    }
+    dataset->m_kept.resize(static_cast<std::size_t>(std::max(rows, codec.vocabulary())));
+    dataset->m_kept[static_cast<std::size_t>(dataset->m_mask)] = true;
+    const DocumentMarks marks = codec.marks();
+    for (const auto* const side : {&marks.before, &marks.behind}) {
+        for (const std::uint32_t mark : *side) {
+            dataset->m_kept[mark] = true;
+        }
+    }
+    if (masking.wholeWords) {
+        dataset->m_continues = continuing(codec);
+        dataset->m_continues.resize(dataset->m_kept.size());
+    }
+    dataset->m_vocabulary = codec.vocabulary();
+    dataset->m_masking = masking;
+    dataset->m_dataSeed = dataSeed;
+    dataset->m_windows = std::move(windows);
+    return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
+{
+    const auto time = static_cast<std::size_t>(batch.time);
+    std::vector<std::int64_t>& all = batch.values<std::int64_t>(0);
+    std::vector<std::int64_t>& targets = batch.values<std::int64_t>(1);
+    std::ranges::fill(targets, projects::kIgnoredTarget);
+    const auto wanted = std::max<std::int64_t>(1, std::llround(static_cast<double>(time) * m_masking.share));
+    const std::int64_t most = m_masking.most > 0 ? std::min(wanted, m_masking.most) : wanted;
+    const std::uint64_t stream = streamOf(Stream::Masking, static_cast<std::uint64_t>(split));
+    for (std::int64_t row = 0; row < batch.batch; ++row) {
+        RandomStream random(drawBits(static_cast<std::uint64_t>(seed), stream, static_cast<std::uint64_t>(first + row)),
+                            0);
+        const auto tokens = std::span(all).subspan(static_cast<std::size_t>(row) * time, time);
+        const auto hidden = std::span(targets).subspan(static_cast<std::size_t>(row) * time, time);
+        std::vector<std::vector<std::size_t>> words; // the positions of each word, or of each token
+        for (std::size_t at = 0; at < time; ++at) {
+            const auto token = static_cast<std::size_t>(tokens[at]);
+            if (m_kept[token]) {
+                continue;
+            }
+            const bool joins =
+                !m_continues.empty() && m_continues[token] && !words.empty() && words.back().back() + 1 == at;
+            if (!joins) {
+                words.emplace_back();
+            }
+            words.back().push_back(at);
+        }
+        // A Fisher–Yates shuffle, as far as it is needed.
+        std::int64_t left = most;
+        for (std::size_t i = 0; i < words.size() && left > 0; ++i) {
+            const auto other = static_cast<std::size_t>(random.below(std::ssize(words) - static_cast<std::int64_t>(i)));
+            std::swap(words[i], words[i + other]);
+            const bool isFirst = left == most;
+            if (std::ssize(words[i]) > left && !isFirst) {
+                continue; // a word that is too long for the rest; the first is taken whole
+            }
+            left -= std::ssize(words[i]);
+            for (const std::size_t at : words[i]) {
+                hidden[at] = tokens[at];
+                const double which = random.uniform();
+                const std::int64_t drawn = random.below(m_vocabulary);
+                if (which < m_masking.masked) {
+                    tokens[at] = m_mask;
+                } else if (which < m_masking.masked + m_masking.random) {
+                    tokens[at] = drawn;
+                }
+            }
+        }
+    }
+}
+
+Status MaskedDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+{
+    const Status filled = m_windows->fill(batch, split, seed, index, count);
+    if (filled) {
+        hide(batch, split, seed, index * count);
+    }
+    return filled;
+}
+
+Status MaskedDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+{
+    const Status filled = m_windows->fillSequential(batch, split, index, count);
+    if (filled) {
+        // Evaluation has numbers of its own, so that training does not hide the same tokens.
+        constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
+        hide(batch, split, m_dataSeed, kEvaluation + index * count);
+    }
+    return filled;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/picture_dataset.h"
+
+#include "engine/pictures/augment.h"
+#include "engine/pictures/drawn_picture.h"
+#include "engine/text/text_memory.h"
+#include "projects/base/random.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <span>
+
+namespace residua::engine {
+namespace {
+
+/// Calls `work` with 0 … count − 1 on all cores, this thread among them, until it returns false.
+void onAllCores(std::size_t count, const std::function<bool(std::size_t)>& work)
+{
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> stopped = false;
+    std::exception_ptr failure;
+    std::mutex guard;
+    const auto run = [&] {
+        try {
+            for (std::size_t i = next++; i < count && !stopped; i = next++) {
+                if (!work(i)) {
+                    stopped = true;
+                }
+            }
+        } catch (...) {
+            stopped = true;
+            const std::scoped_lock lock(guard);
+            failure = failure ? failure : std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        const std::size_t most = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+        while (helpers.size() + 1 < most) {
+            helpers.emplace_back(run);
+        }
+        run();
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+}
+
+/// The samples of each split of a generator: held-out ones come in addition.
+std::array<std::int64_t, kSplits> drawnSizes(const projects::DrawnPictures& source, const projects::DataSource& data)
+{
+    const auto share = [&](double fraction) {
+        return static_cast<std::int64_t>(std::ceil(static_cast<double>(source.samples) * fraction));
+    };
+    return {source.samples, share(data.validationFraction), share(data.testFraction)};
+}
+
+Status checkClasses(const PictureSet& set, const std::string& place, std::int64_t classes, bool skipBad)
+{
+    if (!set.emptyClasses.empty() && !skipBad) {
+        return Error{set.emptyClasses.front(), "has no pictures, as the folder of a class must: add some, or set "
+                                               "skip_bad"};
+    }
+    const std::int64_t most = set.labels.empty() ? 0 : *std::ranges::max_element(set.labels);
+    const std::int64_t needed = std::max(most + 1, std::ssize(set.classes));
+    return needed <= classes ? Status(Done{})
+                             : Error{place, "has " + std::to_string(needed) + " classes, expected at most " +
+                                                std::to_string(classes)};
+}
+
+} // namespace
+
+DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data)
+{
+    return {projects::examplesOf(data), drawnSizes(source, data)};
+}
+
+PictureDataset::PictureDataset(const projects::Project& project, PictureForm form)
+    : m_schema(projects::examplesOf(project.data)), m_augmentation(project.data.augmentation), m_form(form)
+{
+}
+
+PictureDataset::~PictureDataset()
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_ending = true;
+    }
+    m_changed.notify_all();
+    if (m_thread.joinable()) {
+        m_thread.join();
+    }
+}
+
+Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureData& source,
+                                                      const projects::Project& project,
+                                                      const std::filesystem::path& projectDirectory,
+                                                      const PreparationWatch& watch)
+{
+    const PictureForm form{source.height, source.width, source.channels};
+    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form));
+    const std::string place = (projectDirectory / source.path).string();
+    for (const PictureUse use : {PictureUse::Training, PictureUse::HeldOut}) {
+        const bool trains = use == PictureUse::Training;
+        const std::string& path = trains ? source.path : source.validationPath;
+        if (path.empty()) {
+            continue;
+        }
+        Result<PictureSet> set = openPictures(projectDirectory / path, use, watch);
+        if (!set) {
+            return set.error();
+        }
+        const std::string from = (projectDirectory / path).string();
+        if (const Status checked = checkClasses(*set, from, source.classes, source.skipBad); !checked) {
+            return checked.error();
+        }
+        if (!trains && set->classes != dataset->m_sets.front().classes) {
+            return Error{from, "has the classes " + joinedText(set->classes) + ", expected those of " + place + ": " +
+                                   joinedText(dataset->m_sets.front().classes)};
+        }
+        const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
+        std::vector<Split> splits(set->labels.size(), Split::Validation);
+        if (trains) {
+            splits = drawnSplits(set->labels.size(), validation, project.data.testFraction, project.seeds.data);
+        }
+        if (const Status added = dataset->add(*std::move(set), splits, source.skipBad, watch); !added) {
+            return added.error();
+        }
+    }
+    if (dataset->rowsOf(Split::Train).empty()) {
+        return Error{place, "no picture is left to train on"};
+    }
+    if (const auto& classes = dataset->m_sets.front().classes; !classes.empty()) {
+        constexpr std::size_t kShown = 20;
+        const auto shown = std::span(classes).first(std::min(kShown, classes.size()));
+        dataset->m_notes.push_back("the classes in the order of the outputs: " +
+                                   joinedText(std::vector<std::string>(shown.begin(), shown.end())) +
+                                   (classes.size() > kShown ? " …" : ""));
+    }
+    return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::DrawnPictures& source,
+                                                      const projects::Project& project, const PreparationWatch& watch)
+{
+    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, {source.size, source.size, 3}));
+    const PictureDrawing drawing{source.size, source.noise};
+    const std::int64_t seed = project.seeds.data;
+    PictureSet set;
+    std::vector<Split> splits;
+    const std::array<std::int64_t, kSplits> sizes = drawnSizes(source, project.data);
+    for (std::size_t split = 0; split < kSplits; ++split) {
+        splits.insert(splits.end(), static_cast<std::size_t>(sizes[split]), static_cast<Split>(split));
+    }
+    for (std::uint64_t i = 0; i < splits.size(); ++i) {
+        set.labels.push_back(drawnLabel(seed, i));
+    }
+    set.read = [drawing, seed](std::size_t index) { return Result<Picture>(drawPicture(drawing, seed, index)); };
+    const Status added = dataset->add(std::move(set), splits, false, watch);
+    return added ? Result<std::unique_ptr<Dataset>>(std::move(dataset)) : added.error();
+}
+
+Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, bool skipBad,
+                           const PreparationWatch& watch)
+{
+    const std::size_t count = set.labels.size();
+    const bool holds = static_cast<std::uint64_t>(m_form.values()) * count <= mostTextInMemory();
+    std::vector<std::vector<std::uint8_t>> held(holds ? count : 0);
+    std::vector<std::optional<Error>> bad(count);
+    std::mutex guard;
+    std::size_t done = 0;
+    Status wanted = Done{};
+    const std::thread::id caller = std::this_thread::get_id(); // the watch is called on it alone
+    onAllCores(count, [&](std::size_t i) {
+        Result<Picture> picture = set.read(i);
+        if (!picture) {
+            bad[i] = picture.error();
+        } else if (holds) {
+            held[i] = fitted(*std::move(picture), m_form).values;
+        }
+        const std::scoped_lock lock(guard);
+        ++done;
+        if (std::this_thread::get_id() == caller && wanted) {
+            wanted = stillWanted(watch, static_cast<double>(done) / static_cast<double>(count));
+        }
+        return wanted.ok() && (skipBad || !bad[i]);
+    });
+    if (!wanted) {
+        return wanted;
+    }
+    std::vector<std::string> skipped;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!bad[i]) {
+            m_rows[static_cast<std::size_t>(splits[i])].push_back({m_sets.size(), i, set.labels[i]});
+        } else if (!skipBad) {
+            return *bad[i];
+        } else {
+            skipped.push_back(bad[i]->text());
+        }
+    }
+    for (const std::string& folder : set.emptyClasses) {
+        skipped.push_back("[" + folder + "] has no pictures");
+    }
+    if (!skipped.empty()) {
+        constexpr std::size_t kNamed = 3;
+        const std::size_t named = std::min(kNamed, skipped.size());
+        m_notes.push_back(
+            "left out as bad: " + std::to_string(skipped.size()) + ", " +
+            joinedText(std::vector<std::string>(skipped.begin(), skipped.begin() + std::ptrdiff_t(named))) +
+            (skipped.size() > named ? " …" : ""));
+    }
+    m_notes.insert(m_notes.end(), set.notes.begin(), set.notes.end());
+    m_sets.push_back(std::move(set));
+    m_held.push_back(std::move(held));
+    return Done{};
+}
+
+Result<Picture> PictureDataset::pictureOf(const Row& row) const
+{
+    if (!m_held[row.set].empty()) {
+        return Picture{m_form, m_held[row.set][row.index]};
+    }
+    return m_sets[row.set].read(row.index).transform(
+        [&](Picture picture) { return fitted(std::move(picture), m_form); });
+}
+
+Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::function<const Row&(std::int64_t)>& rowAt,
+                                const std::function<std::uint64_t(std::int64_t)>& keyOf) const
+{
+    batch.batch = count;
+    batch.time = 0;
+    const auto values = static_cast<std::size_t>(m_form.values());
+    std::vector<std::int64_t>& labels = batch.values<std::int64_t>(1);
+    std::vector<float>& inputs = batch.values<float>(0);
+    labels.resize(static_cast<std::size_t>(count));
+    inputs.resize(static_cast<std::size_t>(count) * values);
+    std::mutex guard;
+    Status status = Done{};
+    const auto fillRow = [&](std::size_t i) {
+        const Row& row = rowAt(static_cast<std::int64_t>(i));
+        Result<Picture> picture = pictureOf(row);
+        if (!picture) {
+            const std::scoped_lock lock(guard);
+            status = picture.error();
+            return false;
+        }
+        if (keyOf) {
+            augment(*picture, m_augmentation, keyOf(static_cast<std::int64_t>(i)));
+        }
+        labels[i] = row.label;
+        normalise(*picture, m_augmentation, std::span(inputs).subspan(i * values, values));
+        return true;
+    };
+    const bool decodes = std::ranges::any_of(m_held, [](const auto& held) { return held.empty(); });
+    if (decodes) {
+        onAllCores(static_cast<std::size_t>(count), fillRow);
+    } else {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count) && fillRow(i); ++i) {
+        }
+    }
+    return status;
+}
+
+Status PictureDataset::prepare(Batch& batch, const Request& request) const
+{
+    const std::vector<Row>& rows = rowsOf(request.split);
+    const auto part = static_cast<std::uint64_t>(request.split);
+    const auto seed = static_cast<std::uint64_t>(request.seed);
+    const std::int64_t first = request.index * request.count;
+    const auto rowAt = [&](std::int64_t i) -> const Row& {
+        const std::int64_t draw = first + i;
+        const auto epoch = static_cast<std::uint64_t>(draw / std::ssize(rows));
+        const std::uint64_t key = drawBits(seed, streamOf(Stream::Order, part), epoch);
+        return rows[static_cast<std::size_t>(permuted(draw % std::ssize(rows), std::ssize(rows), key))];
+    };
+    const auto keyOf = [&](std::int64_t i) {
+        return drawBits(seed, streamOf(Stream::Changes), static_cast<std::uint64_t>(first + i));
+    };
+    if (request.split != Split::Train) {
+        return fillRows(batch, request.count, rowAt, {});
+    }
+    return fillRows(batch, request.count, rowAt, keyOf);
+}
+
+void PictureDataset::prepareAhead() const
+{
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        m_changed.wait(lock, [&] { return m_ending || (m_wanted.index >= 0 && !m_ready); });
+        if (m_ending) {
+            return;
+        }
+        const Request request = m_wanted;
+        std::unique_ptr<Batch> batch = std::move(m_ahead);
+        lock.unlock();
+        Status status = Done{};
+        try {
+            batch = batch ? std::move(batch) : std::make_unique<Batch>();
+            status = prepare(*batch, request);
+        } catch (const std::exception& error) {
+            status = Error{"data", error.what()};
+        }
+        lock.lock();
+        m_ahead = std::move(batch);
+        m_aheadStatus = std::move(status);
+        m_ready = true;
+        m_changed.notify_all();
+    }
+}
+
+Status PictureDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
+{
+    const Request request{split, seed, index, count};
+    if (split != Split::Train) {
+        return prepare(batch, request);
+    }
+    std::unique_lock lock(m_mutex);
+    Status status = Done{};
+    if (m_wanted == request) {
+        m_changed.wait(lock, [&] { return m_ready; });
+        status = m_aheadStatus;
+        if (status) {
+            std::swap(batch, *m_ahead);
+        }
+    } else {
+        m_changed.wait(lock, [&] { return m_wanted.index < 0 || m_ready; });
+        status = prepare(batch, request);
+    }
+    m_wanted = {split, seed, index + 1, count};
+    m_ready = false;
+    if (!m_thread.joinable()) {
+        m_thread = std::thread([this] { prepareAhead(); });
+    }
+    m_changed.notify_all();
+    return status;
+}
+
+Status PictureDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
+{
+    const std::vector<Row>& rows = rowsOf(split);
+    const std::int64_t first = index * count;
+    const std::int64_t left = std::clamp<std::int64_t>(std::ssize(rows) - first, 0, count);
+    return fillRows(batch, left,
+                    [&](std::int64_t i) -> const Row& { return rows[static_cast<std::size_t>(first + i)]; }, {});
+}
+
+void PictureDataset::fillAll(Batch& batch, Split) const
+{
+    batch = {};
+}
+
+Result<std::vector<std::int64_t>> PictureDataset::encode(const std::string&) const
+{
+    return Error{"data", "the examples are pictures: there is no text to encode"};
+}
+
+std::string PictureDataset::decode(const std::vector<std::int64_t>&) const
+{
+    return {};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/pictures/augment.h"
+
+#include "projects/base/random.h"
+
+#include <algorithm>
+
+namespace residua::engine {
+namespace {
+
+/// Moves the picture by whole pixels. What moves in from outside is black.
+void shift(Picture& picture, std::int64_t down, std::int64_t right)
+{
+    const auto [height, width, channels] = picture.form;
+    std::vector<std::uint8_t> moved(picture.values.size(), 0);
+    const std::int64_t columns = std::max<std::int64_t>(width - std::abs(right), 0) * channels;
+    for (std::int64_t y = std::max<std::int64_t>(down, 0); y < height + std::min<std::int64_t>(down, 0); ++y) {
+        const std::int64_t from = ((y - down) * width + std::max<std::int64_t>(-right, 0)) * channels;
+        const std::int64_t to = (y * width + std::max<std::int64_t>(right, 0)) * channels;
+        std::copy_n(picture.values.begin() + from, columns, moved.begin() + to);
+    }
+    picture.values = std::move(moved);
+}
+
+void mirror(Picture& picture)
+{
+    const auto [height, width, channels] = picture.form;
+    for (std::int64_t y = 0; y < height; ++y) {
+        std::uint8_t* const row = picture.values.data() + y * width * channels;
+        for (std::int64_t left = 0, right = width - 1; left < right; ++left, --right) {
+            std::swap_ranges(row + left * channels, row + (left + 1) * channels, row + right * channels);
+        }
+    }
+}
+
+} // namespace
+
+void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out)
+{
+    const double scale = 1.0 / (255.0 * augmentation.deviation);
+    const double offset = augmentation.mean / augmentation.deviation;
+    const auto channels = static_cast<std::size_t>(picture.form.channels);
+    const std::size_t pixels = picture.values.size() / channels;
+    for (std::size_t i = 0; i < picture.values.size(); ++i) {
+        out[i % channels * pixels + i / channels] = static_cast<float>(picture.values[i] * scale - offset);
+    }
+}
+
+void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key)
+{
+    RandomStream random(key, streamOf(Stream::Changes));
+    const std::int64_t places = 2 * augmentation.padding + 1;
+    const std::int64_t down = random.below(places) - augmentation.padding;
+    const std::int64_t right = random.below(places) - augmentation.padding;
+    if (down != 0 || right != 0) {
+        shift(picture, down, right);
+    }
+    if (augmentation.flip && random.uniform() < 0.5) {
+        mirror(picture);
+    }
+}
+
+} // namespace residua::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/pictures/picture_file.h"
+
+#include "projects/base/files.h"
+#include "projects/model/data_endings.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// A picture format, recognised by its first bytes.
+struct Format {
+    std::string_view name;
+    std::string_view first;
+    std::array<std::string_view, 2> endings;
+    Result<Picture> (*decode)(std::span<const std::byte> bytes) = nullptr; ///< null if it is not read
+};
+
+constexpr std::array kFormats{
+    Format{"PNG", "\x89PNG\r\n\x1a\n"sv, {".png", ".png"}, decodePng},
+    Format{"JPEG", "\xff\xd8\xff"sv, {".jpg", ".jpeg"}, decodeJpeg},
+    Format{"WebP", "RIFF"sv, {".webp", ".webp"}, decodeWebp},
+    Format{"GIF", "GIF8"sv, {}},
+    Format{"BMP", "BM"sv, {}},
+    Format{"TIFF", "II*\0"sv, {}},
+    Format{"TIFF", "MM\0*"sv, {}},
+};
+
+bool begins(std::string_view content, const Format& format)
+{
+    return content.starts_with(format.first) && (format.name != "WebP" || content.substr(8).starts_with("WEBP"));
+}
+
+Result<Picture> decoded(const std::filesystem::path& path, std::span<const std::byte> bytes)
+{
+    if (bytes.empty()) {
+        return Error{"", "is empty"};
+    }
+    std::string head(16, '\0');
+    const std::size_t known = std::min(head.size(), bytes.size());
+    std::ranges::transform(bytes.first(known), head.begin(), [](std::byte b) { return static_cast<char>(b); });
+    const auto* const format = std::ranges::find_if(kFormats, [&](const Format& one) { return begins(head, one); });
+    if (format == kFormats.end() || format->decode == nullptr) {
+        return Error{"", (format == kFormats.end() ? "is not a picture" : "is " + std::string(format->name)) +
+                             ", expected PNG, JPEG or WebP"};
+    }
+    if (!projects::endsIn(path.native(), format->endings)) {
+        return Error{"", "is " + std::string(format->name) + ", but its name does not end in " +
+                             std::string(format->endings[0])};
+    }
+    return format->decode(bytes);
+}
+
+} // namespace
+
+Result<Picture> readPicture(const std::filesystem::path& path)
+{
+    const Result<InputFile> file = InputFile::open(path);
+    if (!file) {
+        return file.error();
+    }
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+    if (file->size() > kMostBytes) {
+        return Error{path.string(), "has more than 1 GiB, which no picture of training data has"};
+    }
+    std::vector<std::byte> bytes(file->size());
+    if (Status read = file->read(0, bytes); !read) {
+        return read.error();
+    }
+    Result<Picture> picture = decoded(path, bytes);
+    return picture ? std::move(picture) : Result<Picture>(Error{path.string(), picture.error().message});
+}
+
+} // namespace residua::engine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace residua::projects {
+
+/// The largest height and width of a picture that enters a network.
+inline constexpr std::int64_t kMostSide = 4096;
+
+/// Pictures with a label each: a folder for each class, CIFAR, MNIST, or CSV. They are scaled and cropped to one form.
+struct PictureData {
+    std::string path;
+    std::string validationPath; ///< if empty, a fraction of the pictures is used for validation
+    std::int64_t height = 32;
+    std::int64_t width = 32;
+    std::int64_t channels = 3; ///< 1: grey; 3: colour
+    std::int64_t classes = 10; ///< at least the number of different labels
+    bool skipBad = false;      ///< leaves out pictures that cannot be read and classes without pictures
+    bool operator==(const PictureData&) const = default;
+};
+
+/// The classes of DrawnPictures.
+inline constexpr std::int64_t kDrawnClasses = 10;
+
+/// Generated colour pictures of two parts each. The class is the pair of parts.
+struct DrawnPictures {
+    std::int64_t size = 32;      ///< height and width
+    std::int64_t samples = 5000; ///< for training; held-out ones are drawn in addition
+    double noise = 0.1;          ///< standard deviation, where the range of values is 1
+    bool operator==(const DrawnPictures&) const = default;
+};
+
+/// The normalisation of all pictures, and the random changes of those for training. Each picture that is drawn has its
+/// own changes, which its place in the order of the examples determines.
+struct Augmentation {
+    std::int64_t padding = 0; ///< black pixels added on each side before a part of the picture's size is cropped
+    bool flip = false;        ///< mirrors half of the pictures left to right
+    double mean = 0.5;        ///< subtracted from each value, where the range is 1
+    double deviation = 0.5;   ///< divides each value after that
+    bool operator==(const Augmentation&) const = default;
+};
+
+} // namespace residua::projects

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Windows of which the objective masked token hides some tokens.
+#include "dataset_harness.h"
+
+#include "engine/data/masked_dataset.h"
+#include "tests/support/test_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+
+namespace {
+
+constexpr std::int64_t kMaskByte = 1; ///< a byte that the text lacks
+constexpr std::int64_t kMaskedRows = 50;
+constexpr std::int64_t kMaskedTime = 40;
+
+/// Counts what became of the tokens of a batch.
+struct Fates {
+    std::int64_t chosen = 0;
+    std::int64_t masked = 0;
+    std::int64_t same = 0;
+    std::int64_t random = 0;
+
+    void add(const Batch& batch, const Batch& whole)
+    {
+        for (std::size_t i = 0; i < tokensIn(batch).size(); ++i) {
+            const std::int64_t own = tokensIn(whole)[i];
+            if (targetsIn(batch)[i] == projects::kIgnoredTarget) {
+                QCOMPARE(tokensIn(batch)[i], own);
+                continue;
+            }
+            QCOMPARE(targetsIn(batch)[i], own);
+            ++chosen;
+            ++(tokensIn(batch)[i] == kMaskByte ? masked : tokensIn(batch)[i] == own ? same : random);
+        }
+    }
+};
+
+} // namespace
+
+class TestDatasetMasked : public DatasetHarness {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init()
+    {
+        newFolder();
+        m_project = projectOn(text(), {});
+        m_project.training.sequenceLength = kMaskedTime;
+        m_plain = opened(m_project);
+        m_project.network.objective = projects::Objective::MaskedToken;
+        m_project.data.masking.token = kMaskByte;
+    }
+
+    /// 15 % of the tokens, of which 80 % are masked, 10 % stay and 10 % are random; all others stay as they are.
+    void sharesAreKept()
+    {
+        const auto dataset = opened(m_project);
+        QVERIFY(dataset);
+        Fates fates;
+        Batch batch;
+        Batch whole;
+        for (std::int64_t index = 0; index < 40; ++index) {
+            QVERIFY(dataset->fill(batch, Split::Train, 5, index, kMaskedRows).ok());
+            QVERIFY(m_plain->fill(whole, Split::Train, 5, index, kMaskedRows).ok());
+            fates.add(batch, whole);
+        }
+        QCOMPARE(fates.chosen, 40 * kMaskedRows * 6); // 0.15 · 40
+        const auto share = [&](std::int64_t count) {
+            return static_cast<double>(count) / static_cast<double>(fates.chosen);
+        };
+        QVERIFY(std::abs(share(fates.masked) - 0.8) < 0.015);
+        QVERIFY(std::abs(share(fates.same) - 0.1) < 0.015);
+        QVERIFY(std::abs(share(fates.random) - 0.1) < 0.015);
+    }
+
+    /// A batch depends on its number alone, and evaluation hides the same tokens every time.
+    void drawsAreByCounter()
+    {
+        const auto one = opened(m_project);
+        const auto two = opened(m_project);
+        Batch later;
+        Batch resumed;
+        QVERIFY(one->fill(later, Split::Train, 5, 0, 4).ok());
+        QVERIFY(one->fill(later, Split::Train, 5, 7, 4).ok());
+        QVERIFY(two->fill(resumed, Split::Train, 5, 7, 4).ok());
+        QVERIFY(later.fields == resumed.fields);
+        QVERIFY(two->fill(resumed, Split::Train, 5, 14, 2).ok()); // the first half of it
+        QVERIFY(std::equal(tokensIn(resumed).begin(), tokensIn(resumed).end(), tokensIn(later).begin()));
+        QVERIFY(two->fill(resumed, Split::Train, 6, 7, 4).ok());
+        QVERIFY(targetsIn(later) != targetsIn(resumed));
+        QVERIFY(one->fillSequential(later, Split::Validation, 0, 4).ok());
+        QVERIFY(two->fillSequential(resumed, Split::Validation, 0, 4).ok());
+        QVERIFY(later.fields == resumed.fields);
+        m_project.seeds.data += 1;
+        QVERIFY(opened(m_project)->fillSequential(resumed, Split::Validation, 0, 4).ok());
+        QVERIFY(targetsIn(later) != targetsIn(resumed));
+    }
+
+    void numbersAreLimited_data()
+    {
+        QTest::addColumn<double>("share");
+        QTest::addColumn<qint64>("most");
+        QTest::addColumn<qint64>("expected");
+        QTest::newRow("share") << 0.25 << qint64{0} << qint64{10};
+        QTest::newRow("most") << 0.25 << qint64{4} << qint64{4};
+        QTest::newRow("at least one") << 0.001 << qint64{0} << qint64{1};
+        QTest::newRow("all") << 1.0 << qint64{0} << qint64{40};
+    }
+    void numbersAreLimited()
+    {
+        QFETCH(double, share);
+        QFETCH(qint64, most);
+        QFETCH(qint64, expected);
+        m_project.data.masking.share = share;
+        m_project.data.masking.most = most;
+        Batch batch;
+        QVERIFY(opened(m_project)->fill(batch, Split::Train, 5, 0, kMaskedRows).ok());
+        for (std::int64_t row = 0; row < kMaskedRows; ++row) {
+            const auto first = targetsIn(batch).begin() + row * kMaskedTime;
+            QCOMPARE(kMaskedTime - std::count(first, first + kMaskedTime, projects::kIgnoredTarget), expected);
+        }
+    }
+
+    /// All pieces of a word are predicted, or none; those of WordPiece after the first begin with "##".
+    void wordsAreWhole()
+    {
+        writeAll(m_folder / "tokenizer.json", R"({"version": "1.0", "added_tokens": [
+            {"id": 0, "content": "[MASK]", "special": true, "single_word": false, "lstrip": false, "rstrip": false,
+             "normalized": false}, {"id": 1, "content": "[UNK]", "special": true, "single_word": false,
+             "lstrip": false, "rstrip": false, "normalized": false}],
+            "normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+            "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+             "max_input_chars_per_word": 100, "vocab": {"[MASK]": 0, "[UNK]": 1, "a": 2, "##b": 3, "##c": 4}}})");
+        std::string words;
+        for (int i = 0; i < 2000; ++i) {
+            words += i % 3 == 0 ? "abc " : i % 3 == 1 ? "a " : "ab ";
+        }
+        projects::Project project = projectOn(words, {projects::TokeniserKind::TokenizerJson, "tokenizer.json", 5});
+        project.training.sequenceLength = kMaskedTime;
+        project.network.objective = projects::Objective::MaskedToken;
+        project.data.masking.wholeWords = true;
+        const auto dataset = opened(project);
+        QVERIFY(dataset);
+        Batch batch;
+        std::int64_t masked = 0;
+        QVERIFY(dataset->fill(batch, Split::Train, 5, 0, kMaskedRows).ok());
+        for (std::size_t i = 0; i < tokensIn(batch).size(); ++i) {
+            masked += tokensIn(batch)[i] == 0 ? 1 : 0;
+            const auto isHidden = [&](std::size_t at) { return targetsIn(batch)[at] != projects::kIgnoredTarget; };
+            const std::int64_t own = isHidden(i) ? targetsIn(batch)[i] : tokensIn(batch)[i];
+            if (i % kMaskedTime != 0 && own >= 3) {
+                QCOMPARE(isHidden(i), isHidden(i - 1));
+            }
+        }
+        QVERIFY(masked > kMaskedRows); // by the token [MASK] of the file
+    }
+
+    void tokensAreNeeded()
+    {
+        m_project.data.masking.token = -1;
+        const auto none = Dataset::open(m_project, m_folder);
+        QVERIFY(!none.ok());
+        QVERIFY(none.error().text().find("the tokeniser has no token [MASK]") != std::string::npos);
+        m_project.data.masking.token = 300;
+        const auto large = Dataset::open(m_project, m_folder);
+        QVERIFY(!large.ok());
+        QVERIFY(large.error().text().find("got 300, expected less than the vocabulary, which is 256") !=
+                std::string::npos);
+        m_project.data.masking = {.masked = 0.8, .random = 0.3, .token = kMaskByte};
+        QVERIFY(!Dataset::open(m_project, m_folder).ok());
+    }
+
+private:
+    static std::string text()
+    {
+        std::string text(4000, ' ');
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            text[i] = static_cast<char>('a' + (i * i + i / 7) % 23);
+        }
+        return text;
+    }
+
+    [[nodiscard]] std::unique_ptr<Dataset> opened(const projects::Project& project) const
+    {
+        auto dataset = Dataset::open(project, m_folder);
+        if (!dataset) {
+            qWarning("%s", dataset.error().text().c_str());
+            return nullptr;
+        }
+        return std::move(*dataset);
+    }
+
+    projects::Project m_project;
+    std::unique_ptr<Dataset> m_plain;
+};
+
+RESIDUA_TEST(TestDatasetMasked)
+#include "tst_dataset_masked.moc"

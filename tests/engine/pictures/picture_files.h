@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/pictures/picture.h"
+
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
+/// Writes a file, and its folders if they are missing.
+void writeFile(const std::filesystem::path& path, const std::string& bytes);
+
+// Files of pictures, as bytes. PNG may also have 4 channels (with opacity), WebP has 3 and is lossless.
+[[nodiscard]] std::string pngOf(const Picture& picture);
+[[nodiscard]] std::string jpegOf(const Picture& picture);
+[[nodiscard]] std::string webpOf(const Picture& picture);
+/// Returns a PNG file with 16 bits per value.
+[[nodiscard]] std::string deepPng();
+/// Returns a JPEG file of a picture with 4 channels.
+[[nodiscard]] std::string cmykJpegOf(const Picture& picture);
+/// Returns the beginning of an animated WebP file.
+[[nodiscard]] std::string animatedWebp();
+/// Returns a gzip file (RFC 1952) with one stored block. `content` is below 64 KiB.
+[[nodiscard]] std::string gzipOf(const std::string& content);
+
+} // namespace residua::engine
