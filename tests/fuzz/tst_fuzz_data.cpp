@@ -151,10 +151,10 @@ private:
                 checkError(filled.error());
                 continue;
             }
-            for (const std::int64_t token : batch.tokens) {
+            for (const std::int64_t token : batch.values<std::int64_t>(0)) {
                 QVERIFY(token >= 0 && token < vocabulary);
             }
-            seen.insert(seen.end(), batch.tokens.begin(), batch.tokens.end());
+            seen.insert(seen.end(), batch.values<std::int64_t>(0).begin(), batch.values<std::int64_t>(0).end());
         }
         QVERIFY(!firstInvalidUtf8(dataset.decode(seen)));
         for (const std::string& text : {std::string("the größe 世界 ﬁ"), std::string("\0\xff", 2), std::string()}) {
