@@ -43,12 +43,12 @@ public:
     {
         const std::int64_t first = index * count;
         const std::int64_t end = split == Split::Validation ? std::min(first + count, kCount) : 0;
-        batch.values<double>(0).clear();
+        std::vector<double> numbers;
         for (std::int64_t i = first; i < end; ++i) {
-            batch.values<double>(0).push_back(static_cast<double>(i));
+            numbers.push_back(static_cast<double>(i));
         }
-        batch.values<double>(1) = batch.values<double>(0);
-        batch.batch = static_cast<std::int64_t>(batch.values<double>(0).size());
+        batch.fields = {numbers, numbers};
+        batch.batch = std::ssize(numbers);
         return Done{};
     }
     void fillAll(Batch&, Split) const override {}
