@@ -32,7 +32,7 @@ struct WeighedSources {
     MixWeights weights;
 };
 
-/// Computes the mixing weights of all readers; one subclass per kind of weight. MixWiring asks for each reader's
+/// Computes the mixing weights of all readers; one subclass per kind of weight. A rule asks for each reader's
 /// weights in turn and passes them to DepthStack::mix.
 class DepthWeights {
 public:
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) = 0;
     /// Ends a forward pass: frees what was kept for further readers.
     virtual void end() {}
-    /// As LayerWiring::regularisers.
+    /// As DepthRule::regularisers.
     [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] virtual std::vector<Matrix> matrices(std::int64_t step) = 0;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/values.h"
+#include "engine/depth/depth_rule.h"
 #include "engine/depth/layer_stack.h"
 #include "engine/graph/pass.h"
-#include "engine/graph/regulariser.h"
-#include "engine/init/init_plan.h"
-#include "projects/base/result.h"
+#include "projects/depth/depth_program.h"
 #include "projects/model/topology.h"
 
 #include <ATen/core/Tensor.h>
@@ -17,40 +15,35 @@
 
 namespace residua::engine {
 
-/// Connects the layers of a stack: decides what each layer reads and how its branch is used. Owns the layers and runs
-/// them only through the LayerStack. Each alternative of projects::Wiring has a few subclasses.
+/// Connects the layers of a stack: runs the DepthProgram of a wiring. Owns the layers and runs them only through the
+/// LayerStack.
 class LayerWiring {
 public:
-    virtual ~LayerWiring() = default;
     /// Maps the stack's input [..., d] to the final output [..., d].
-    [[nodiscard]] virtual at::Tensor run(const at::Tensor& input, const Pass& pass) = 0;
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass);
     /// Returns the topology's own terms of the training loss.
-    [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
+    [[nodiscard]] std::vector<Regulariser> regularisers() const { return m_rule->regularisers(); }
     /// As CompiledNetwork::coefficients.
-    [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t step) = 0;
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) { return m_rule->coefficients(step); }
 
     /// Creates the wiring and adds the topology's parameters. `width` is d.
     [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Wiring& wiring, LayerStack layers,
                                                                      std::int64_t width, InitPlan& plan);
+
+private:
+    class Running;
+
+    LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
+                const Compute& compute);
+    /// Matches the input ports of every module with the layer's mixes.
+    [[nodiscard]] Status matchPorts(const projects::Wiring& wiring);
+
+    projects::DepthProgram m_program;
+    LayerStack m_layers;
+    std::unique_ptr<DepthRule> m_rule;
+    Compute m_compute;
+    std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port
+    std::vector<std::vector<std::size_t>> m_lastUses; ///< of each step: the values that no later step reads
 };
-
-/// Returns the weights of a wiring that is not an explicit mix in the terms of one: row j − 1 holds the weights of
-/// entries 0 to j − 1 (the input, the branches) at reader j. `weights` has a row of j numbers for each reader.
-[[nodiscard]] Matrix unfolded(const std::vector<std::vector<float>>& weights, std::int64_t step);
-
-using LayerWiringResult = Result<std::unique_ptr<LayerWiring>>;
-/// The plain residual network x_l = x_{l−1} + f_l, with learned shortcuts beside the sum (sum_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeSumWiring(const projects::DepthMix& mix, LayerStack layers, InitPlan& plan);
-/// All other depth mixes (mix_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeMixWiring(const projects::DepthMix& mix, LayerStack layers, std::int64_t width,
-                                              InitPlan& plan);
-/// Hyper-Connections and mHC (stream_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeStreamWiring(const projects::MultiStream& wiring, LayerStack layers,
-                                                 std::int64_t width, InitPlan& plan);
-/// Gates on the residual or the branch (gate_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeGateWiring(const projects::BranchGate& wiring, LayerStack layers,
-                                               std::int64_t width, InitPlan& plan);
-/// DenseNet (concat_wiring.cpp).
-[[nodiscard]] LayerWiringResult makeConcatWiring(LayerStack layers, std::int64_t width, InitPlan& plan);
 
 } // namespace residua::engine

@@ -3,6 +3,7 @@
 // mHC-lite and Frac-Connections. Arrays over tokens have the token last, as the mixing kernels take them.
 #include "engine/depth/stream_weights.h"
 
+#include "engine/depth/depth_rule.h"
 #include "engine/ops/sinkhorn.h"
 #include "engine/runtime/host_products.h"
 #include "projects/depth/stream_start.h"
@@ -145,40 +146,25 @@ public:
         return weights;
     }
 
-    [[nodiscard]] std::vector<StreamNumbers> numbers() override
+    [[nodiscard]] projects::StreamNumbers numbers() override
     {
         const at::NoGradGuard noGrad;
         const Connections applied = constrained({m_raw.read, carryLast(), m_raw.write});
-        const at::Tensor carry = applied.carry.permute({2, 0, 1});
-        const at::Tensor host = at::cat({applied.read.flatten(1), carry.flatten(1), applied.write}, 1)
-                                    .to(at::kCPU, at::kFloat)
-                                    .contiguous();
-        const float* next = host.const_data_ptr<float>();
-        const auto take = [&](std::int64_t count) {
-            const std::vector<float> taken(next, next + count);
-            next += count;
-            return taken;
+        const at::Tensor exit = hasHead() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon
+                                          : at::full({m_wiring.streams}, plainExit(), options());
+        const at::Tensor parts[] = {applied.read.flatten(), applied.carry.permute({2, 0, 1}).flatten(),
+                                    applied.write.flatten(), exit};
+        const std::vector<double> all = hostNumbers(at::cat(parts));
+        auto next = all.begin();
+        const auto take = [&](const at::Tensor& part) {
+            const auto first = std::exchange(next, next + part.numel());
+            return std::vector<double>(first, next);
         };
-        const std::int64_t n = m_wiring.streams;
-        std::vector<StreamNumbers> result;
-        for (std::int64_t layer = 0; layer < m_layers; ++layer) {
-            StreamNumbers& layerNumbers = result.emplace_back();
-            layerNumbers.read = take(n * m_sizes.reads);
-            layerNumbers.carry = take(n * n);
-            layerNumbers.write = take(n);
-        }
-        return result;
-    }
-
-    [[nodiscard]] std::vector<float> exitNumbers() override
-    {
-        std::vector<float> numbers(static_cast<std::size_t>(m_wiring.streams), static_cast<float>(plainExit()));
-        if (hasHead()) {
-            const at::NoGradGuard noGrad;
-            const at::Tensor weights = at::sigmoid(m_exitBias) + projects::kStreamEpsilon;
-            const at::Tensor host = weights.to(at::kCPU, at::kFloat).contiguous();
-            numbers.assign(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
-        }
+        projects::StreamNumbers numbers;
+        numbers.read = take(parts[0]);
+        numbers.carry = take(parts[1]);
+        numbers.write = take(parts[2]);
+        numbers.exit = take(parts[3]);
         return numbers;
     }
 

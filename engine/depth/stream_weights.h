@@ -3,12 +3,12 @@
 
 #include "engine/depth/depth_stack.h"
 #include "engine/init/init_plan.h"
+#include "projects/depth/unrolled_depth.h"
 #include "projects/model/topology.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace residua::engine {
 
@@ -17,13 +17,6 @@ namespace residua::engine {
 struct StreamMixes {
     MixWeights read;  ///< [R, n]: from the streams to the layer's input (A_m, H_pre)
     MixWeights write; ///< [n, n + R]: from the old streams (A_r, H_res) and the branch (B, H_post) to the new streams
-};
-
-/// The connections of one layer as numbers, without the parts that depend on the token.
-struct StreamNumbers {
-    std::vector<float> read;  ///< [n, R]
-    std::vector<float> carry; ///< [in, out]
-    std::vector<float> write; ///< [n]
 };
 
 /// Computes the connections of all layers; one subclass per family.
@@ -36,10 +29,8 @@ public:
     [[nodiscard]] virtual StreamMixes of(std::size_t layer, const DepthStack& stack) const = 0;
     /// Returns the mix [1, n] of the streams after the last layer, the first n entries of `stack`, that is the output.
     [[nodiscard]] virtual MixWeights exit(const DepthStack& stack) const = 0;
-    /// Returns the numbers of every layer; one copy from the device.
-    [[nodiscard]] virtual std::vector<StreamNumbers> numbers() = 0;
-    /// Returns the exit's weights [n].
-    [[nodiscard]] virtual std::vector<float> exitNumbers() = 0;
+    /// Returns the connections without the parts that depend on the token; one copy from the device.
+    [[nodiscard]] virtual projects::StreamNumbers numbers() = 0;
 
     /// Declares the parameters, each for all layers at once, for n streams of w features:
     /// - "topology.read" [L, n], of fractions [L, n, n] (indexed [in, out]), and "topology.write" [L, n]

@@ -347,7 +347,7 @@ private:
         }
         const projects::Wiring& topology = m_project.topology.wiring;
         LayerStack layers(std::move(programs), projects::sitesOf(topology), m_project.training.activations);
-        LayerWiringResult wiring =
+        Result<std::unique_ptr<LayerWiring>> wiring =
             LayerWiring::create(topology, std::move(layers), m_project.network.width, m_network->m_plan);
         if (!wiring) {
             return wiring.error();

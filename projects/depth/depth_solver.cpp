@@ -15,90 +15,80 @@
 namespace residua::projects {
 namespace {
 
-/// Returns the numbers with `features` features, repeating a single one.
-MixNumbers widened(const MixNumbers& numbers, std::int64_t features)
-{
-    if (numbers.features == features) {
-        return numbers;
-    }
-    MixNumbers result{features, {}};
-    for (const double value : numbers.values) {
-        result.values.insert(result.values.end(), static_cast<std::size_t>(features), value);
-    }
-    return result;
-}
-
 std::string countText(std::size_t count, const std::string& what)
 {
     return count == 1 ? "its one " + what : "its " + std::to_string(count) + " " + what + "s";
 }
 
-/// Solves each mix for its weights. Every entry has a newest branch that earlier entries lack, so the weights are
-/// solved one after another from the last entry.
+/// Solves the mixes of a program for their weights. Every input has a newest branch that earlier ones lack, so the
+/// weights are solved one after another from the last input.
 class Solver {
 public:
-    Solver(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)
-        : m_mix(mix),
-          m_layers(layers),
+    Solver(const DepthProgram& program, const UnrolledDepth& wanted, bool perFeature)
+        : m_program(program),
           m_wanted(wanted),
-          m_sums(static_cast<std::int64_t>(wanted.inputs.size()), wanted.features),
-          m_perFeature(mix.weight == WeightKind::PerFeature)
+          m_features(static_cast<std::size_t>(wanted.features)),
+          m_weights{perFeature ? wanted.features : 1, {}}
     {
-        const DepthPlan plan = planOf(mix, layers);
-        m_weights.features = m_perFeature ? wanted.features : 1;
-        m_weights.values.resize(plan.terms.size() * static_cast<std::size_t>(m_weights.features));
+        m_weights.values.resize(program.terms * static_cast<std::size_t>(m_weights.features));
     }
 
-    Result<MixNumbers> run()
+    Result<MixNumbers> solved()
     {
-        const Result<UnrolledDepth> got = walked();
+        const Result<UnrolledDepth> got = walk(m_program, m_wanted.features, m_wanted.granularity, &m_wanted,
+                                               [this](const MixSite& site) { return solve(site); });
         if (!got) {
             return got.error();
         }
-        if (const auto fault = differenceFrom(*got)) {
+        return checked(*got);
+    }
+    /// Returns the weights of a network that learns none, if their sums, `got`, are the wanted ones.
+    Result<MixNumbers> fixed(MixNumbers weights, const UnrolledDepth& got)
+    {
+        m_weights = std::move(weights);
+        return checked(got);
+    }
+
+private:
+    Result<MixNumbers> checked(const UnrolledDepth& got)
+    {
+        if (const auto fault = differenceFrom(got)) {
             return Error{"topology", *fault};
         }
         return std::move(m_weights);
     }
 
-private:
-    Result<UnrolledDepth> walked()
-    {
-        if (m_mix.weight == WeightKind::Fixed || m_mix.weight == WeightKind::DepthAttention) {
-            m_weights = startingWeights(m_mix, m_layers);
-            return unrolled(m_mix, m_layers, widened(m_weights, m_wanted.features), m_wanted.granularity);
-        }
-        return Walk(m_mix, m_layers, m_wanted.features, m_wanted.granularity, &m_wanted,
-                    [this](const MixSite& site) { return solve(site); })
-            .run();
-    }
-
     Result<BranchSum> solve(const MixSite& site)
     {
-        std::vector<std::size_t> order(site.entries.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            order[i] = order.size() - 1 - i; // sources are in ascending order, and so are their newest branches
-        }
+        const auto count = static_cast<std::size_t>(m_weights.features);
         BranchSum rest = site.wanted;
-        BranchSum mixed = m_sums.none();
-        for (const std::size_t e : order) {
+        BranchSum mixed(rest.size(), 0.0);
+        for (std::size_t e = site.entries.size(); e-- > 0;) { // inputs are in ascending order of their newest branches
             const BranchSum& entry = site.entries[e];
-            const std::size_t newest = m_sums.newest(entry);
-            std::vector<double> weight(m_sums.features());
-            for (std::size_t f = 0; f < weight.size(); ++f) {
-                weight[f] = m_sums.at(rest, newest, f) / m_sums.at(entry, newest, f);
-                if (!m_perFeature && !same(weight[f], weight[0])) {
+            const std::size_t newest = newestIn(entry);
+            std::vector<double> weight(m_features);
+            for (std::size_t f = 0; f < m_features; ++f) {
+                weight[f] = rest[newest + f] / entry[newest + f];
+                if (count == 1 && !same(weight[f], weight[0])) {
                     return Error{"topology",
                                  "weighs all features alike, but the run's own has learned a weight for each of them"};
                 }
             }
-            for (std::size_t f = 0; f < static_cast<std::size_t>(m_weights.features); ++f) {
-                m_weights.values[(site.firstTerm + e) * static_cast<std::size_t>(m_weights.features) + f] = weight[f];
-            }
-            m_sums.add(mixed, entry, [&](std::size_t f) { return weight[f]; });
-            m_sums.add(rest, entry, [&](std::size_t f) { return -weight[f]; });
+            std::copy_n(weight.begin(), count,
+                        m_weights.values.begin() + static_cast<std::ptrdiff_t>((site.firstTerm + e) * count));
+            addTo(mixed, entry, weight);
+            addTo(rest, entry, weight, -1);
         }
         return mixed;
+    }
+    /// Returns the place of the newest branch in a sum.
+    [[nodiscard]] std::size_t newestIn(const BranchSum& sum) const
+    {
+        std::size_t place = sum.size() - 1;
+        while (place > 0 && sum[place] == 0) {
+            --place;
+        }
+        return place / m_features * m_features;
     }
 
     /// Names the first sum that differs from the wanted one. Empty if none differs.
@@ -106,7 +96,7 @@ private:
     {
         static constexpr const char* kPorts[] = {"queries", "keys", "values", "residual"};
         for (std::size_t branch = 0; branch < got.inputs.size(); ++branch) {
-            const Ports& wanted = m_wanted.inputs[branch];
+            const std::array<BranchSum, 4>& wanted = m_wanted.inputs[branch];
             const bool alike = std::ranges::all_of(wanted, [&](const BranchSum& sum) { return sum == wanted[0]; });
             for (std::size_t port = 0; port < wanted.size(); ++port) {
                 const std::string who = branchText(branch + 1);
@@ -123,13 +113,13 @@ private:
     [[nodiscard]] std::optional<std::string> differenceOf(const BranchSum& wanted, const BranchSum& got,
                                                           const std::string& reader) const
     {
-        for (std::size_t b = 0; b <= m_sums.branches(); ++b) {
-            for (std::size_t f = 0; f < m_sums.features(); ++f) {
-                if (const double w = m_sums.at(wanted, b, f), g = m_sums.at(got, b, f); !same(w, g)) {
-                    const std::string what = b == 0 ? "the input" : "the branch of " + branchText(b);
-                    return "cannot compute the same: into " + reader + " the run's own puts " + numberText(w) +
-                           " times " + what + ", this one " + numberText(g) + " times, whatever it learns";
-                }
+        for (std::size_t place = 0; place < wanted.size(); ++place) {
+            const double found = got[got.size() == wanted.size() ? place : place / m_features];
+            if (!same(wanted[place], found)) {
+                const std::size_t b = place / m_features;
+                const std::string what = b == 0 ? "the input" : "the branch of " + branchText(b);
+                return "cannot compute the same: into " + reader + " the run's own puts " + numberText(wanted[place]) +
+                       " times " + what + ", this one " + numberText(found) + " times, whatever it learns";
             }
         }
         return std::nullopt;
@@ -146,11 +136,9 @@ private:
                std::to_string(layerOf(branch, each));
     }
 
-    const DepthMix& m_mix;
-    std::int64_t m_layers;
+    const DepthProgram& m_program;
     const UnrolledDepth& m_wanted;
-    Sums m_sums;
-    bool m_perFeature;
+    const std::size_t m_features;
     MixNumbers m_weights;
 };
 
@@ -158,43 +146,27 @@ private:
 
 Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)
 {
-    return Solver(mix, layers, wanted).run();
+    const DepthProgram program = programOf(mix, layers);
+    Solver solver(program, wanted, mix.weight == WeightKind::PerFeature);
+    const bool learns = mix.weight != WeightKind::Fixed && mix.weight != WeightKind::DepthAttention;
+    const MixNumbers start = startingWeights(mix, layers);
+    return learns ? solver.solved() : solver.fixed(start, unrolled(mix, layers, start, wanted.granularity));
 }
 
 Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules)
 {
-    const Sums sums(static_cast<std::int64_t>(wanted.inputs.size()), wanted.features);
-    const std::size_t halves = wanted.granularity == modules ? 1 : 2;
-    const Error impossible{"topology", "cannot compute the same: each layer would have to read one factor times what "
-                                       "the one before read and one times its branch, and under the run's own they "
-                                       "read other sums"};
+    const bool joins = wanted.granularity == Granularity::Half && modules == Granularity::Layer;
+    const DepthProgram program = factorProgram(wanted.inputs.size() / (joins ? 2 : 1), modules);
+    const Result<MixNumbers> weights = Solver(program, wanted, false).solved();
+    if (!weights) {
+        return weights.error();
+    }
     ResidualFactors factors;
-    for (std::size_t layer = 1; layer <= wanted.inputs.size() / halves; ++layer) {
-        const BranchSum& before = wanted.inputs[(layer - 1) * halves][0];
-        const bool last = layer * halves == wanted.inputs.size();
-        const BranchSum& after = last ? wanted.output : wanted.inputs[layer * halves][0];
-        const auto largest = std::ranges::max_element(before, {}, [](double weight) { return std::abs(weight); });
-        const auto place = static_cast<std::size_t>(largest - before.begin());
-        factors.residual.push_back(*largest == 0 ? 1.0 : after[place] / *largest);
-        factors.branch.push_back(sums.at(after, layer * halves, 0));
+    for (std::size_t term = 0; term < weights->values.size(); term += 2) {
+        factors.residual.push_back(weights->values[term]);
+        factors.branch.push_back(weights->values[term + 1]);
     }
-    const UnrolledDepth got = unrolled(factors.branch, factors.residual, wanted.granularity, modules);
-    const auto alike = [&](const BranchSum& a, const BranchSum& b) {
-        const auto feature = static_cast<std::size_t>(wanted.features);
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            if (!same(a[i], b[i / feature])) {
-                return false;
-            }
-        }
-        return true;
-    };
-    bool equal = alike(wanted.output, got.output);
-    for (std::size_t b = 0; b < got.inputs.size(); ++b) {
-        for (std::size_t port = 0; port < wanted.inputs[b].size(); ++port) {
-            equal = equal && alike(wanted.inputs[b][port], got.inputs[b][port]);
-        }
-    }
-    return equal ? Result<ResidualFactors>(factors) : Result<ResidualFactors>(impossible);
+    return factors;
 }
 
 Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied)

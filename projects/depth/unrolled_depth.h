@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/depth_program.h"
 #include "projects/model/topology.h"
 
 #include <array>
@@ -25,8 +26,9 @@ using BranchSum = std::vector<double>;
 
 /// The granularity of branches.
 enum class Granularity {
-    Layer, ///< f_i is the branch of layer i
-    Half,  ///< f_{2i−1} is the attention of layer i and f_{2i} its FFN
+    Layer,  ///< f_i is the branch of layer i
+    Half,   ///< f_{2i−1} is the attention of layer i and f_{2i} its FFN
+    Module, ///< f_i is the branch of module i, and f_0 the input of the first module
 };
 
 struct UnrolledDepth {
@@ -43,26 +45,35 @@ struct UnrolledDepth {
 /// Returns Half if one of the wirings has separate halves.
 [[nodiscard]] Granularity granularityFor(const Wiring& a, const Wiring& b);
 
-/// Unrolls `layers` layers wired by `mix` with the weights `applied`, one per term. Precondition: the granularity is
-/// Half if projects::splitsLayers(mix).
+/// Unrolls a program. `weights` has a term for each input of each output of its mixes and joins, in the order of the
+/// steps: the inputs of output 0, of output 1, …. Precondition: every Join is such a sum, and the granularity is not
+/// Layer if the program's modules are halves.
+[[nodiscard]] UnrolledDepth unrolled(const DepthProgram& program, const MixNumbers& weights, Granularity granularity);
+
+/// Unrolls `layers` layers wired by `mix` with the weights `applied`, one per term of its DepthPlan.
 [[nodiscard]] UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied,
                                      Granularity granularity);
 /// Returns the initial weights of a wiring, as applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
-/// Unrolls x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), with one number each per module. `modules`
-/// tells whether modules are layers or halves; halves need granularity Half.
-[[nodiscard]] UnrolledDepth unrolled(const std::vector<double>& branch, const std::vector<double>& residual,
-                                     Granularity granularity, Granularity modules = Granularity::Layer);
-
-/// The connections of a module with n residual streams (Hyper-Connections): read [n], carry [in, out], write [n].
-struct StreamLayer {
-    std::vector<double> read;
-    std::vector<double> carry;
-    std::vector<double> write;
+/// The factors of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), one number each per module.
+struct ResidualFactors {
+    std::vector<double> branch;
+    std::vector<double> residual;
 };
-[[nodiscard]] UnrolledDepth unrolled(const std::vector<StreamLayer>& layers, Granularity granularity,
-                                     Granularity modules = Granularity::Layer, double exit = 1);
+/// Unrolls factors. `modules` tells whether modules are layers or halves.
+[[nodiscard]] UnrolledDepth unrolled(const ResidualFactors& factors, Granularity granularity,
+                                     Granularity modules = Granularity::Layer);
+
+/// The connections of the modules with n residual streams (Hyper-Connections), each for R reads (StreamSizes).
+struct StreamNumbers {
+    std::vector<double> read;  ///< [modules, n, R]
+    std::vector<double> carry; ///< [modules, in, out]
+    std::vector<double> write; ///< [modules, n]
+    std::vector<double> exit;  ///< [n]; of copies
+};
+[[nodiscard]] UnrolledDepth unrolled(const MultiStream& wiring, std::int64_t layers, const StreamNumbers& numbers,
+                                     Granularity granularity);
 
 /// Returns the weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Weights that it does not
 /// learn must be the initial ones. The error names the layer whose sum the mix cannot give, and the reason.
@@ -71,11 +82,6 @@ struct StreamLayer {
 /// them.
 [[nodiscard]] Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied);
 
-/// The factors of x_j = branch_j·f_j + residual_j·x_{j−1}, one number each per layer.
-struct ResidualFactors {
-    std::vector<double> branch;
-    std::vector<double> residual;
-};
 /// Returns the factors with which such a wiring computes `wanted`, or an error.
 [[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules = Granularity::Layer);
 

@@ -34,7 +34,7 @@ Granularity granularityOf(const projects::Wiring& wiring)
     return projects::modulesIn(wiring, 1) > 1 ? Granularity::Half : Granularity::Layer;
 }
 
-/// Returns α and β of each layer, concatenated, from their learned parameters (engine/depth/gate_wiring.cpp).
+/// Returns α and β of each layer, concatenated, from their learned parameters (engine/depth/gate_rules.cpp).
 std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
 {
     for (std::size_t i = 0; i + 1 < learned.size() && bound != LaurelBound::None; i += 2) {
@@ -93,20 +93,12 @@ public:
 
     Result<UnrolledDepth> operator()(const MultiStream& wiring) const
     {
-        const std::vector<double> read = numbers(projects::kTopologyRead).values;
-        const std::vector<double> carry = numbers(projects::kTopologyCarry).values;
-        const std::vector<double> write = numbers(projects::kTopologyWrite).values;
-        std::vector<projects::StreamLayer> layers;
-        const auto part = [](const std::vector<double>& of, std::size_t index, std::size_t size) {
-            const auto begin = of.begin() + static_cast<std::ptrdiff_t>(index * size);
-            return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size));
-        };
-        const auto n = static_cast<std::size_t>(wiring.streams);
-        for (std::size_t module = 0; module < modulesOf(wiring); ++module) {
-            layers.push_back({part(read, module, n), part(carry, module, n * n), part(write, module, n)});
-        }
         const double exit = wiring.exit == projects::StreamExit::Mean ? 1 / static_cast<double>(wiring.streams) : 1;
-        return projects::unrolled(layers, m_granularity, granularityOf(wiring), exit);
+        return projects::unrolled(wiring, m_layers,
+                                  {numbers(projects::kTopologyRead).values, numbers(projects::kTopologyCarry).values,
+                                   numbers(projects::kTopologyWrite).values,
+                                   std::vector<double>(static_cast<std::size_t>(wiring.streams), exit)},
+                                  m_granularity);
     }
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
@@ -126,7 +118,7 @@ public:
                 residual[layer] = factors[2 * layer + 1];
             }
         }
-        return projects::unrolled(branch, residual, m_granularity, granularityOf(wiring));
+        return projects::unrolled({branch, residual}, m_granularity, granularityOf(wiring));
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const

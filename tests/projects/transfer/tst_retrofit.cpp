@@ -273,9 +273,10 @@ private slots:
             const DepthMix mix = mixNamed(name, 5);
             QVERIFY2(!unrolled(mix, 5, startingWeights(mix, 5), granularityFor(mix, mix)).isPlain(), name);
         }
-        QVERIFY(unrolled({1, 1, 1}, {1, 1, 1}, Granularity::Layer).isPlain());
-        QVERIFY(!unrolled({1, 1, 1}, {1, 0.5, 1}, Granularity::Half).isPlain());
-        QVERIFY(unrolled({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, Granularity::Layer).isPlain()); // one stream
+        QVERIFY(unrolled({{1, 1, 1}, {1, 1, 1}}, Granularity::Layer).isPlain());
+        QVERIFY(!unrolled({{1, 1, 1}, {1, 0.5, 1}}, Granularity::Half).isPlain());
+        const MultiStream one{.streams = 1, .sites = MixSites::Mhsa};
+        QVERIFY(unrolled(one, 2, {{1, 1}, {1, 1}, {1, 1}, {1}}, Granularity::Layer).isPlain());
     }
 
     /// Whatever weights one wiring has: where another says that it can have them, it gives the very same sums.
@@ -364,7 +365,7 @@ private slots:
         const std::vector<double> branch{0.5, -1, 2};
         const std::vector<double> residual{1, 0.25, 3};
         for (const Granularity granularity : {Granularity::Layer, Granularity::Half}) {
-            const auto factors = factorsFor(unrolled(branch, residual, granularity));
+            const auto factors = factorsFor(unrolled({branch, residual}, granularity));
             QVERIFY(factors.ok());
             QVERIFY(alike(factors->branch, branch) && alike(factors->residual, residual));
         }

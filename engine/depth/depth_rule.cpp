@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/depth/depth_rule.h"
+
+#include "engine/api/matrix_name.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace residua::engine {
+
+std::vector<at::Tensor> DepthRule::mix(const projects::DepthStep& /*step*/, const MixInputs& /*inputs*/,
+                                       DepthStack* /*stack*/)
+{
+    TORCH_CHECK(false, "the wiring has no mixes");
+    return {};
+}
+
+at::Tensor DepthRule::join(const projects::DepthStep& /*step*/, std::span<const at::Tensor> /*inputs*/)
+{
+    TORCH_CHECK(false, "the wiring has no joins");
+    return {};
+}
+
+std::vector<double> hostNumbers(const at::Tensor& tensor)
+{
+    const at::Tensor host = tensor.detach().to(at::kCPU, at::kDouble).contiguous();
+    return {host.const_data_ptr<double>(), host.const_data_ptr<double>() + host.numel()};
+}
+
+Matrix mixMatrix(const std::vector<std::vector<double>>& weights, std::int64_t step)
+{
+    const auto rows = static_cast<std::int64_t>(weights.size());
+    Matrix matrix{matrix::kMix, step, rows, rows,
+                  std::vector<float>(weights.size() * weights.size(), std::numeric_limits<float>::quiet_NaN())};
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+        std::ranges::transform(weights[row], matrix.values.begin() + static_cast<std::ptrdiff_t>(row * weights.size()),
+                               [](double weight) { return static_cast<float>(weight); });
+    }
+    return matrix;
+}
+
+Matrix mixMatrix(const projects::UnrolledDepth& unrolled, std::int64_t step)
+{
+    std::vector<std::vector<double>> rows;
+    for (std::size_t branch = 0; branch < unrolled.inputs.size(); ++branch) {
+        const projects::BranchSum& sum = unrolled.inputs[branch].front();
+        rows.emplace_back(sum.begin(), sum.begin() + static_cast<std::ptrdiff_t>(branch) + 1);
+    }
+    rows.push_back(unrolled.output);
+    return mixMatrix(rows, step);
+}
+
+} // namespace residua::engine

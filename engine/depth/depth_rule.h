@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/values.h"
+#include "engine/depth/depth_stack.h"
+#include "engine/depth/layer_stack.h"
+#include "engine/graph/regulariser.h"
+#include "engine/init/init_plan.h"
+#include "projects/base/result.h"
+#include "projects/depth/depth_program.h"
+#include "projects/depth/unrolled_depth.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace residua::engine {
+
+/// The inputs of a Mix in a pass.
+struct MixInputs {
+    std::span<const at::Tensor> values; ///< one per input of the step; undefined if absent
+    std::vector<std::size_t> places;    ///< inputs that are present, ascending
+    std::vector<std::size_t> entries;   ///< their indices in the stack
+    at::Tensor base;                    ///< undefined if there is none or it is absent
+    at::Tensor newest;                  ///< undefined if the step does not ask for it
+};
+
+/// The parameters of a wiring, and the Mix and Join steps of its program that use them. Steps are called in the order
+/// of the program.
+class DepthRule {
+public:
+    virtual ~DepthRule() = default;
+    /// Start and end a forward pass.
+    virtual void begin() {}
+    virtual void end() {}
+    /// Returns the outputs of a Mix. `stack` has the entries of the step's stack; it is null if no entry is stored.
+    [[nodiscard]] virtual std::vector<at::Tensor> mix(const projects::DepthStep& step, const MixInputs& inputs,
+                                                      DepthStack* stack);
+    /// Returns the output of a Join. Absent inputs are undefined.
+    [[nodiscard]] virtual at::Tensor join(const projects::DepthStep& step, std::span<const at::Tensor> inputs);
+    /// Returns the wiring's own terms of the training loss.
+    [[nodiscard]] virtual std::vector<Regulariser> regularisers() const { return {}; }
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] virtual std::vector<Matrix> coefficients(std::int64_t /*step*/) { return {}; }
+};
+
+using DepthRuleResult = Result<std::unique_ptr<DepthRule>>;
+
+/// Make the rule of a wiring of `layers` and add its parameters. `width` is d.
+/// Returns the rule of learned shortcuts beside the running sum, or of a depth mix (mix_rules.cpp).
+[[nodiscard]] DepthRuleResult makeRule(const projects::DepthMix& mix, LayerStack& layers, std::int64_t width,
+                                       InitPlan& plan);
+/// Returns the rule of Hyper-Connections and related wirings (stream_rule.cpp).
+[[nodiscard]] DepthRuleResult makeRule(const projects::MultiStream& wiring, LayerStack& layers, std::int64_t width,
+                                       InitPlan& plan);
+/// Returns the rule of gates on the residual or the branch (gate_rules.cpp).
+[[nodiscard]] DepthRuleResult makeRule(const projects::BranchGate& wiring, LayerStack& layers, std::int64_t width,
+                                       InitPlan& plan);
+/// Returns the rule of DenseNet (concat_rule.cpp).
+[[nodiscard]] DepthRuleResult makeRule(const projects::Concatenation& wiring, LayerStack& layers, std::int64_t width,
+                                       InitPlan& plan);
+
+/// Returns the values of a tensor in row-major order.
+[[nodiscard]] std::vector<double> hostNumbers(const at::Tensor& tensor);
+
+/// Return the weights of a wiring that is not an explicit mix in the terms of one, as the matrix "mix": row j − 1 holds
+/// the weights of entries 0 to j − 1 (the input, the branches) at reader j. `weights` has a row of j numbers for each
+/// reader.
+[[nodiscard]] Matrix mixMatrix(const std::vector<std::vector<double>>& weights, std::int64_t step);
+[[nodiscard]] Matrix mixMatrix(const projects::UnrolledDepth& unrolled, std::int64_t step);
+
+} // namespace residua::engine

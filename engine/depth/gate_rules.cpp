@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gates on the residual or the branch of each layer: one rule per kind, whose Join computes the next layer's input from
+// a layer's input x and its branch f. The residual is kept in its own precision, as in the plain network.
+#include "engine/api/matrix_name.h"
+#include "engine/depth/depth_rule.h"
+#include "engine/graph/value_residual.h"
+#include "engine/ops/fused.h"
+#include "projects/model/parameter_name.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace residua::engine {
+
+using projects::BranchGate;
+using projects::BranchGateKind;
+using projects::DepthStep;
+using projects::LaurelBound;
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Unfolds x_j = branch_j·f_j + residual_j·x_{j−1} into weights of entries: the weight of f_i at reader j is
+/// branch_i·residual_{i+1} ⋯ residual_{j−1}.
+Matrix unfoldedFactors(const at::Tensor& branch, const at::Tensor& residual, std::int64_t step)
+{
+    return mixMatrix(projects::unrolled({hostNumbers(branch), hostNumbers(residual)}, projects::Granularity::Layer),
+                     step);
+}
+
+/// Returns "coefficient": the learned numbers of the modules, one row each.
+Matrix coefficientMatrix(const at::Tensor& numbers, std::int64_t columns, std::int64_t step)
+{
+    const std::vector<double> values = hostNumbers(numbers);
+    return {matrix::kCoefficient, step, numbers.numel() / columns, columns, {values.begin(), values.end()}};
+}
+
+/// ReZero (Bachlechner et al., 2020): x + α·f with α = 0 at the start, so that the stack is the identity. Both halves
+/// of a layer share its α (section 4).
+class ReZeroRule final : public DepthRule {
+public:
+    ReZeroRule(std::int64_t layers, std::int64_t modules, InitPlan& plan)
+        : m_alpha(plan.addConstant(projects::kTopologyAlpha, {layers}, 0, Decay::No)),
+          m_each(static_cast<std::size_t>(modules / layers))
+    {
+    }
+
+    void begin() override { m_alphas = m_alpha.unbind(0); }
+    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
+    {
+        const at::Tensor& x = inputs[0];
+        return x + inputs[1].to(x.scalar_type()) * m_alphas[step.row / m_each];
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const at::NoGradGuard noGrad;
+        const at::Tensor alpha = m_alpha.repeat_interleave(static_cast<std::int64_t>(m_each));
+        return {unfoldedFactors(alpha, at::ones_like(alpha), step), coefficientMatrix(alpha, 1, step)};
+    }
+
+private:
+    at::Tensor m_alpha; ///< [L]
+    std::size_t m_each; ///< modules per layer
+    std::vector<at::Tensor> m_alphas;
+};
+
+/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x. Free factors start from 1; bounded ones are computed from
+/// logits that start from 0.
+class ResidualWeights {
+public:
+    ResidualWeights(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan)
+        : m_bound(bound),
+          m_factor(
+              plan.addConstant(projects::kTopologyFactor, {depth, 2}, bound == LaurelBound::None ? 1 : 0, Decay::No))
+    {
+    }
+
+    void begin() { m_factors = applied().flatten().unbind(0); }
+    /// Returns α·branch + β·residual of a layer.
+    [[nodiscard]] at::Tensor sum(std::size_t layer, const at::Tensor& residual, const at::Tensor& branch) const
+    {
+        return residual * m_factors[2 * layer + 1] + branch.to(residual.scalar_type()) * m_factors[2 * layer];
+    }
+    /// Returns α and β of x_j = α·f_j + β·x_{j−1} as weights of entries, and the learned parameters.
+    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const
+    {
+        const at::NoGradGuard noGrad;
+        const at::Tensor factors = applied();
+        return {unfoldedFactors(factors.select(1, 0), factors.select(1, 1), step), learned(step)};
+    }
+    /// Returns "coefficient": α and β of each layer, or their logits.
+    [[nodiscard]] Matrix learned(std::int64_t step) const { return coefficientMatrix(m_factor, 2, step); }
+
+private:
+    [[nodiscard]] at::Tensor applied() const
+    {
+        switch (m_bound) {
+        case LaurelBound::None:
+            return m_factor;
+        case LaurelBound::Sigmoid:
+            return at::sigmoid(m_factor);
+        case LaurelBound::Softmax:
+            return at::softmax(m_factor, 1);
+        }
+        return m_factor;
+    }
+
+    LaurelBound m_bound;
+    at::Tensor m_factor; ///< [L, 2]: α, β or their logits
+    std::vector<at::Tensor> m_factors;
+};
+
+class ResidualWeightsRule final : public DepthRule {
+public:
+    ResidualWeightsRule(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan) : m_weights(bound, depth, plan)
+    {
+    }
+
+    void begin() override { m_weights.begin(); }
+    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
+    {
+        return m_weights.sum(step.row, inputs[0], inputs[1]);
+    }
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights.matrices(step); }
+
+private:
+    ResidualWeights m_weights;
+};
+
+/// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
+class HighwayRule final : public DepthRule {
+public:
+    HighwayRule(double bias, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            const std::string weight = projects::topologyParameter(layer, "gate.weight");
+            m_weights.push_back(plan.add(weight, {width, width}, Role::Matrix));
+            m_biases.push_back(plan.addConstant(projects::siblingOf(weight, "bias"), {width}, bias, Decay::No));
+        }
+    }
+
+    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
+    {
+        const at::Tensor& x = inputs[0];
+        const at::Tensor gate = at::sigmoid(linear(m_compute, x, m_weights[step.row], m_biases[step.row]));
+        return x + (inputs[1] - x) * gate;
+    }
+    /// Returns "mix" with each gate at an input of 0, so that its bias alone decides.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        const at::NoGradGuard noGrad;
+        const at::Tensor open = at::sigmoid(at::stack(m_biases)).mean(1);
+        return {unfoldedFactors(open, 1 - open, step), coefficientMatrix(open, 1, step)};
+    }
+
+private:
+    Compute m_compute;
+    std::vector<at::Tensor> m_weights; ///< [d, d]
+    std::vector<at::Tensor> m_biases;  ///< [d]
+};
+
+/// The maps d → r → d of all layers: A·B·x. B starts by the document's law and A from zero, so nothing is added at
+/// first.
+class LowRankMaps {
+public:
+    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            const std::string down = projects::topologyParameter(layer, "down.weight");
+            m_down.push_back(plan.add(down, {rank, width}, Role::Matrix));
+            const std::string up = projects::topologyParameter(layer, "up.weight");
+            m_up.push_back(plan.addConstant(up, {width, rank}, 0, Decay::Yes));
+        }
+    }
+
+    [[nodiscard]] at::Tensor of(std::size_t layer, const at::Tensor& x) const
+    {
+        return linear(m_compute, linear(m_compute, x, m_down[layer]), m_up[layer]);
+    }
+
+private:
+    Compute m_compute;
+    std::vector<at::Tensor> m_down; ///< B: [r, d]
+    std::vector<at::Tensor> m_up;   ///< A: [d, r]
+};
+
+/// LAuReL-LR (section 2.2): f + x + A·B·x; with RW α·f + β·(x + A·B·x). LAuReL-PA (section 2.3) has Σ_k γ_k·x_{−k} over
+/// the latest activations, starting with the layer's input, in the place of the mapped x: the map is linear, so the
+/// activations are mixed before it.
+class LowRankRule final : public DepthRule {
+public:
+    LowRankRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_weights(projects::hasResidualWeights(wiring.gate)
+                        ? std::optional<ResidualWeights>({wiring.bound, depth, plan})
+                        : std::nullopt),
+          m_maps(wiring.rank, depth, width, plan)
+    {
+        if (!projects::mixesPrevious(wiring.gate)) {
+            return;
+        }
+        std::vector<double> start;
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            m_counts.push_back(std::min(wiring.window, layer));
+            start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
+                         1.0 / static_cast<double>(m_counts.back()));
+        }
+        m_gamma = plan.addValues(projects::kTopologyCoefficient, at::tensor(start, at::kDouble), Decay::No);
+    }
+
+    void begin() override
+    {
+        if (m_gamma.defined()) {
+            m_gammas = m_gamma.split_with_sizes(m_counts);
+        }
+        if (m_weights) {
+            m_weights->begin();
+        }
+    }
+    [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs,
+                                              DepthStack* stack) override
+    {
+        MixWeights weights;
+        weights.weights = m_gammas[step.row].unsqueeze(0);
+        return stack->mix(inputs.entries, weights, 1);
+    }
+    /// `inputs` ends with what is mapped.
+    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
+    {
+        const at::Tensor& x = inputs[0];
+        const at::Tensor map = m_maps.of(step.row, m_gamma.defined() ? inputs[2] : x);
+        return m_weights ? m_weights->sum(step.row, x + map, inputs[1]) : x + inputs[1] + map;
+    }
+    /// Of PA returns "mix": γ of activation i at layer j; with RW also its factors.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        if (!m_gamma.defined()) {
+            return m_weights ? m_weights->matrices(step) : std::vector<Matrix>();
+        }
+        const std::vector<double> gamma = hostNumbers(m_gamma);
+        auto next = gamma.begin();
+        std::vector<std::vector<double>> rows;
+        for (std::size_t layer = 0; layer < m_counts.size(); ++layer) {
+            std::vector<double>& row = rows.emplace_back(layer + 1 - static_cast<std::size_t>(m_counts[layer]), kNone);
+            row.insert(row.end(), next, next + m_counts[layer]);
+            next += m_counts[layer];
+        }
+        std::vector<Matrix> result{mixMatrix(rows, step)};
+        if (m_weights) {
+            result.push_back(m_weights->learned(step));
+        }
+        return result;
+    }
+
+private:
+    std::optional<ResidualWeights> m_weights;
+    LowRankMaps m_maps;
+    std::vector<std::int64_t> m_counts; ///< activations that each layer of PA mixes
+    at::Tensor m_gamma;                 ///< of all layers, concatenated; the oldest activation first
+    std::vector<at::Tensor> m_gammas;
+};
+
+/// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
+class ValueResidualRule final : public DepthRule {
+public:
+    ValueResidualRule(std::int64_t depth, InitPlan& plan)
+        : m_factor(plan.addConstant(projects::kTopologyValues, {depth - 1, 2}, 0.5, Decay::No)),
+          m_values(std::make_shared<ValueResidual>(m_factor))
+    {
+    }
+
+    /// Returns an error unless every layer has one attention, with values of one shape.
+    [[nodiscard]] Status connect(LayerStack& layers)
+    {
+        std::string expected;
+        for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+            std::vector<ValueUser*> users;
+            for (Operator* const step : layers.operators(layer)) {
+                if (auto* const user = dynamic_cast<ValueUser*>(step)) {
+                    users.push_back(user);
+                }
+            }
+            const std::string place = "layer " + std::to_string(layer + 1);
+            if (users.size() != 1) {
+                return Error{place, "has " + std::to_string(users.size()) + " attentions, expected one to mix values"};
+            }
+            const std::string shape = users.front()->valueShape();
+            if (layer > 0 && shape != expected) {
+                return Error{place, "has values of " + shape + ", the first layer " + expected};
+            }
+            expected = shape;
+            users.front()->share(m_values, layer);
+        }
+        layers.keepActivations();
+        return Done{};
+    }
+
+    void begin() override { m_values->begin(); }
+    void end() override { m_values->end(); }
+    /// Returns "coefficient": row j has the weight of the first layer's values in column 0 and of layer j's own in
+    /// column 1.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        Matrix matrix = coefficientMatrix(m_factor, 2, step);
+        ++matrix.rows;
+        matrix.values.insert(matrix.values.begin(), {std::numeric_limits<float>::quiet_NaN(), 1.0F});
+        return {std::move(matrix)};
+    }
+
+private:
+    at::Tensor m_factor; ///< [L − 1, 2]
+    std::shared_ptr<ValueResidual> m_values;
+};
+
+} // namespace
+
+DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
+{
+    using Made = std::unique_ptr<DepthRule>;
+    const auto depth = static_cast<std::int64_t>(layers.size());
+    if (depth == 0) {
+        return Error{"network · stack", "has no layers to gate"};
+    }
+    switch (wiring.gate) {
+    case BranchGateKind::Highway:
+        return Made(std::make_unique<HighwayRule>(wiring.bias, depth, width, plan));
+    case BranchGateKind::ReZero:
+        return Made(std::make_unique<ReZeroRule>(static_cast<std::int64_t>(layers.layers()), depth, plan));
+    case BranchGateKind::LaurelRw:
+        return Made(std::make_unique<ResidualWeightsRule>(wiring.bound, depth, plan));
+    case BranchGateKind::LaurelLr:
+    case BranchGateKind::LaurelRwLr:
+    case BranchGateKind::LaurelPa:
+    case BranchGateKind::LaurelRwLrPa:
+        return Made(std::make_unique<LowRankRule>(wiring, depth, width, plan));
+    case BranchGateKind::ValueResidual:
+        break;
+    }
+    auto values = std::make_unique<ValueResidualRule>(depth, plan);
+    if (const Status connected = values->connect(layers); !connected) {
+        return connected.error();
+    }
+    return Made(std::move(values));
+}
+
+} // namespace residua::engine

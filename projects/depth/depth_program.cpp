@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/depth_program.h"
+
+#include "projects/depth/depth_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+using Values = std::vector<std::size_t>;
+
+/// Compiles one alternative of Wiring per call operator. m_x is the residual: the output of the last module so far.
+class DepthCompiler {
+public:
+    DepthCompiler(const Wiring& wiring, std::int64_t layers)
+    {
+        m_program.layers = layers;
+        m_program.modules = modulesIn(wiring, layers);
+        m_program.sites = sitesOf(wiring);
+        m_program.ports = portsOf(MixPorts::Input);
+        m_x = only(DepthStepKind::Enter, {});
+    }
+
+    void operator()(const DepthMix& mix)
+    {
+        if (isRunningSum(mix)) {
+            addUp(mix);
+            return;
+        }
+        const DepthPlan plan = planOf(mix, m_program.layers);
+        m_program.ports = plan.ports;
+        m_x = m_newest = only(DepthStepKind::Store, {m_x});
+        m_entries = {m_x};
+        for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            const DepthReader& reader = plan.readers[row()];
+            mix.feeds == MixFeeds::LayerInput ? runOnMix(mix, reader) : runBeside(mix, reader);
+        }
+        if (mix.finalMix && !plan.readers.back().passes) {
+            m_x = mixOf(mix, plan.readers.back()).front();
+        }
+    }
+
+    void operator()(const MultiStream& wiring)
+    {
+        const auto n = static_cast<std::size_t>(wiring.streams);
+        const bool isCut = wiring.state == StreamState::Fractions;
+        m_program.parts = isCut ? n : 1;
+        Values streams = isCut ? split(m_x) : Values(n, m_x);
+        for (m_module = 1; m_module <= m_program.modules; ++m_module, ++m_stack) {
+            m_skips = true;
+            Values entries = stored(streams);
+            const std::size_t read = merged(mixed(entries, 2 * row(), m_program.parts));
+            std::ranges::copy(stored(split(only(DepthStepKind::Run, {read}))), std::back_inserter(entries));
+            streams = mixed(std::move(entries), 2 * row() + 1, n);
+            m_skips = false;
+        }
+        m_x = isCut ? merged(streams) : mixed(stored(streams), 2 * row(), 1).front();
+    }
+
+    void operator()(const BranchGate& wiring)
+    {
+        const bool mixes = mixesPrevious(wiring.gate);
+        m_entries = mixes ? stored({m_x}) : Values();
+        for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            Values inputs{m_x, only(DepthStepKind::Run, {m_x})};
+            if (wiring.gate == BranchGateKind::ValueResidual) {
+                m_x = only(DepthStepKind::Add, std::move(inputs));
+                continue;
+            }
+            m_skips = true;
+            if (mixes) {
+                const auto latest = m_entries.end() - std::min(wiring.window, m_module);
+                inputs.push_back(mixed({latest, m_entries.end()}, row(), 1).front());
+            }
+            m_x = joined(std::move(inputs));
+            m_skips = false;
+            if (mixes && m_module < m_program.modules) {
+                m_x = m_entries.emplace_back(only(DepthStepKind::Store, {m_x}));
+            }
+        }
+    }
+
+    void operator()(const Concatenation& /*wiring*/)
+    {
+        m_entries = {m_x};
+        for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            m_skips = true;
+            const std::size_t read = joined(m_entries);
+            m_entries.push_back(only(DepthStepKind::Run, {read}));
+            m_skips = false;
+        }
+        m_x = joined(m_entries);
+    }
+
+    DepthProgram finish()
+    {
+        m_program.result = m_x;
+        return std::move(m_program);
+    }
+
+private:
+    /// Returns the index of the module, or K for the output.
+    [[nodiscard]] std::size_t row() const { return static_cast<std::size_t>(std::max<std::int64_t>(m_module, 1)) - 1; }
+
+    /// Appends a step and returns its outputs.
+    Values outputsOf(DepthStepKind kind, Values inputs, std::size_t outputs)
+    {
+        Values made(outputs);
+        std::iota(made.begin(), made.end(), m_program.values);
+        const bool weighs = kind == DepthStepKind::Mix || kind == DepthStepKind::Join;
+        const std::size_t terms = weighs ? inputs.size() * outputs : 0;
+        DepthStep& step = m_program.steps.emplace_back();
+        step = {kind, std::move(inputs), m_program.values, outputs, m_module, row(), m_program.terms, {},
+                {},   m_skips,           m_stack};
+        m_program.terms += terms;
+        m_program.values += outputs;
+        return made;
+    }
+    std::size_t only(DepthStepKind kind, Values inputs) { return outputsOf(kind, std::move(inputs), 1).front(); }
+    std::size_t joined(Values inputs) { return only(DepthStepKind::Join, std::move(inputs)); }
+    Values mixed(Values entries, std::size_t row, std::size_t outputs)
+    {
+        Values made = outputsOf(DepthStepKind::Mix, std::move(entries), outputs);
+        m_program.steps.back().row = row;
+        return made;
+    }
+    Values stored(const Values& values)
+    {
+        Values made;
+        std::ranges::transform(values, std::back_inserter(made),
+                               [this](std::size_t value) { return only(DepthStepKind::Store, {value}); });
+        return made;
+    }
+    Values split(std::size_t whole)
+    {
+        return m_program.parts == 1 ? Values{whole} : outputsOf(DepthStepKind::Split, {whole}, m_program.parts);
+    }
+    std::size_t merged(const Values& parts)
+    {
+        return parts.size() == 1 ? parts.front() : only(DepthStepKind::Merge, parts);
+    }
+
+    /// Appends the mix of a reader. Adds to a summed middle the entries that have become part of it.
+    Values mixOf(const DepthMix& mix, const DepthReader& reader, std::optional<std::size_t> base = {})
+    {
+        Values entries;
+        for (const std::int64_t source : reader.sources) {
+            const bool isMiddle = reader.middle && source == reader.middle->first;
+            entries.push_back(isMiddle ? middleOf(*reader.middle) : m_entries[static_cast<std::size_t>(source)]);
+        }
+        Values mixes = mixed(std::move(entries), static_cast<std::size_t>(reader.target) - 1,
+                             static_cast<std::size_t>(reader.outputs));
+        DepthStep& step = m_program.steps.back();
+        step.base = base;
+        step.newest = mix.weight == WeightKind::PerToken ? std::optional(m_newest) : std::nullopt;
+        return mixes;
+    }
+    std::size_t middleOf(const EntryRange& range)
+    {
+        if (m_summed < range.first) {
+            m_middle = m_entries[static_cast<std::size_t>(range.first)];
+            m_summed = range.first;
+        }
+        const bool skips = std::exchange(m_skips, false);
+        while (m_summed < range.last) {
+            const std::size_t next = m_entries[static_cast<std::size_t>(++m_summed)];
+            m_middle = only(DepthStepKind::Store, {only(DepthStepKind::Add, {m_middle, next})});
+        }
+        m_skips = skips;
+        return m_middle;
+    }
+
+    /// Stores the output of the module as its entry, or adds it to the entry that the module shares.
+    void put(const DepthMix& mix, std::size_t value)
+    {
+        const auto number = static_cast<std::size_t>(entryOf(mix, m_module));
+        const bool shares = number < m_entries.size();
+        const std::size_t entry =
+            only(DepthStepKind::Store, {shares ? only(DepthStepKind::Add, {m_entries[number], value}) : value});
+        m_entries.resize(number + 1);
+        m_entries[number] = entry;
+        m_x = mix.entry == StackEntry::Full ? entry : m_x;
+        // A branch is absent if the pass leaves its module out.
+        const bool asksForNewest = mix.weight == WeightKind::PerToken || mix.feeds == MixFeeds::ResidualBesideBranch;
+        m_newest =
+            mix.entry == StackEntry::Full || !asksForNewest ? entry : only(DepthStepKind::Newest, {m_newest, entry});
+    }
+
+    /// The module reads mixes (DCA §3.1, DenseFormer).
+    void runOnMix(const DepthMix& mix, const DepthReader& reader)
+    {
+        const bool continues = mix.entry == StackEntry::Full || (m_module == m_program.modules && !mix.finalMix);
+        m_skips = !continues;
+        const Values read = reader.passes ? Values(m_program.ports.size(), m_newest) : mixOf(mix, reader);
+        m_skips = false;
+        const std::size_t branch = only(DepthStepKind::Run, read);
+        if (continues) {
+            m_x = only(DepthStepKind::Add, {read[mixFor(m_program.ports, MixPort::Residual).value_or(0)], branch});
+        }
+        put(mix, mix.entry == StackEntry::Full ? m_x : branch);
+    }
+
+    /// The module reads the output of the one before, and the mix is added to its branch (ANCRe eq. 5), with two
+    /// families also the branch of the module before.
+    void runBeside(const DepthMix& mix, const DepthReader& reader)
+    {
+        const std::size_t branch = only(DepthStepKind::Run, {m_x});
+        if (reader.passes) {
+            m_program.terms += static_cast<std::size_t>(reader.terms()); // of a middle that no mix reads
+            m_x = only(DepthStepKind::Add, {m_newest, branch});
+        } else {
+            const bool twoArrive = hasTwoFamilies(mix) && m_module > 1;
+            m_x = mixOf(mix, reader, twoArrive ? only(DepthStepKind::Add, {m_before, branch}) : branch).front();
+        }
+        m_before = branch;
+        put(mix, mix.entry == StackEntry::Full ? m_x : branch);
+    }
+
+    void addUp(const DepthMix& mix)
+    {
+        m_entries = {m_x};
+        for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            const std::size_t branch = only(DepthStepKind::Run, {withShortcuts(mix)});
+            m_entries.push_back(branch);
+            m_x = only(DepthStepKind::Add, {m_x, branch});
+        }
+        m_x = mix.finalMix ? withShortcuts(mix) : m_x;
+    }
+
+    /// Returns the running sum plus the learned shortcuts to the module.
+    std::size_t withShortcuts(const DepthMix& mix)
+    {
+        Values entries;
+        for (auto state = mix.states.lower_bound({0, m_module});
+             state != mix.states.end() && state->first.target == m_module; ++state) {
+            entries.push_back(m_entries[static_cast<std::size_t>(state->first.source)]);
+        }
+        if (entries.empty()) {
+            return m_x;
+        }
+        const std::size_t read = mixed(std::move(entries), row(), 1).front();
+        m_program.steps.back().base = m_x;
+        return read;
+    }
+
+    DepthProgram m_program;
+    std::int64_t m_module = 0;
+    bool m_skips = false; ///< DepthStep::skips of the steps to come
+    std::size_t m_stack = 0;
+    std::size_t m_x = 0;
+    Values m_entries;
+    std::size_t m_newest = 0; ///< entry
+    std::size_t m_before = 0; ///< branch of the module before
+    std::size_t m_middle = 0; ///< sum of the entries 1 to m_summed
+    std::int64_t m_summed = 0;
+};
+
+} // namespace
+
+DepthProgram programOf(const Wiring& wiring, std::int64_t layers)
+{
+    DepthCompiler compiler(wiring, layers);
+    std::visit(compiler, wiring);
+    return compiler.finish();
+}
+
+} // namespace residua::projects
