@@ -49,7 +49,7 @@ struct Batch {
     std::int64_t batch = 0;
     std::int64_t time = 0; ///< the length of sequences; 0 if no field has one
 
-    /// Returns the values of a field for filling, after making it a field of this type.
+    /// Returns the values of a field for filling, of this type. A new field makes references to others invalid.
     template <class Value>
     [[nodiscard]] std::vector<Value>& values(std::size_t field)
     {

@@ -241,9 +241,8 @@ struct Source {
     Status operator()(const projects::PictureData& source) const
     {
         const Status added = reader.add(source.path, projects::kAnyPictureEndings);
-        return added && !source.validationPath.empty()
-                   ? reader.add(source.validationPath, projects::kAnyPictureEndings)
-                   : added;
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kAnyPictureEndings)
+                                                       : added;
     }
     Status operator()(const projects::TokenFileData& source) const
     {
