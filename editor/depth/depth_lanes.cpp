@@ -136,6 +136,8 @@ const char* symbolOf(BranchGateKind kind)
     case BranchGateKind::LaurelRwLr:
     case BranchGateKind::LaurelRwLrPa:
         return "α β  A B";
+    case BranchGateKind::PostNorm:
+        return "norm";
     case BranchGateKind::ValueResidual:
         break;
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gates on the residual or the branch of each layer: one rule per kind, whose Join computes the next layer's input from
-// a layer's input x and its branch f. The residual is kept in its own precision, as in the plain network.
+// Gates on the residual or the branch of each layer, and norms of their sum: one rule per kind, whose Join computes the
+// next layer's input from a layer's input x and its branch f. The residual is kept in its own precision, as in the
+// plain network.
 #include "engine/api/matrix_name.h"
 #include "engine/depth/depth_rule.h"
 #include "engine/graph/value_residual.h"
 #include "engine/ops/fused.h"
+#include "engine/ops/norm.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -169,6 +171,31 @@ private:
     Compute m_compute;
     std::vector<at::Tensor> m_weights; ///< [d, d]
     std::vector<at::Tensor> m_biases;  ///< [d]
+};
+
+/// Post-norm (Vaswani et al., 2017, section 3.1): norm(x + f), with a norm for each module.
+class PostNormRule final : public DepthRule {
+public:
+    PostNormRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+    {
+        for (std::int64_t layer = 1; layer <= depth; ++layer) {
+            const std::string weight = projects::topologyParameter(layer, "norm.weight");
+            Norm norm{kernels::NormKind::rms, plan.add(weight, {width}, Role::Gain), {}, wiring.epsilon};
+            if (wiring.norm == projects::NormKind::Layer) {
+                norm.kind = kernels::NormKind::layer;
+                norm.bias = plan.add(projects::siblingOf(weight, "bias"), {width}, Role::Bias);
+            }
+            m_norms.push_back(std::move(norm));
+        }
+    }
+
+    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
+    {
+        return normalisedSum(m_norms[step.row], inputs[0], inputs[1], inputs[0].scalar_type());
+    }
+
+private:
+    std::vector<Norm> m_norms;
 };
 
 /// The maps d → r → d of all layers: A·B·x. B starts by the document's law and A from zero, so nothing is added at
@@ -344,6 +371,8 @@ DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int6
     case BranchGateKind::LaurelPa:
     case BranchGateKind::LaurelRwLrPa:
         return Made(std::make_unique<LowRankRule>(wiring, depth, width, plan));
+    case BranchGateKind::PostNorm:
+        return Made(std::make_unique<PostNormRule>(wiring, depth, width, plan));
     case BranchGateKind::ValueResidual:
         break;
     }

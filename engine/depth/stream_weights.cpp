@@ -297,7 +297,7 @@ public:
         SharedWeights::begin();
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
         // LayerNorm also needs the sum of the features, computed by one more row.
-        if (wiring().norm == projects::StreamNorm::Layer) {
+        if (wiring().norm == projects::NormKind::Layer) {
             rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
         }
         m_rows = rows.unbind(0);
@@ -333,7 +333,7 @@ private:
         const auto w = static_cast<double>(sizes().width);
         const at::Tensor length = norm(stream);
         const at::Tensor products = product(stream, rows);
-        if (wiring().norm == projects::StreamNorm::Rms) {
+        if (wiring().norm == projects::NormKind::Rms) {
             return products * at::rsqrt(length * length / w + projects::streamNormEpsilon(wiring()));
         }
         const at::Tensor mean = products.select(0, sizes().logits) / w;

@@ -38,6 +38,9 @@ struct GrownWiring {
         if (gate.gate == BranchGateKind::Highway) {
             return "the gate of a new layer lets only a part of its input through";
         }
+        if (gate.gate == BranchGateKind::PostNorm) {
+            return "the norm after a new layer normalises what it passes on";
+        }
         if (hasResidualWeights(gate.gate) && gate.bound != LaurelBound::None) {
             return "the weight of the residual of a new layer begins below 1";
         }

@@ -143,8 +143,8 @@ NodeCost multiStreamCost(const MultiStream& wiring, std::int64_t depth, std::int
 /// Per module. Highway: a gate d → d with bias; keeps the gate and its operands. ReZero: one factor, which the modules
 /// of a layer share. LAuReL-RW: 2 factors. LAuReL-LR: d·r + r·d. LAuReL-PA: the same, and in layer l one factor for
 /// each of the latest min(window, l) activations; keeps their mix. With RW as well, the operand of the residual's
-/// factor is also kept. Value residual: 2 factors from layer 2 on, over values d. The residual sum itself: d FLOP and d
-/// kept.
+/// factor is also kept. Value residual: 2 factors from layer 2 on, over values d. Post-norm: a norm, which keeps its
+/// input, with a gain and, for a layer norm, a bias. The residual sum itself: d FLOP and d kept.
 NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64_t width)
 {
     const double d = real(width);
@@ -171,6 +171,9 @@ NodeCost branchGateCost(const BranchGate& wiring, std::int64_t depth, std::int64
         [[fallthrough]];
     case BranchGateKind::LaurelPa:
         layer += {countOf(lowRank), 2 * lowRank + d, d + real(wiring.rank)};
+        break;
+    case BranchGateKind::PostNorm:
+        layer += wiring.norm == NormKind::Layer ? NodeCost{2 * width, 7 * d, d} : NodeCost{width, 4 * d, d};
         break;
     case BranchGateKind::ValueResidual:
         break;

@@ -106,7 +106,7 @@ Status readingsOfWirings(JsonValue& tree)
         spellOut(*wiring, "sites", toTree(MixSites::Mhsa));
     } else if (isText(wiring, kKindKey, "multi_stream")) {
         spellOut(*wiring, "sites", toTree(MixSites::Mhsa));
-        spellOut(*wiring, "norm", toTree(StreamNorm::Rms));
+        spellOut(*wiring, "norm", toTree(NormKind::Rms));
         spellOut(*wiring, "scale_outputs", toTree(false));
     }
     return Done{};

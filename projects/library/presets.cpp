@@ -102,15 +102,15 @@ Graph transformerOneNorm()
     return graph.build();
 }
 
-/// Adds two linear layers with biases and GELU after norm_ffn. The branch is attention + FFN.
-void addGeluHalf(GraphBuilder& graph)
+/// Adds two linear layers with biases and GELU after the node `read`. The branch is attention + FFN.
+void addGeluHalf(GraphBuilder& graph, const std::string& read)
 {
     graph.node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
         .node("gelu", "activation", {{"function", text("gelu")}})
         .node("down", "linear", {{"bias", true}})
         .node("branch", "add")
         .node("output", "output")
-        .wire("norm_ffn", "up")
+        .wire(read, "up")
         .wire("up", "gelu")
         .wire("gelu", "down")
         .wire("attention", "branch.in1")
@@ -129,7 +129,20 @@ Graph gpt()
         .wire("input", "norm_attention");
     wireQkv(graph, "norm_attention");
     graph.wire("input", "add_attention.in1").wire("attention", "add_attention.in2").wire("add_attention", "norm_ffn");
-    addGeluHalf(graph);
+    addGeluHalf(graph, "norm_ffn");
+    return graph.build();
+}
+
+/// BERT's layer without its norms, which the topology applies after each half. Attention in both directions.
+Graph withoutNorms()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("attention", "attention", {{"rope", false}, {"causal", false}, {"bias", text("all")}})
+        .node("add_attention", "add");
+    wireQkv(graph, "input");
+    graph.wire("input", "add_attention.in1").wire("attention", "add_attention.in2");
+    addGeluHalf(graph, "add_attention");
     return graph.build();
 }
 
@@ -144,7 +157,7 @@ Graph parallelTransformer()
         .wire("input", "norm_attention")
         .wire("input", "norm_ffn");
     wireQkv(graph, "norm_attention");
-    addGeluHalf(graph);
+    addGeluHalf(graph, "norm_ffn");
     return graph.build();
 }
 
@@ -249,6 +262,8 @@ std::vector<BlockPreset> makeBlockPresets()
         {"transformer-norms-after", "Transformer, norms after",
          "RMS norms of what each half makes, and of queries and keys over all heads (OLMo 2)", normsAfter()},
         {"gpt", "GPT", "Pre-norm, layer norm, GELU; positions are the stem's", gpt()},
+        {"transformer-post-norm", "Transformer, post-norm",
+         "No norms of its own, attention in both directions, GELU; for the topology post-norm (BERT)", withoutNorms()},
         {"mlp", "MLP", "Two linear layers, 4·d hidden features, ReLU (RaPTr, D.3)", mlp()},
         {"linear", "Linear", "One matrix (ANCRe, section 3)", single("linear", {})},
         {"low-rank-linear", "Low-rank linear", "One matrix of rank 3 (DeepCrossAttention, figure 1)",

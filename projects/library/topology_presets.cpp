@@ -298,6 +298,8 @@ void addGates(Presets& presets)
     presets.push_back({"laurel-rw-lr-pa", "LAuReL-RW+LR+PA",
                        "Learned factors, and a low-rank mix of the latest activations", "Menghani et al., LAuReL",
                        laurel(BranchGateKind::LaurelRwLrPa)});
+    presets.push_back({"post-norm", "Post-norm", "A norm of the sum of residual and branch, for blocks without norms",
+                       "Vaswani et al., Attention Is All You Need", gate(BranchGateKind::PostNorm)});
     presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
                        "Zhou et al., Value Residual Learning", gate(BranchGateKind::ValueResidual)});
 }

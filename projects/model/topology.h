@@ -232,10 +232,9 @@ enum class StreamExit {
     Mean,
     Head, ///< Σ_s (σ(a·y_s + b_s) + ε)·H_s with y as in mHC, but its own φ (Hy4, DeepSeek-V4)
 };
-/// The normalisation of the streams that dynamic weights of Hyper-Connections are computed from. Layer: subtracts the
-/// mean over the features and divides by the standard deviation. Rms: divides by the root mean square. Both have a gain
-/// and no bias.
-enum class StreamNorm { Layer, Rms };
+/// A norm over the features with a gain. Layer: subtracts the mean and divides by the standard deviation. Rms: divides
+/// by the root mean square.
+enum class NormKind { Layer, Rms };
 /// The initial logits of mHC's read weights and mixing matrix (projects/depth/stream_start.h).
 enum class StreamStartLaw {
     Exact,      ///< matrix from 8·I, read from its row; the plain network if the streams are equal
@@ -249,8 +248,8 @@ struct MultiStream {
     std::int64_t sinkhornIterations = 20;
     double dynamicScale = 0.01;
     MixSites sites = MixSites::Both;
-    StreamNorm norm = StreamNorm::Layer;
-    bool scaleOutputs = true; ///< if true, the blocks' writes to the residual start √streams times as large
+    NormKind norm = NormKind::Layer; ///< of the streams that dynamic weights are computed from; has no bias
+    bool scaleOutputs = true;        ///< if true, the blocks' writes to the residual start √streams times as large
     StreamStartLaw start = StreamStartLaw::Exact; ///< of a doubly stochastic mixing matrix
     StreamState state = StreamState::Copies;
     StreamExit exit = StreamExit::Sum;
@@ -266,6 +265,7 @@ enum class BranchGateKind {
     ValueResidual,
     LaurelRwLr,
     LaurelRwLrPa,
+    PostNorm, ///< a norm of the sum of residual and branch
 };
 /// True for LAuReL-RW, alone or combined.
 [[nodiscard]] constexpr bool hasResidualWeights(BranchGateKind kind)
@@ -289,7 +289,7 @@ enum class LaurelBound {
     Sigmoid, ///< each factor separately
     Softmax, ///< α + β = 1
 };
-/// A gate on the residual or the branch of each layer.
+/// A gate on the residual or the branch of each layer, or a norm of their sum.
 struct BranchGate {
     BranchGateKind gate = BranchGateKind::ReZero;
     std::int64_t rank = 16;  ///< LAuReL-LR and -PA
@@ -297,6 +297,8 @@ struct BranchGate {
     double bias = -2.0;      ///< Highway: the gate's initial value before its sigmoid; below 0 it carries its input
     LaurelBound bound = LaurelBound::Sigmoid; ///< LAuReL with RW
     MixSites sites = MixSites::Both;          ///< not used by a value residual, which connects whole layers
+    NormKind norm = NormKind::Layer;          ///< post-norm; a layer norm has a bias
+    double epsilon = 1e-5;                    ///< post-norm: added under the root
     bool operator==(const BranchGate&) const = default;
 };
 

@@ -58,6 +58,8 @@ private:
         case BranchGateKind::LaurelRwLrPa:
             return "x_j = α_j f_j(x_{j-1}) + β_j (x_{j-1} + A_j B_j Σ_k γ_jk x_k) over the latest activations x_k. " +
                    bound;
+        case BranchGateKind::PostNorm:
+            return "x_j = norm_j(x_{j-1} + f_j(x_{j-1})).";
         case BranchGateKind::ValueResidual:
             break;
         }
@@ -84,6 +86,14 @@ private:
                        "))");
             nameEach("gate.weight", "gates", "weight");
             nameEach("gate.bias", "gates", "bias");
+        } else if (m_gate.gate == BranchGateKind::PostNorm) {
+            const bool hasBias = m_gate.norm == NormKind::Layer;
+            out().line(std::string("self.norms = nn.ModuleList(nn.") + (hasBias ? "LayerNorm(" : "RMSNorm(") + d +
+                       ", eps=" + pythonReal(m_gate.epsilon) + ") for _ in range(" + text(m_modules) + "))");
+            nameEach("norm.weight", "norms", "weight");
+            if (hasBias) {
+                nameEach("norm.bias", "norms", "bias");
+            }
         }
         if (hasResidualWeights(m_gate.gate)) {
             parameter("factor", text(m_modules) + ", 2",
@@ -169,6 +179,11 @@ private:
         case BranchGateKind::LaurelPa:
         case BranchGateKind::LaurelRwLrPa:
             writePrevious();
+            break;
+        case BranchGateKind::PostNorm:
+            out().line("for layer, norm in zip(layers, self.norms):");
+            out().indent();
+            out().line("x = norm(x + layer(x))");
             break;
         case BranchGateKind::ValueResidual:
             writeValues();

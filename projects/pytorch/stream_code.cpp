@@ -93,9 +93,9 @@ private:
         } else if (m_dynamic) {
             result.push_back(std::string("Beside what all tokens share, each has a part for each token, scale · "
                                          "tanh(W norm(h_s)), where norm is a ") +
-                             (m_streams.norm != StreamNorm::Layer ? "RMS norm."
-                              : m_cut                             ? "layer norm."
-                                                                  : "layer norm without bias."));
+                             (m_streams.norm != NormKind::Layer ? "RMS norm."
+                              : m_cut                           ? "layer norm."
+                                                                : "layer norm without bias."));
         }
         return result;
     }
@@ -247,9 +247,9 @@ private:
         const std::string reads = shown(m_sizes.reads);
         const std::string last = shown(m_sizes.reads + m_streams.streams);
         out().line("width = streams.shape[-1:]");
-        out().line(m_streams.norm == StreamNorm::Layer ? "normal = F.layer_norm(streams, width, " + gain + ", eps=1e-5)"
-                                                       : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)" +
-                                                             std::string(m_cut ? " + self.norm_bias[j]" : ""));
+        out().line(m_streams.norm == NormKind::Layer ? "normal = F.layer_norm(streams, width, " + gain + ", eps=1e-5)"
+                                                     : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)" +
+                                                           std::string(m_cut ? " + self.norm_bias[j]" : ""));
         out().line("active = torch.tanh(normal @ self.dynamic[j].t()).movedim(-1, 1).unsqueeze(-1)");
         writeShared(ones);
         out().line("read = read + self.scale[j, 0] * active[:, " + (m_cut ? ":" + reads : "0") + "]");

@@ -88,7 +88,7 @@ struct Choices<StreamExit> {
     static constexpr Choice all[] = {{"sum", "sum"}, {"mean", "mean"}, {"head", "learned head"}};
 };
 template <>
-struct Choices<StreamNorm> {
+struct Choices<NormKind> {
     static constexpr Choice all[] = {{"layer", "layer norm"}, {"rms", "RMS norm"}};
 };
 template <>
@@ -100,7 +100,8 @@ struct Choices<BranchGateKind> {
     static constexpr Choice all[] = {{"highway", "Highway"},           {"rezero", "ReZero"},
                                      {"laurel_rw", "LAuReL-RW"},       {"laurel_lr", "LAuReL-LR"},
                                      {"laurel_pa", "LAuReL-PA"},       {"value_residual", "value residual"},
-                                     {"laurel_rw_lr", "LAuReL-RW+LR"}, {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"}};
+                                     {"laurel_rw_lr", "LAuReL-RW+LR"}, {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"},
+                                     {"post_norm", "post-norm"}};
 };
 template <>
 inline constexpr bool kInline<AllSources> = true;
@@ -406,11 +407,12 @@ struct Fields<BranchGate> {
     }
     static bool isHighway(const BranchGate& gate) { return gate.gate == BranchGateKind::Highway; }
     static bool hasFactors(const BranchGate& gate) { return hasResidualWeights(gate.gate); }
+    static bool hasNorms(const BranchGate& gate) { return gate.gate == BranchGateKind::PostNorm; }
     static bool hasSites(const BranchGate& gate) { return gate.gate != BranchGateKind::ValueResidual; }
 
     static constexpr void visit(auto&& v)
     {
-        v({"gate", "gate", "What weighs the residual or the branch of each layer."}, &BranchGate::gate);
+        v({"gate", "gate", "How the residual and the branch of each layer are joined."}, &BranchGate::gate);
         v({"rank",
            "rank",
            "Inner width of the low-rank maps of LAuReL-LR and -PA.",
@@ -435,8 +437,18 @@ struct Fields<BranchGate> {
            "sites",
            "Where the gate acts: at attention and FFN both, or once a layer at the one or the other (a value residual "
            "knows layers alone).",
-           {.paper = "both (ReZero); once a layer (LAuReL)", .where = when<hasSites>}},
+           {.paper = "both (ReZero, post-norm); once a layer (LAuReL)", .where = when<hasSites>}},
           &BranchGate::sites);
+        v({"norm",
+           "norm",
+           "The norm of the sum of residual and branch.",
+           {.paper = "layer norm (Transformer, BERT)", .where = when<hasNorms>}},
+          &BranchGate::norm);
+        v({"epsilon",
+           "epsilon",
+           "Added under the root of the norm.",
+           {.range = Range::within(0, 1), .paper = "1e-12 (BERT)", .where = when<hasNorms>}},
+          &BranchGate::epsilon);
     }
 };
 template <>

@@ -23,6 +23,7 @@ namespace {
 using Departure = std::optional<std::string>;
 
 constexpr const char* kGated = "its gates depend on the input";
+constexpr const char* kNormed = "it normalises each sum of residual and branch";
 
 /// Returns the weight in the plain sum: 1 for every branch; for full outputs, 1 for the newest and 0 for the others.
 double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
@@ -147,6 +148,8 @@ Departure departureOf(const BranchGate& wiring, std::int64_t)
         return "its gates start between the input and the branch";
     case BranchGateKind::ReZero:
         return "its branches start with a factor of 0";
+    case BranchGateKind::PostNorm:
+        return kNormed;
     case BranchGateKind::ValueResidual:
         return "half of every attention's values start as the first layer's";
     case BranchGateKind::LaurelRw:
@@ -205,6 +208,7 @@ Departure obstacleOf(const BranchGate& wiring)
         return "it adds maps of low rank of what was before, which mix the features";
     }
     return wiring.gate == BranchGateKind::Highway         ? Departure(kGated)
+           : wiring.gate == BranchGateKind::PostNorm      ? Departure(kNormed)
            : wiring.gate == BranchGateKind::ValueResidual ? Departure("it mixes values inside the attentions")
                                                           : std::nullopt;
 }

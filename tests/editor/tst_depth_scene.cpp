@@ -90,9 +90,9 @@ private slots:
                  std::size_t(2 * 8 + 2)); // each half of a layer reads and writes, the stem writes, the head reads
         const DepthScene dense = sceneOf("densenet");
         QVERIFY(dense.lanes().strokes[1].width > dense.lanes().strokes[0].width);
-        const std::pair<const char*, std::size_t> gates[] = {{"highway", 8},   {"rezero", 8},
-                                                             {"laurel-rw", 4}, {"laurel-lr", 4},
-                                                             {"laurel-pa", 4}, {"laurel-rw-lr-pa", 4}};
+        const std::pair<const char*, std::size_t> gates[] = {{"highway", 8},   {"rezero", 8},    {"laurel-rw", 4},
+                                                             {"laurel-lr", 4}, {"laurel-pa", 4}, {"laurel-rw-lr-pa", 4},
+                                                             {"post-norm", 8}};
         for (const auto& [gated, marks] : gates) { // at each half of a layer, or at the layer
             QCOMPARE(sceneOf(gated).lanes().marks.size(), marks);
             QVERIFY(sceneOf(gated).chained());

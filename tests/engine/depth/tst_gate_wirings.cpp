@@ -10,13 +10,17 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_transformer_encoder_layer_fwd.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/embedding.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
@@ -102,6 +106,13 @@ const std::vector<std::pair<const char*, Rule>>& rules()
         {"rezero",
          [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
              return x.back() + net["topology.alpha"][static_cast<std::int64_t>(x.size()) - 1] * f;
+         }},
+        {"post-norm",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const std::string prefix = "topology." + std::to_string(x.size()) + ".norm.";
+             const at::Tensor centred = x.back() + f - (x.back() + f).mean(1, true);
+             const at::Tensor variance = (centred * centred).mean(1, true);
+             return centred / at::sqrt(variance + 1e-5) * net[prefix + "weight"] + net[prefix + "bias"];
          }},
         {"laurel-rw",
          [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
@@ -350,6 +361,65 @@ private Q_SLOTS:
         QVERIFY2(check.worst < 1e-7, qPrintable(QString("%1 at %2").arg(check.worst).arg(check.name.c_str())));
     }
 
+    /// A norm after each half makes the layer of PyTorch's TransformerEncoder, and so of BERT, with norm_first off.
+    void postNormEqualsAnEncoderLayer_data()
+    {
+        QTest::addColumn<double>("epsilon");
+        QTest::newRow("PyTorch") << 1e-5;
+        QTest::newRow("BERT") << 1e-12;
+        QTest::newRow("visible") << 0.1;
+    }
+    void postNormEqualsAnEncoderLayer()
+    {
+        QFETCH(double, epsilon);
+        Project project = tinyLanguage("transformer-post-norm", "post-norm", 3);
+        gateOf(project).epsilon = epsilon;
+        const auto network = compiled(project);
+        shake(*network, 0.3, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 2, 5, 7);
+        const at::NoGradGuard noGrad;
+        const auto of = [&](const std::string& name) { return parameter(*network, name); };
+        at::Tensor x = at::embedding(of("stem.embed.weight"), batch.input);
+        for (int layer = 1; layer <= 3; ++layer) {
+            const std::string own = "layers." + std::to_string(layer) + ".";
+            const auto all = [&](const char* last) {
+                const std::string attention = own + "attention.";
+                return at::cat({of(attention + "q." + last), of(attention + "k." + last), of(attention + "v." + last)});
+            };
+            const auto norm = [&](int half, const char* last) {
+                return of("topology." + std::to_string(2 * layer - 2 + half) + ".norm." + last);
+            };
+            x = at::_transformer_encoder_layer_fwd(
+                x, 8, 2, all("weight"), all("bias"), of(own + "attention.out.weight"), of(own + "attention.out.bias"),
+                true, false, epsilon, norm(1, "weight"), norm(1, "bias"), norm(2, "weight"), norm(2, "bias"),
+                of(own + "up.weight"), of(own + "up.bias"), of(own + "down.weight"), of(own + "down.bias"));
+        }
+        const at::Tensor normal = at::rms_norm(x, {8}, of("head.norm.weight"), 1e-6);
+        const at::Tensor logits = at::matmul(normal, of("head.logits.weight").t());
+        const double apart = distance(network->forward(batch.input, kEvaluation), logits);
+        QVERIFY2(apart < 1e-11, qPrintable(QString::number(apart)));
+    }
+
+    /// A block without halves has one norm for the whole layer.
+    void postNormOfWholeLayers()
+    {
+        Project project = tinyVectors("mlp", "post-norm", 2);
+        gateOf(project).norm = projects::NormKind::Rms;
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
+        shake(*network, 0.3, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::NoGradGuard noGrad;
+        const Layers layers(*network);
+        at::Tensor x = batch.input;
+        for (const std::int64_t layer : {1, 2}) {
+            const at::Tensor sum = x + layers.branch(layer, x);
+            x = sum / at::sqrt((sum * sum).mean(1, true) + 1e-5) *
+                layers["topology." + std::to_string(layer) + ".norm.weight"];
+        }
+        QVERIFY(distance(network->forward(batch.input, kTraining), x) < 1e-12);
+    }
+
     void valueResidualNeedsOneAttention()
     {
         const Project project = tinyVectors("mlp", "value-residual", 2);
@@ -410,7 +480,7 @@ private Q_SLOTS:
 
     void bf16IsCloseToDouble_data()
     {
-        presetRows({"highway", "laurel-rw", "laurel-lr", "laurel-pa", "value-residual", "densenet"});
+        presetRows({"highway", "laurel-rw", "laurel-lr", "laurel-pa", "value-residual", "post-norm", "densenet"});
     }
     void bf16IsCloseToDouble()
     {

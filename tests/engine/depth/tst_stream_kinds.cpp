@@ -141,7 +141,7 @@ private:
             at::Tensor beta = own("write")[layer].unsqueeze(0);
             if (m_wiring.weights == projects::StreamWeights::Dynamic) {
                 const at::Tensor normal =
-                    m_wiring.norm == projects::StreamNorm::Layer
+                    m_wiring.norm == projects::NormKind::Layer
                         ? at::layer_norm(h, {width}, own("norm")[layer], own("norm_bias")[layer], 1e-5)
                         : h * at::rsqrt((h * h).mean(2, true) + 1e-6) * own("norm")[layer] + own("norm_bias")[layer];
                 const at::Tensor active = at::tanh(at::matmul(normal, own("dynamic")[layer].t()));
@@ -202,7 +202,7 @@ private Q_SLOTS:
         row("fractions", "frac-dynamic", [](MultiStream&) {});
         row("fractions, 3", "frac-dynamic", [](MultiStream& s) { s.streams = 3; });
         row("fractions, 1", "frac-dynamic", [](MultiStream& s) { s.streams = 1; });
-        row("fractions, RMS norm", "frac-dynamic", [](MultiStream& s) { s.norm = projects::StreamNorm::Rms; });
+        row("fractions, RMS norm", "frac-dynamic", [](MultiStream& s) { s.norm = projects::NormKind::Rms; });
     }
     void equalsTheEquations()
     {

@@ -122,7 +122,7 @@ private:
     /// Less its mean and over its deviation, or over its root mean square.
     Numbers normalised(const Numbers& stream) const
     {
-        const bool layerNorm = m_wiring.norm == projects::StreamNorm::Layer;
+        const bool layerNorm = m_wiring.norm == projects::NormKind::Layer;
         double mean = 0;
         for (const double x : stream) {
             mean += layerNorm ? x / static_cast<double>(m_width) : 0;
@@ -275,7 +275,7 @@ void configure(Project& project, int streams, bool dynamic)
     wiringOf(project).weights = dynamic ? projects::StreamWeights::Dynamic : projects::StreamWeights::Static;
     wiringOf(project).dynamicScale = 0.3;
     if (QTest::currentDataTag() == QByteArrayView("dynamic, RMS norm")) {
-        wiringOf(project).norm = projects::StreamNorm::Rms;
+        wiringOf(project).norm = projects::NormKind::Rms;
     }
 }
 

@@ -170,7 +170,7 @@ void PyTorchCases::addOtherWirings()
         change(std::get<MultiStream>(project.topology.wiring));
         add("streams-" + name, std::move(project));
     };
-    streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = StreamNorm::Rms; });
+    streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = NormKind::Rms; });
     streams("mhc-static", "mhc", [](MultiStream& s) { s.weights = StreamWeights::Static; });
     streams("mhc-a6", "mhc", [](MultiStream& s) { s.start = StreamStartLaw::AppendixA6; });
     streams("mean", "hyper-static", [](MultiStream& s) { s.exit = StreamExit::Mean; });
@@ -186,7 +186,7 @@ void PyTorchCases::addOtherWirings()
     });
     streams("fractions-rms", "frac-dynamic", [](MultiStream& s) {
         s.streams = 4;
-        s.norm = StreamNorm::Rms;
+        s.norm = NormKind::Rms;
         s.sites = MixSites::Ffn;
     });
     streams("ffn", "hyper-static", [](MultiStream& s) { s.sites = MixSites::Ffn; });
@@ -202,6 +202,10 @@ void PyTorchCases::addOtherWirings()
     Project rezero = tinyLanguage("transformer", "rezero", kPyTorchDepth);
     std::get<BranchGate>(rezero.topology.wiring).sites = MixSites::Ffn;
     add("rezero-ffn", std::move(rezero));
+    Project normed = tinyLanguage("transformer-post-norm", "post-norm", kPyTorchDepth);
+    std::get<BranchGate>(normed.topology.wiring).norm = NormKind::Rms;
+    std::get<BranchGate>(normed.topology.wiring).sites = MixSites::Ffn;
+    add("post-norm-ffn", std::move(normed));
 }
 
 void PyTorchCases::addSequenceKinds()

@@ -85,7 +85,7 @@ const Variant<DepthMix> kMixes[] = {
 
 const Variant<MultiStream> kStreams[] = {
     {"hyper-static", "one stream", [](MultiStream& streams) { streams.streams = 1; }},
-    {"hyper-dynamic", "RMS norm", [](MultiStream& streams) { streams.norm = projects::StreamNorm::Rms; }},
+    {"hyper-dynamic", "RMS norm", [](MultiStream& streams) { streams.norm = projects::NormKind::Rms; }},
     {"hyper-dynamic", "one site", [](MultiStream& streams) { streams.sites = MixSites::Mhsa; }},
     {"hyper-static", "mean", [](MultiStream& streams) { streams.exit = projects::StreamExit::Mean; }},
     {"hyper-dynamic", "learned exit", [](MultiStream& streams) { streams.exit = projects::StreamExit::Head; }},
@@ -95,6 +95,11 @@ const Variant<MultiStream> kStreams[] = {
 
 const Variant<BranchGate> kGates[] = {
     {"highway", "one site", [](BranchGate& gate) { gate.sites = MixSites::Mhsa; }},
+    {"post-norm", "RMS norm, one site",
+     [](BranchGate& gate) {
+         gate.norm = projects::NormKind::Rms;
+         gate.sites = MixSites::Mhsa;
+     }},
     {"laurel-rw", "no bound", [](BranchGate& gate) { gate.bound = projects::LaurelBound::None; }},
     {"laurel-rw", "softmax", [](BranchGate& gate) { gate.bound = projects::LaurelBound::Softmax; }},
 };

@@ -282,6 +282,7 @@ void TestValidateSchedule::keepsTheFunctionOrSaysNot_data()
     row("lemon", "hyper-static", "the weights of the streams belong to places, and layers move to others");
     row("msg-between", "rezero", "the gates belong to places, and layers move to others");
     row("msg", "highway", "the gate of a new layer lets only a part of its input through");
+    row("msg", "post-norm", "the norm after a new layer normalises what it passes on");
     row("msg", "laurel-rw", "the weight of the residual of a new layer begins below 1");
     row("lemon", "densenet", "the projections belong to places, and layers move to others");
 }

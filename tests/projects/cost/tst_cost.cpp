@@ -310,6 +310,7 @@ void TestCost::topology_data()
     row("frac-dynamic", "transformer", 16 * (10 + 64 * 7 + 2));
     row("highway", "transformer", 16 * (128 * 128 + 128));
     row("rezero", "transformer", 8);
+    row("post-norm", "transformer", 16 * 2 * 128);
     // LAuReL acts once a layer.
     row("laurel-rw", "transformer", 16);
     row("laurel-lr", "transformer", 8 * 2 * 128 * 16);

@@ -131,6 +131,7 @@ private slots:
         row("plain", "E R0 A0,1 R2 A2,3 = 4");
         row("grn-v1", "E S0 M1? R2 S3 M1,4? R5 S6 M1,4,7 = 8");
         row("densenet", "E J0? R1? J0,2? R3? J0,2,4 = 5");
+        row("post-norm", "E R0 J0,1? R2 J2,3? R4 J4,5? R6 J6,7? = 8"); // the norm of a sum after each half
         row("value-residual", "E R0 A0,1 R2 A2,3 = 4");
     }
     void programsByHand()

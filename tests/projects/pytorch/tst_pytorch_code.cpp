@@ -186,6 +186,7 @@ void TestPyTorchCode::topologiesSayWhatTheyCompute_data()
     row("ancre-outgoing", {"over the readers k of entry i", "softmax(dim=0)"});
     row("rezero", {"x_j = x_{j-1} + \u03b1_j f_j(x_{j-1})"});
     row("highway", {"x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1}"});
+    row("post-norm", {"x_j = norm_j(x_{j-1} + f_j(x_{j-1})).", "x = norm(x + layer(x))"});
     row("mhc", {"nearly doubly stochastic", "sinkhorn(carry, 20)"});
     row("ihc", {"Streams do not mix.", "streams = streams + write * branch", "return self.leave(streams)"});
     row("mhc-lite", {"all permutation matrices", "itertools.permutations(range(4))"});

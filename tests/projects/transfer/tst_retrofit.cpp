@@ -112,6 +112,7 @@ private slots:
             {"mudd", "made from the input, for each token"},
             {"attention-residuals", "made from the input, for each token"},
             {"attention-residuals-block", "made from the input, for each token"},
+            {"post-norm", "it normalises each sum"},
             {"value-residual", "mixes values inside the attentions"},
             {"densenet", "its projections mix the features"},
             {"laurel-lr", "mix the features"},
@@ -148,6 +149,8 @@ private slots:
                                << "its 4 streams are summed, so 4 times";
         QTest::newRow("rezero") << "rezero"
                                 << "factor of 0";
+        QTest::newRow("post-norm") << "post-norm"
+                                   << "it normalises each sum";
         QTest::newRow("densenet") << "densenet"
                                   << "start at random";
     }
