@@ -18,6 +18,9 @@ constexpr std::string_view kStaged12 =
     "12 layers of width 96 on the synthetic language, 400 steps, validation loss only";
 constexpr std::string_view kFigure1CameOut =
     "last training loss: (a) ResNet 4.5e-3, GRN-v1 1.4e-20; (b) ResNet 61, GRN-v1 34";
+constexpr std::string_view kFigure10CameOut =
+    "of 8 layers, medians stay between 0.95 and 1.05; the input weighs most up to layer 5, none is below 0: 500 steps "
+    "hardly move them from 1";
 constexpr std::string_view kFigure2CameOut =
     "last loss of 3 layers: none 0.046, cascaded 4.2e-5, 0:1 2.0e-5, 0:2 3.6e-31, ANCRe 1.3e-8; of 4: none 0.55, 0:3 "
     "6.8e-31, ANCRe 1.2e-32";
@@ -106,7 +109,7 @@ void addDcaFigures(Rows& rows)
                     {"train grn-language --set topology=grn-v3 --run OUT/run --resume-or-start",
                      "analyze coefficients OUT/run --distribution -o OUT/figure-10.svg"},
                     "the input and the latest layers weigh most, middle layers often below 0",
-                    ""});
+                    kFigure10CameOut});
 }
 
 void addDcaTables(Rows& rows)
@@ -151,9 +154,12 @@ void addDcaTables(Rows& rows)
                     "transformer 18.98, GRN-v1 18.80, -v2 18.43, -v3 18.41, DCA 18.06", ""});
     rows.push_back(missing(kDca, "table-8", "ViT-S/16 on ImageNet, transformer against DCA", kNoImages,
                            "accuracy: 76.4 and 77.1"));
-    rows.push_back({kDca, "table-9", "GRN-v3 with and without the model's input", Coverage::Small, kLanguage8,
-                    study(R"(sweep dca-language "DCA, table 9" -o OUT/runs)"),
-                    "transformer 20.878, the last 4 20.301, the input and the last 3 20.227", ""});
+    rows.push_back(
+        {kDca, "table-9", "GRN-v3 with and without the model's input", Coverage::Small, kLanguage8,
+         study(R"(sweep dca-language "DCA, table 9" -o OUT/runs)"),
+         "transformer 20.878, the last 4 20.301, the input and the last 3 20.227",
+         "validation loss, one seed: transformer 2.714, the last 4 2.823, the input and the last 3 3.293: of 8 "
+         "layers, more are out of sight than of the paper's 6"});
 }
 
 void addAncre(Rows& rows)
