@@ -191,9 +191,14 @@ json showData(const engine::DataSummary& data, const Console& console)
 {
     const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : groupedText(units); };
     const projects::ExampleField& input = data.examples.input();
-    const std::string shape = input.isTokens() ? "tokens, vocabulary " + groupedText(input.vocabulary)
-                                               : "vectors, " + groupedText(input.shape.features()) + " in, " +
-                                                     groupedText(data.examples.target().shape.features()) + " out";
+    const projects::ExampleField& target = data.examples.target();
+    std::string shape = input.isTokens() ? "tokens, vocabulary " + groupedText(input.vocabulary)
+                                         : "vectors, " + groupedText(input.shape.features()) + " in";
+    if (!target.isTokens()) {
+        shape += ", " + groupedText(target.shape.features()) + " out";
+    } else if (!(target.shape == input.shape)) {
+        shape += ", " + groupedText(target.vocabulary) + " classes";
+    }
     console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
                  ", test " + count(data.test));
     json readings = showReadings(data.readings, console);
