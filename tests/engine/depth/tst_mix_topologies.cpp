@@ -150,12 +150,12 @@ private Q_SLOTS:
             // 3 outputs of 1, 2 and 3 entries lie before; of layer 3, q and k; entry 0.
             numbers = parameter(*network, "topology.coefficient")[3 * (1 + 2) + 2 * 3 + 1];
         } else {
-            network->forward(batch.input, kTraining); // W2 = 0: every token mixes by the bias alone
+            static_cast<void>(network->forward(batch.input, kTraining)); // W2 = 0: every token mixes by the bias alone
             QCOMPARE(named("spread/v").at(2, 2), 0.0F);
             QCOMPARE(named("mix/v").at(2, 2), 1.0F);
             shake(*network, 0.2, 3);
         }
-        network->forward(batch.input, kTraining);
+        static_cast<void>(network->forward(batch.input, kTraining));
         const float spread = named("spread/v").at(2, 1);
         QVERIFY(spread > 0);
         QVERIFY(std::isnan(named("spread/v").at(1, 2)));
