@@ -8,6 +8,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros_like.h>
@@ -88,8 +89,11 @@ DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t
     const projects::ExampleSchema examples = projects::examplesOf(project.data);
     if (!examples.hasTime()) {
         const at::ScalarType type = project.training.precision == projects::Precision::Fp64 ? at::kDouble : at::kFloat;
-        return {randomTensor({batch, examples.input().shape.features()}, seed).to(type),
-                randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
+        const at::Tensor input = randomTensor({batch, examples.input().shape.features()}, seed).to(type);
+        if (examples.target().isTokens()) {
+            return {input, at::arange(batch, at::kLong).remainder(examples.target().vocabulary)};
+        }
+        return {input, randomTensor({batch, examples.target().shape.features()}, seed + 1).to(type)};
     }
     const Philox random(seed);
     at::Tensor tokens = at::empty({batch, time + 1}, at::kLong);
