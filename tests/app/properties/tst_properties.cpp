@@ -75,6 +75,13 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         (void)setField(project, "/data/source/tokeniser/kind",
                        static_cast<std::int64_t>(projects::TokeniserKind::SentencePiece));
     }
+    if (pointer.starts_with("/data/masking/")) {
+        project.network.objective = projects::Objective::MaskedToken;
+    } else if (pointer == "/network/label_smoothing") {
+        project.network.objective = projects::Objective::Classification;
+    } else if (pointer.starts_with("/data/augmentation/")) {
+        project.data.source = projects::DrawnPictures{};
+    }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;
     project.schedule.axis = projects::DropAxis::LayersAndMlp;
@@ -87,8 +94,9 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         streams->weights = projects::StreamWeights::Dynamic;
         streams->constraint = projects::StreamConstraint::DoublyStochastic;
     } else if (auto* const gate = std::get_if<projects::BranchGate>(&project.topology.wiring)) {
-        gate->gate =
-            pointer.ends_with("/bias") ? projects::BranchGateKind::Highway : projects::BranchGateKind::LaurelRwLrPa;
+        gate->gate = pointer.ends_with("/bias")      ? projects::BranchGateKind::Highway
+                     : pointer.ends_with("/epsilon") ? projects::BranchGateKind::PostNorm
+                                                     : projects::BranchGateKind::LaurelRwLrPa;
     }
     return project;
 }
