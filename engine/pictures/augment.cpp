@@ -8,7 +8,7 @@
 namespace residua::engine {
 namespace {
 
-/// Moves the picture by whole pixels. What moves in from outside is black.
+/// Moves the picture by whole pixels. Pixels from outside it are black.
 void shift(Picture& picture, std::int64_t down, std::int64_t right)
 {
     const auto [height, width, channels] = picture.form;

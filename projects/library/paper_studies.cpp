@@ -33,7 +33,7 @@ SweepAxis galoreAxis()
                                    R"("/training/learning_rate/peak": 0.004})"}});
 }
 
-/// What flows between the nodes, and the residual between the layers, in single precision or rounded to bf16.
+/// The precisions of activations and of the residual: float32 for both, bf16 for activations, bf16 for both.
 SweepAxis precisionAxis()
 {
     return severalAxis("precision",

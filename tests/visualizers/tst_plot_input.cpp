@@ -161,7 +161,7 @@ private slots:
         QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 60));
     }
 
-    /// The axis ends behind a mark at the last step, and at the last step where there is none.
+    /// The axis has room for a mark at the last step. Without a mark it ends at the last step.
     void theMarkOfTheLastStepIsWhole()
     {
         QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 40));

@@ -151,7 +151,7 @@ private Q_SLOTS:
         QCOMPARE(paddingFault(project), std::string());
     }
 
-    /// What the padding holds has no effect, and without the mask it has.
+    /// The values of the padding have no effect with the mask, and have one without it.
     void theMaskIsWhatHides()
     {
         const Project project = tinyClassifier("plain", 2);
