@@ -220,10 +220,13 @@ void checkBatching(const Project& project, Problems& problems)
     if (plan.batching != BatchKind::Full) {
         return;
     }
-    if (examplesOf(project.data).hasTime() || isEndless(project.data)) {
+    const ExampleSchema examples = examplesOf(project.data);
+    if (examples.hasTime() || examples.target().isTokens() || isEndless(project.data)) {
         problems.error(kTraining + "/batching",
                        std::string("the full set as one batch is for regression on a fixed set, the data is ") +
-                           (isEndless(project.data) ? "drawn without end" : "a language"));
+                           (isEndless(project.data) ? "drawn without end"
+                            : examples.hasTime()    ? "a language"
+                                                    : "labelled"));
     } else if (plan.accumulate != 1) {
         problems.error(kTraining + "/accumulate",
                        "got " + std::to_string(plan.accumulate) + ", expected 1 where the full set is one batch");

@@ -307,6 +307,14 @@ void TestValidate::dataAndTraining_data()
         "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
         "data is drawn without end");
     row(
+        "full batch of pictures",
+        [](Project& p) {
+            p = findExample("small-vit")->project;
+            p.training.batching = BatchKind::Full;
+        },
+        "E /training/batching [training · batching] the full set as one batch is for regression on a fixed set, the "
+        "data is labelled");
+    row(
         "endless language",
         [](Project& p) { p.data.source = SyntheticLanguage{.vocabulary = 64, .levels = 4, .tokens = 4'000'000'000}; },
         "E /data/source [data] the examples take 22.4 GiB while they are generated, expected at most 4 GiB: make fewer "
