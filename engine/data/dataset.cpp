@@ -16,11 +16,13 @@
 #include "engine/tokens/token_cache.h"
 #include "engine/tokens/token_files.h"
 #include "projects/base/random.h"
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/model/split_sizes.h"
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace residua::engine {
 namespace {
@@ -165,6 +167,21 @@ Result<DataOutline> outlineOf(const projects::SyntheticLanguage& source, const p
 
 } // namespace
 
+std::int64_t shuffledRow(std::int64_t draw, std::int64_t rows, Split split, std::int64_t seed)
+{
+    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
+    const auto epoch = static_cast<std::uint64_t>(draw / rows);
+    return permuted(draw % rows, rows, drawBits(static_cast<std::uint64_t>(seed), stream, epoch));
+}
+
+std::string orderNote(const std::string& what, const std::vector<std::string>& names)
+{
+    constexpr std::size_t kShown = 20;
+    return "the " + what +
+           " in the order of the outputs: " + joinedText(std::span(names).first(std::min(kShown, names.size()))) +
+           (names.size() > kShown ? " …" : "");
+}
+
 std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed)
 {
     const auto size = static_cast<std::int64_t>(count);
@@ -178,6 +195,21 @@ std::vector<Split> drawnSplits(std::size_t count, double validation, double test
                                                                         : Split::Test);
     }
     return splits;
+}
+
+void Dataset::fillAll(Batch& batch, Split) const
+{
+    batch = {};
+}
+
+Result<std::vector<std::int64_t>> Dataset::encode(const std::string&) const
+{
+    return Error{"data", "the examples are no text: there is nothing to encode"};
+}
+
+std::string Dataset::decode(const std::vector<std::int64_t>&) const
+{
+    return {};
 }
 
 std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& project)

@@ -65,6 +65,10 @@ struct Batch {
     }
 };
 
+/// Returns the row of a draw from `rows` rows: each epoch has every row once, in an order of its own.
+[[nodiscard]] std::int64_t shuffledRow(std::int64_t draw, std::int64_t rows, Split split, std::int64_t seed);
+/// Returns a note on the labels or classes, in the order of the outputs. It names the first ones.
+[[nodiscard]] std::string orderNote(const std::string& what, const std::vector<std::string>& names);
 /// Returns the split of each of `count` rows, in an order that `seed` draws. The fractions are of all rows.
 [[nodiscard]] std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed);
 
@@ -109,13 +113,14 @@ public:
     /// unlimited training set, uses its first 4096 samples.
     [[nodiscard]] virtual Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                                 std::int64_t count) const = 0;
-    /// Fills `batch` with every example of a split (full-batch gradient descent; finite vectors only).
-    virtual void fillAll(Batch& batch, Split split) const = 0;
+    /// Fills `batch` with every example of a split (full-batch gradient descent). Other data than finite vectors leave
+    /// it empty.
+    virtual void fillAll(Batch& batch, Split split) const;
 
     /// For token sequences only. encode() starts like a document and returns an error for text that the vocabulary
     /// cannot express. decode() returns valid UTF-8. Token files have no text; they use ids separated by spaces.
-    [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const = 0;
-    [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const = 0;
+    [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const;
+    [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const;
 };
 
 } // namespace residua::engine

@@ -4,24 +4,13 @@
 #include "engine/text/table_rows.h"
 #include "engine/text/text_encoding.h"
 #include "engine/tokens/text_corpus.h"
-#include "projects/base/random.h"
-#include "projects/base/text.h"
+#include "projects/base/number_from.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
-#include <optional>
 #include <set>
 
 namespace residua::engine {
 namespace {
-
-std::optional<std::int64_t> wholeNumber(const std::string& text)
-{
-    std::int64_t value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return fault == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 /// Returns the labels of the rows in their order.
 std::vector<std::string> labelsOf(const std::vector<TableRow>& rows)
@@ -31,8 +20,9 @@ std::vector<std::string> labelsOf(const std::vector<TableRow>& rows)
         all.insert(row.values.front());
     }
     std::vector<std::string> labels(all.begin(), all.end());
-    if (std::ranges::all_of(labels, [](const std::string& label) { return wholeNumber(label).has_value(); })) {
-        std::ranges::stable_sort(labels, {}, [](const std::string& label) { return *wholeNumber(label); });
+    if (std::ranges::all_of(labels,
+                            [](const std::string& label) { return numberFrom<std::int64_t>(label).has_value(); })) {
+        std::ranges::stable_sort(labels, {}, [](const std::string& label) { return *numberFrom<std::int64_t>(label); });
     }
     return labels;
 }
@@ -131,11 +121,7 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
             dataset->m_rows[static_cast<std::size_t>(split)].push_back(*std::move(made));
         }
     }
-    constexpr std::size_t kShown = 20;
-    std::vector<std::string> shown(labels.begin(),
-                                   labels.begin() + std::min(std::ssize(labels), std::ptrdiff_t{kShown}));
-    dataset->m_notes.push_back("the labels in the order of the outputs: " + joinedText(shown) +
-                               (labels.size() > kShown ? " …" : ""));
+    dataset->m_notes.push_back(orderNote("labels", labels));
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};
     }
@@ -204,12 +190,9 @@ Status LabelledDataset::fill(Batch& batch, Split split, std::int64_t seed, std::
 {
     prepare(batch, count);
     const std::vector<Row>& rows = rowsOf(split);
-    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t draw = index * count + i;
-        const auto epoch = static_cast<std::uint64_t>(draw / std::ssize(rows));
-        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), stream, epoch);
-        copyRow(batch, i, rows[static_cast<std::size_t>(permuted(draw % std::ssize(rows), std::ssize(rows), key))]);
+        const std::int64_t row = shuffledRow(index * count + i, std::ssize(rows), split, seed);
+        copyRow(batch, i, rows[static_cast<std::size_t>(row)]);
     }
     return Done{};
 }
@@ -223,11 +206,6 @@ Status LabelledDataset::fillSequential(Batch& batch, Split split, std::int64_t i
         copyRow(batch, i, rows[static_cast<std::size_t>(first + i)]);
     }
     return Done{};
-}
-
-void LabelledDataset::fillAll(Batch& batch, Split) const
-{
-    batch = {};
 }
 
 Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& text) const

@@ -29,7 +29,6 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
-    void fillAll(Batch& batch, Split split) const override { m_windows->fillAll(batch, split); }
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override
     {
         return m_windows->encode(text);

@@ -135,11 +135,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
         return Error{place, "no picture is left to train on"};
     }
     if (const auto& classes = dataset->m_sets.front().classes; !classes.empty()) {
-        constexpr std::size_t kShown = 20;
-        const auto shown = std::span(classes).first(std::min(kShown, classes.size()));
-        dataset->m_notes.push_back("the classes in the order of the outputs: " +
-                                   joinedText(std::vector<std::string>(shown.begin(), shown.end())) +
-                                   (classes.size() > kShown ? " …" : ""));
+        dataset->m_notes.push_back(orderNote("classes", classes));
     }
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
@@ -268,17 +264,13 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
 Status PictureDataset::prepare(Batch& batch, const Request& request) const
 {
     const std::vector<Row>& rows = rowsOf(request.split);
-    const auto part = static_cast<std::uint64_t>(request.split);
-    const auto seed = static_cast<std::uint64_t>(request.seed);
     const std::int64_t first = request.index * request.count;
     const auto rowAt = [&](std::int64_t i) -> const Row& {
-        const std::int64_t draw = first + i;
-        const auto epoch = static_cast<std::uint64_t>(draw / std::ssize(rows));
-        const std::uint64_t key = drawBits(seed, streamOf(Stream::Order, part), epoch);
-        return rows[static_cast<std::size_t>(permuted(draw % std::ssize(rows), std::ssize(rows), key))];
+        return rows[static_cast<std::size_t>(shuffledRow(first + i, std::ssize(rows), request.split, request.seed))];
     };
     const auto keyOf = [&](std::int64_t i) {
-        return drawBits(seed, streamOf(Stream::Changes), static_cast<std::uint64_t>(first + i));
+        return drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
+                        static_cast<std::uint64_t>(first + i));
     };
     if (request.split != Split::Train) {
         return fillRows(batch, request.count, rowAt, {});
@@ -346,21 +338,6 @@ Status PictureDataset::fillSequential(Batch& batch, Split split, std::int64_t in
     const std::int64_t left = std::clamp<std::int64_t>(std::ssize(rows) - first, 0, count);
     return fillRows(batch, left,
                     [&](std::int64_t i) -> const Row& { return rows[static_cast<std::size_t>(first + i)]; }, {});
-}
-
-void PictureDataset::fillAll(Batch& batch, Split) const
-{
-    batch = {};
-}
-
-Result<std::vector<std::int64_t>> PictureDataset::encode(const std::string&) const
-{
-    return Error{"data", "the examples are pictures: there is no text to encode"};
-}
-
-std::string PictureDataset::decode(const std::vector<std::int64_t>&) const
-{
-    return {};
 }
 
 } // namespace residua::engine

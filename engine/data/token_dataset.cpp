@@ -205,11 +205,6 @@ Status TokenDataset::fillSequential(Batch& batch, Split split, std::int64_t inde
     });
 }
 
-void TokenDataset::fillAll(Batch& batch, Split) const
-{
-    batch = {};
-}
-
 Result<std::vector<std::int64_t>> TokenDataset::encode(const std::string& text) const
 {
     if (auto status = checkUtf8(text, "text"); !status) {

@@ -64,7 +64,6 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
-    void fillAll(Batch& batch, Split split) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
 

@@ -30,12 +30,8 @@ Status VectorDataset::fill(Batch& batch, Split split, std::int64_t seed, std::in
 {
     prepare(batch, count);
     const VectorTable& rows = table(split);
-    const std::uint64_t stream = streamOf(Stream::Order, static_cast<std::uint64_t>(split));
     for (std::int64_t row = 0; row < count; ++row) {
-        const std::int64_t draw = index * count + row;
-        const auto epoch = static_cast<std::uint64_t>(draw / rows.rows);
-        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), stream, epoch);
-        copyRow(batch, row, rows, permuted(draw % rows.rows, rows.rows, key));
+        copyRow(batch, row, rows, shuffledRow(index * count + row, rows.rows, split, seed));
     }
     return Done{};
 }
@@ -57,16 +53,6 @@ void VectorDataset::fillAll(Batch& batch, Split split) const
     batch.batch = rows.rows;
     batch.time = 0;
     batch.fields = {rows.inputs, rows.outputs};
-}
-
-Result<std::vector<std::int64_t>> VectorDataset::encode(const std::string&) const
-{
-    return Error{"data", "the examples are vectors: there is no text to encode"};
-}
-
-std::string VectorDataset::decode(const std::vector<std::int64_t>&) const
-{
-    return {};
 }
 
 } // namespace residua::engine

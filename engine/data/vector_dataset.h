@@ -29,8 +29,6 @@ public:
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
     void fillAll(Batch& batch, Split split) const override;
-    [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
-    [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
 
 protected:
     /// Resizes the batch for `count` examples. Field 0 has the inputs, field 1 the outputs, both double.
