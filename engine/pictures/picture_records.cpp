@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture_set.h"
 
+#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -138,12 +138,11 @@ bool addNumbers(std::string_view line, std::vector<double>& numbers)
     while (true) {
         const std::size_t comma = std::min(line.find(','), line.size());
         const std::string_view cell = trimmed(line.substr(0, comma));
-        double value = 0;
-        const auto [end, fault] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        if (fault != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
+        const auto value = numberFrom<double>(cell);
+        if (!value || !std::isfinite(*value)) {
             return false;
         }
-        numbers.push_back(value);
+        numbers.push_back(*value);
         if (comma == line.size()) {
             return true;
         }

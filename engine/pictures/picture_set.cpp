@@ -3,6 +3,7 @@
 
 #include "engine/pictures/picture_file.h"
 #include "engine/text/compressed_file.h"
+#include "engine/text/data_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 #include "projects/model/data_endings.h"
@@ -17,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-bool isHidden(const fs::path& path)
-{
-    const std::string name = path.filename().string();
-    return name.starts_with('.') || name.starts_with('_');
-}
-
 /// Returns the entries of a folder, sorted, without hidden ones.
 Result<std::vector<fs::path>> entriesOf(const fs::path& folder)
 {
@@ -30,7 +25,7 @@ Result<std::vector<fs::path>> entriesOf(const fs::path& folder)
     std::error_code code;
     fs::directory_iterator entry(folder, code);
     for (const fs::directory_iterator end; !code && entry != end; entry.increment(code)) {
-        if (!isHidden(entry->path())) {
+        if (!isHiddenEntry(entry->path())) {
             entries.push_back(entry->path());
         }
     }

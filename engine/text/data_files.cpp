@@ -33,7 +33,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
     for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
         std::error_code ignored;
         const std::string name = entry->path().filename().string();
-        if (name.starts_with('.') || name.starts_with('_')) {
+        if (isHiddenEntry(name)) {
             entry.disable_recursion_pending();
             listing.hidden.push_back(entry->path());
         } else if (entry->is_regular_file(ignored)) {
@@ -162,6 +162,12 @@ std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::st
 }
 
 } // namespace
+
+bool isHiddenEntry(const fs::path& path)
+{
+    const std::string name = path.filename().string();
+    return name.starts_with('.') || name.starts_with('_');
+}
 
 Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings)
 {

@@ -19,6 +19,8 @@ enum class DataKind { Text, Records, Tokens };
 [[nodiscard]] DataKind kindAt(const std::filesystem::path& path);
 /// Returns the extensions of such files.
 [[nodiscard]] std::span<const std::string_view> endingsOf(DataKind kind);
+/// True if a name begins with a dot or an underscore: such files and folders are no data.
+[[nodiscard]] bool isHiddenEntry(const std::filesystem::path& path);
 /// Returns the files of a data path: the file itself, or every file below the folder with one of `endings`, sorted.
 /// Leaves out files and folders with names that begin with a dot or an underscore, a .json that does not begin as JSON
 /// Lines or is beside records with another extension, and a compressed file that also exists uncompressed or compressed
