@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -414,6 +415,12 @@ using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, R
                            DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress,
                            FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
                            StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
+
+/// True for the events of a query that its answer follows.
+template <class Told>
+inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
+                                    std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
+                                    std::is_same_v<Told, TokeniserProgressed>;
 
 /// Receives events on the engine's thread. Must return quickly and must not run the session's destructor.
 using EventSink = std::function<void(Event)>;

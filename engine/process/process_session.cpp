@@ -169,9 +169,6 @@ private:
         const std::scoped_lock lock(m_mutex);
         std::visit(
             [&]<class Told>(const Told& told) {
-                constexpr bool isPart = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
-                                        std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
-                                        std::is_same_v<Told, TokeniserProgressed>;
                 if constexpr (std::is_same_v<Told, RunEnded>) {
                     m_active.erase(told.run);
                 } else if constexpr (std::is_same_v<Told, Progress>) {
@@ -179,7 +176,7 @@ private:
                     if (active != m_active.end() && !told.steps.empty()) {
                         active->second = told.steps.back().step;
                     }
-                } else if constexpr (requires { told.tag; } && !isPart) {
+                } else if constexpr (requires { told.tag; } && !kIsProgress<Told>) {
                     m_asked.erase(told.tag);
                 }
             },

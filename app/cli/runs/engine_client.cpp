@@ -138,10 +138,7 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
     while (true) {
         Heard heard = client.next();
         if (auto* const event = std::get_if<engine::Event>(&heard)) {
-            const bool isPart = std::holds_alternative<engine::GapProgress>(*event) ||
-                                std::holds_alternative<engine::FactoriseProgress>(*event) ||
-                                std::holds_alternative<engine::ImportProgress>(*event) ||
-                                std::holds_alternative<engine::ExportProgress>(*event);
+            const bool isPart = std::visit([]<class Told>(const Told&) { return engine::kIsProgress<Told>; }, *event);
             if (!isPart) {
                 const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
                 return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
