@@ -84,12 +84,7 @@ void makeClassifier(Project& project, const LabelledTextData& source)
     network.objective = Objective::Classification;
     network.tieHead = false;
     for (Block& block : network.blocks) {
-        for (Node& node : block.graph.nodes) {
-            if (roleOf(node) == NodeRole::Attention) {
-                node.params["causal"] = false;
-            }
-        }
-        block.graph = withMask(std::move(block.graph), "mask");
+        block.graph = withMask(bidirectional(std::move(block.graph)), "mask");
     }
     if (!source.second.empty()) {
         network.stem = withSegments(network.stem);

@@ -337,9 +337,8 @@ Graph classHead(const std::string& norm)
 Graph bidirectional(Graph graph)
 {
     for (Node& node : graph.nodes) {
-        if (node.kind == "attention") {
+        if (roleOf(node) == NodeRole::Attention) {
             node.params["causal"] = false;
-            node.params[kRopeParam] = false;
         }
     }
     return graph;

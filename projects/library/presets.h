@@ -29,7 +29,7 @@ struct BlockPreset {
 [[nodiscard]] Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width);
 /// Returns a head that reads classes from the norm's mean over all positions.
 [[nodiscard]] Graph classHead(const std::string& norm);
-/// Makes every attention of a graph read later positions too, without rotary positions.
+/// Makes every attention of a graph read later positions too.
 [[nodiscard]] Graph bidirectional(Graph graph);
 /// The preset for layer 1 under MUDD, which reads a single entry.
 inline constexpr const char* kFirstMuddBlock = "transformer-qr";

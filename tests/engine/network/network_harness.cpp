@@ -208,12 +208,7 @@ Project tinyClassifier(const std::string& topology, std::int64_t depth, bool pai
                                                      .tokeniser = {projects::TokeniserKind::Characters, {}, 11}};
     project.network.objective = projects::Objective::Classification;
     for (projects::Block& block : project.network.blocks) {
-        for (projects::Node& node : block.graph.nodes) {
-            if (node.kind == "attention") {
-                node.params["causal"] = false;
-            }
-        }
-        block.graph = projects::withMask(block.graph, "mask");
+        block.graph = projects::withMask(projects::bidirectional(block.graph), "mask");
     }
     GraphBuilder head;
     head.node("input", "input").node("mean", "mean_pool").node("classes", "linear", {{"out", std::string("out")}});
