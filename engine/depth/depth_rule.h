@@ -24,7 +24,7 @@ struct MixInputs {
     std::span<const at::Tensor> values; ///< one per input of the step; undefined if absent
     std::vector<std::size_t> places;    ///< inputs that are present, ascending
     std::vector<std::size_t> entries;   ///< their indices in the stack
-    at::Tensor base;                    ///< undefined if there is none or it is absent
+    at::Tensor base;                    ///< undefined without a base, and if it is absent
     at::Tensor newest;                  ///< undefined if the step does not ask for it
 };
 

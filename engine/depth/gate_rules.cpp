@@ -269,7 +269,7 @@ public:
         const at::Tensor map = m_maps.of(step.row, m_gamma.defined() ? inputs[2] : x);
         return m_weights ? m_weights->sum(step.row, x + map, inputs[1]) : x + inputs[1] + map;
     }
-    /// Of PA returns "mix": γ of activation i at layer j; with RW also its factors.
+    /// Returns the matrix "mix" of PA: γ of activation i at layer j. RW adds its factors.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         if (!m_gamma.defined()) {

@@ -84,15 +84,14 @@ NodeCost depthMixCost(const DepthMix& mix, std::int64_t depth, std::int64_t widt
     return total;
 }
 
-/// Returns the cost of one module with n streams of w features, of which R mixes make its input (StreamSizes). Copies
+/// Returns the cost of one module with n streams of w features. R mixes of them make its input (StreamSizes). Copies
 /// have w = d and R = 1, fractions w = d/n and R = n. The mixing matrix has c numbers.
 /// - Static weights: n·R + n + c parameters; 2·w·(n·R + n² + n) FLOP, less 2·w·n² for the identity.
 /// - Dynamic weights without a constraint (Hyper-Connections, eq. 10-13) add a gain (w; fractions also a bias w),
 ///   w weights for each of R + n + 1 logits, and 2 scales; 2·n·d FLOP for the norm, and 2 for each weight and stream.
-/// - Dynamic weights with a constraint (mHC, eq. 7-9) add n·d weights for each of c + 2n logits, and 3 scales (2 for
-/// the
-///   identity). mHC-lite adds a gain (n·d). A token takes 4·n² FLOP for each Sinkhorn iteration, or 2·n!·n² for a sum
-///   of permutations.
+/// - Dynamic weights with a constraint (mHC, eq. 7-9) add n·d weights for each of c + 2n logits, and 3 scales. The
+///   identity has 2. mHC-lite adds a gain (n·d). A token takes 4·n² FLOP for each Sinkhorn iteration, or 2·n!·n² for
+///   a sum of permutations.
 /// Kept for the backward pass: the streams (n·w) and the layer's input (d); of dynamic weights the logits of a token,
 /// their activations and the weights, and n lengths of the streams.
 NodeCost streamModuleCost(const MultiStream& wiring, std::int64_t width)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # No two of the libraries that a program loads may export one variable: the loader makes them one, of the size that it
-# has in one of them, and whoever writes the other's writes over its neighbours. What is opened apart
+# has in one of them, and a write to the other's writes over its neighbours. What is opened apart
 # (libresidua_sentencepiece.so) is looked at too, and what is opened beside them (libresidua_parquet.so) as if they were
 # linked with it, their functions besides. Only the engine's program is linked with LibTorch.
 #

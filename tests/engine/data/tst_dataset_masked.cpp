@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows of which the objective masked token hides some tokens.
+// Masked tokens: windows of text in which some tokens are hidden.
 #include "dataset_harness.h"
 
 #include "engine/data/masked_dataset.h"
