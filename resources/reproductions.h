@@ -26,7 +26,7 @@ struct Reproduction {
     /// Command lines of residua-cli, in order, with OUT for the folder that they write into. Empty where nothing runs.
     std::vector<std::string_view> commands;
     std::string_view paperSays;
-    std::string_view cameOut; ///< empty: not kept
+    std::string_view cameOut; ///< measured once, losses on a CPU or an H200; empty where nothing runs
 };
 
 /// The papers by their keys: title and the document that the items are counted in.

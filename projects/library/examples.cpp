@@ -431,6 +431,7 @@ Project smallVit()
     project.training.validateEvery = 100;
     project.training.checkpointEvery = 500;
     project.training.observeEvery = 20;
+    project.sweeps = {{"topologies", {topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}}};
     return project;
 }
 
