@@ -45,8 +45,8 @@ void tell(const Reproduction& row, const Console& console)
     if (!row.paperSays.empty()) {
         console.line("  paper: " + std::string(row.paperSays));
     }
-    if (!row.commands.empty()) {
-        console.line("  came out: " + (row.cameOut.empty() ? "not kept" : std::string(row.cameOut)));
+    if (!row.cameOut.empty()) {
+        console.line("  came out: " + std::string(row.cameOut));
     }
 }
 
