@@ -431,7 +431,7 @@ Project smallVit()
     project.training.validateEvery = 100;
     project.training.checkpointEvery = 500;
     project.training.observeEvery = 20;
-    project.sweeps = {{"topologies", {topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}}};
+    project.sweeps = {{"DCA, table 8", {topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}}};
     return project;
 }
 

@@ -147,7 +147,7 @@ private slots:
         QVERIFY(!run({"nlra"}).output.contains("figure-10"));
         const Ran told = run({"raptr", "table-1", "--list"});
         QVERIFY(told.output.contains("sweep staged-language methods") && told.output.contains("paper: loss"));
-        const Ran missing = run({"dca", "table-8"});
+        const Ran missing = run({"raptr", "table-3"});
         QCOMPARE(missing.code, 1);
         QVERIFY(missing.errors.contains("does not run here"));
         QVERIFY(run({"dcb", "table-8"}).errors.contains("no paper \"dcb\""));
