@@ -86,6 +86,20 @@ OperatorResult buildSinusoidalPositions(const NodeContext& node)
     });
 }
 
+OperatorResult buildClassToken(const NodeContext& node)
+{
+    const at::Tensor token = node.parameter("weight", {1, node.features()}, Role::Table);
+    return makeOperator([token](const Inputs& in, const Pass&) {
+        return at::cat({token.to(in[0].scalar_type()).unsqueeze(0).expand({in[0].size(0), 1, in[0].size(2)}), in[0]},
+                       1);
+    });
+}
+
+OperatorResult buildFirstToken(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].select(1, 0); });
+}
+
 OperatorResult buildMeanPool(const NodeContext&)
 {
     return makeOperator([](const Inputs& in, const Pass&) {
@@ -102,6 +116,8 @@ constexpr NodeBuilderEntry kSequenceBuilders[] = {
     {"token_embedding", buildTokenEmbedding},
     {"position_embedding", buildPositionEmbedding},
     {"sinusoidal_positions", buildSinusoidalPositions},
+    {"class_token", buildClassToken},
+    {"first_token", buildFirstToken},
     {"mean_pool", buildMeanPool},
 };
 

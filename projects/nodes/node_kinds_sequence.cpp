@@ -262,6 +262,26 @@ ShapeRuleResult meanPoolShape(const ParamMap&, Shapes in)
     return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
 }
 
+/// One position more, in front. The number of positions of a text changes, so its class token is a token of the data.
+ShapeRuleResult classTokenShape(const ParamMap&, Shapes in)
+{
+    if (Status ok = requireReal(in[0], "in", 3, 3); !ok) {
+        return ok.error();
+    }
+    if (in[0].dims[1] < 1) {
+        return Error{"in", "got " + in[0].text() +
+                               ", expected a known number of positions; in a text the first token is "
+                               "the class token"};
+    }
+    return std::vector{Shape{{in[0].dims[0], in[0].dims[1] + 1, in[0].dims[2]}}};
+}
+
+ShapeRuleResult firstTokenShape(const ParamMap&, Shapes in)
+{
+    const Status ok = requireReal(in[0], "in", 3, 3);
+    return ok ? ShapeRuleResult(std::vector{Shape{{in[0].dims[0], in[0].dims[2]}}}) : ok.error();
+}
+
 /// Returns the parameters of rotary positions of queries and keys.
 std::vector<ParamSpec> rotarySpecs()
 {
@@ -425,6 +445,36 @@ std::vector<NodeKind> sequenceKinds()
              [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
                  const double elements = elementsOf(out[0], context);
                  return NodeCost{0, elements, elements};
+             }},
+        {.key = "class_token",
+         .title = "Class token",
+         .category = "Sequence",
+         .summary = "Puts a learned row before the positions",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = classTokenShape,
+         .costRule =
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 return NodeCost{0, 0, elementsOf(out[0], context)};
+             },
+         .parametersRule =
+             [](const ParamMap&, Shapes in) {
+                 return std::vector<NodeParameter>{{"weight", {1, in[0].features()}, ParameterClass::Table}};
+             }},
+        {.key = "first_token",
+         .title = "First position",
+         .category = "Sequence",
+         .summary = "[batch, positions, d] becomes [batch, d]: the first position alone",
+         .traits = {.keepsInputs = false, .keptForReaders = true},
+         .inputs = {"in"},
+         .outputs = {"out"},
+         .params = {},
+         .shapeRule = firstTokenShape,
+         .costRule =
+             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
+                 return NodeCost{0, 0, elementsOf(out[0], context)};
              }},
         {.key = "mean_pool",
          .title = "Mean over positions",

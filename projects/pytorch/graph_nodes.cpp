@@ -68,6 +68,8 @@ private:
             {"token_embedding", &NodeWriter::addTokenEmbedding},
             {"position_embedding", &NodeWriter::addPositionEmbedding},
             {"sinusoidal_positions", &NodeWriter::addSinusoids},
+            {"class_token", &NodeWriter::addClassToken},
+            {"first_token", &NodeWriter::addFirstToken},
             {"mean_pool", &NodeWriter::addMeanPool},
         };
         const auto found = kTable.find(node.kind->key);
@@ -412,6 +414,19 @@ private:
         }
         m_helpers.use(Helper::Sinusoids);
         define(node, in(node) + " + sinusoids(" + in(node) + ", " + base + ")");
+        return Done{};
+    }
+
+    Status addClassToken(const ResolvedNode& node)
+    {
+        const std::string token = module("nn.Embedding(1, " + size(node.in[0].features()) + ")", {"weight"});
+        define(node, "torch.cat((" + token + ".weight.expand(len(" + in(node) + "), 1, -1), " + in(node) + "), 1)");
+        return Done{};
+    }
+
+    Status addFirstToken(const ResolvedNode& node)
+    {
+        define(node, in(node) + "[:, 0]");
         return Done{};
     }
 

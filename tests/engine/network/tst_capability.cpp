@@ -82,6 +82,8 @@ private Q_SLOTS:
         };
         const char* const image = "x input; i image channels=1 height=2 width=3; c conv2d out=1; f flatten; y output; "
                                   "x > i; i > c; c > f; f > y";
+        const char* const classed = "x input; i image channels=6 height=1 width=1; p patchify patch=1; c class_token; "
+                                    "f first_token; y output; x > i; i > p; p > c; c > f; f > y";
         const char* const patches = "x input; i image channels=6 height=1 width=1; p patchify patch=1; m mean_pool; "
                                     "y output; x > i; i > p; p > m; m > y";
         const std::map<std::string, const char*> vectors{
@@ -95,6 +97,8 @@ private Q_SLOTS:
             {"flatten", image},
             {"patchify", patches},
             {"mean_pool", patches},
+            {"class_token", classed},
+            {"first_token", classed},
         };
         for (const projects::NodeKind& kind : projects::nodeKinds()) {
             const auto sequence = language.find(kind.key);

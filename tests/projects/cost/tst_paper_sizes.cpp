@@ -191,7 +191,8 @@ void TestPaperSizes::llamaSizes()
 }
 
 /// ViT-S/16 of DeepCrossAttention's table 8, as Beyer et al. (2022) have it: the mean over positions, fixed positions
-/// of a grid, with and without the layer before the classes; and with learned positions.
+/// of a grid, with and without the layer before the classes; and with learned positions, without and with a class
+/// token.
 void TestPaperSizes::visionTransformerSizes()
 {
     Project project = findExample("small-vit")->project;
@@ -213,6 +214,26 @@ void TestPaperSizes::visionTransformerSizes()
         return valid && report ? report->total.parameters : -1;
     };
     QCOMPARE(parameters(), 21'974'632 + 196 * 384);
+    const Network ofMeans = project.network;
+    project.network.stem =
+        GraphBuilder()
+            .node("input", "input")
+            .node("image", "image",
+                  {{"channels", std::int64_t{3}}, {"height", std::int64_t{224}}, {"width", std::int64_t{224}}})
+            .node("patches", "patchify", {{"patch", std::int64_t{16}}})
+            .node("class", "class_token")
+            .node("positions", "position_embedding", {{"length", std::int64_t{197}}})
+            .node("output", "output")
+            .wire("input", "image")
+            .wire("image", "patches")
+            .wire("patches", "class")
+            .wire("class", "positions")
+            .wire("positions", "output")
+            .build();
+    std::ranges::find(project.network.head.nodes, "mean_pool", &Node::kind)->kind = "first_token";
+    std::ranges::find(project.network.head.nodes, "first_token", &Node::kind)->params.clear();
+    QCOMPARE(parameters(), 22'050'664); // timm's vit_small_patch16_224
+    project.network = ofMeans;
     for (Node& node : project.network.stem.nodes) {
         if (node.kind == "position_embedding") {
             node.kind = "sinusoidal_positions";

@@ -152,6 +152,10 @@ void TestShapes::language_data()
     row("x input; f expression formula=a+; y output; f > y",
         "[block test · node f] formula column 3: expected a number, a name or '(', got the end");
     row("x input; p mean_pool; y output; x > p; p > y", "[batch, 128]");
+    row("x input; p first_token; y output; x > p; p > y", "[batch, 128]");
+    row("x input; c class_token; y output; x > c; c > y", "[block test · wire x.out > c.in] got [batch, time, 128], "
+                                                          "expected a known number of positions; in a text the first "
+                                                          "token is the class token");
     row("x input; c conv1d kernel=3 groups=d; y output; x > c; c > y", "[batch, time, 128]");
     row("x input; c conv1d groups=3; y output; x > c; c > y",
         "[block test · node c] 128 input and 128 output channels are not multiples of 3 groups");
@@ -283,6 +287,8 @@ void TestShapes::images()
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
     QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
+    QCOMPARE(infer("class_token", {}, Shape{{kBatch, 64, 8}}), "[batch, 65, 8]");
+    QCOMPARE(infer("first_token", {}, Shape{{kBatch, 65, 8}}), "[batch, 8]");
 }
 
 void TestShapes::namedSizes()
