@@ -5,6 +5,7 @@
 #include "engine/text/compressed_file.h"
 #include "engine/text/data_files.h"
 #include "engine/text/text_files.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -16,35 +17,6 @@ using namespace residua::engine;
 using namespace residua::tests;
 
 namespace {
-
-std::string littleEndian(std::uint64_t value, int bytes)
-{
-    std::string text;
-    for (int i = 0; i < bytes; ++i) {
-        text += static_cast<char>(value >> (8 * i) & 0xff);
-    }
-    return text;
-}
-
-std::uint32_t crc32(const std::string& text)
-{
-    std::uint32_t sum = 0xffffffff;
-    for (const char byte : text) {
-        sum ^= static_cast<unsigned char>(byte);
-        for (int bit = 0; bit < 8; ++bit) {
-            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
-        }
-    }
-    return ~sum;
-}
-
-/// A file of gzip (RFC 1952) with one stored block; less than 64 KiB.
-std::string gzipped(const std::string& text)
-{
-    const std::size_t size = text.size();
-    return std::string("\x1f\x8b\x08\0\0\0\0\0\0\3", 10) + "\1" + littleEndian(size, 2) + littleEndian(~size, 2) +
-           text + littleEndian(crc32(text), 4) + littleEndian(size, 4);
-}
 
 /// A frame of Zstandard (RFC 8878) with one raw block; less than 128 KiB.
 std::string zstandard(const std::string& text)
@@ -93,7 +65,7 @@ private slots:
             text += "gr\u00fc\u00dft die Welt " + std::to_string(i) + "\n";
         }
         writeAll(m_folder / "t.txt", text);
-        writeAll(m_folder / "t.txt.gz", gzipped(text));
+        writeAll(m_folder / "t.txt.gz", gzipOf(text));
         writeAll(m_folder / "t.txt.zst", zstandard(text));
         writeAll(m_folder / "two.txt.zst", zstandard(text.substr(0, 500)) + zstandard(text.substr(500)));
         const auto plain = open(projects::TextData{"t.txt", {}});
@@ -146,7 +118,7 @@ private slots:
             QTest::newRow(name) << QByteArray::fromStdString(bytes) << static_cast<int>(kind) << QString(files);
         };
         const std::string records = lines("x");
-        row("c4.json.gz", gzipped(records), DataKind::Records, "1 file of JSON Lines, compressed by gzip");
+        row("c4.json.gz", gzipOf(records), DataKind::Records, "1 file of JSON Lines, compressed by gzip");
         row("A.JSONL", records, DataKind::Records, "1 file of JSON Lines");
         row("a.json", "\n " + records, DataKind::Records, "1 file of JSON Lines");
         row("corpus", records, DataKind::Records, "1 file of JSON Lines");
@@ -155,7 +127,7 @@ private slots:
         row("A.TXT", "text", DataKind::Text, "1 file of plain text");
         row("notes.txt", records, DataKind::Text, "1 file of plain text"); // its name is taken at its word
         row("code", "{\n\"text\": 1\n}\n", DataKind::Text, "1 file of plain text");
-        row("T.BIN", gzipped(""), DataKind::Tokens, "1 file of ready-made tokens");
+        row("T.BIN", gzipOf(""), DataKind::Tokens, "1 file of ready-made tokens");
     }
     void contentTellsTheKind()
     {
@@ -178,8 +150,7 @@ private slots:
         QVERIFY(
             noted("t.txt", lines("x"), DataKind::Text).contains("t.txt looks like JSON Lines, and is read as plain"));
         QVERIFY(noted("corpus", lines("x"), DataKind::Records).contains("corpus is taken for JSON Lines by its first"));
-        QVERIFY(
-            noted("z.jsonl", gzipped(lines("x")), DataKind::Records).contains("is decompressed by its first bytes"));
+        QVERIFY(noted("z.jsonl", gzipOf(lines("x")), DataKind::Records).contains("is decompressed by its first bytes"));
         QVERIFY(noted("empty.jsonl", "", DataKind::Records).contains("empty.jsonl is empty"));
         QCOMPARE(noted("a.jsonl", lines("x"), DataKind::Records), QString());
     }
@@ -188,7 +159,7 @@ private slots:
     {
         writeAll(m_folder / "t.npy", std::string("\x93NUMPY\1\0", 8) + std::string(500, 'x'));
         writeAll(m_folder / "t.txt", "PK\3\4" + std::string(500, 'x'));
-        writeAll(m_folder / "t.tar.gz", gzipped(std::string(257, 'a') + "ustar" + std::string(300, 'b')));
+        writeAll(m_folder / "t.tar.gz", gzipOf(std::string(257, 'a') + "ustar" + std::string(300, 'b')));
         const auto says = [this](projects::Source source) {
             const auto dataset = open(std::move(source));
             return QString::fromStdString(dataset ? std::string() : dataset.error().text());
@@ -224,7 +195,7 @@ private slots:
 
     void jsonShardsOfAFolderAreRead()
     {
-        writeAll(m_folder / "c4/c4-0.json.gz", gzipped(lines("one")));
+        writeAll(m_folder / "c4/c4-0.json.gz", gzipOf(lines("one")));
         writeAll(m_folder / "c4/c4-1.json", lines("two"));
         writeAll(m_folder / "c4/info.json", "{\n  \"splits\": 1\n}\n");
         QVERIFY(kindAt(m_folder / "c4") == DataKind::Records);
@@ -267,7 +238,7 @@ private slots:
                                  "texts/c.txt.zst", "tokens/b.bin"}) {
             writeAll(m_folder / name, "");
         }
-        writeAll(m_folder / "lines/e.jsonl.gz", gzipped(""));
+        writeAll(m_folder / "lines/e.jsonl.gz", gzipOf(""));
         const auto check = [this](projects::Source source, const char* note) {
             const auto dataset = open(std::move(source));
             QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
@@ -289,7 +260,7 @@ private slots:
     {
         writeAll(m_folder / "all.jsonl", lines("one") + lines("two") + lines("three"));
         writeAll(m_folder / "shards/a.jsonl", lines("one"));
-        writeAll(m_folder / "shards/b.jsonl.gz", gzipped(lines("two")));
+        writeAll(m_folder / "shards/b.jsonl.gz", gzipOf(lines("two")));
         writeAll(m_folder / "shards/more/c.jsonl.zst", zstandard(lines("three")));
         writeAll(m_folder / "shards/readme.md", "no data");
         const auto all = open(projects::JsonLinesData{.path = "all.jsonl", .tokeniser = {}});
@@ -305,9 +276,9 @@ private slots:
     {
         writeAll(m_folder / "all.txt", lines("one") + lines("two"));
         writeAll(m_folder / "texts/a.txt", lines("one"));
-        writeAll(m_folder / "texts/a.txt.gz", gzipped(lines("one")));
+        writeAll(m_folder / "texts/a.txt.gz", gzipOf(lines("one")));
         writeAll(m_folder / "texts/a.txt.zst", zstandard(lines("one")));
-        writeAll(m_folder / "texts/b.txt.gz", gzipped(lines("two")));
+        writeAll(m_folder / "texts/b.txt.gz", gzipOf(lines("two")));
         const auto all = open(projects::TextData{"all.txt", {}});
         const auto texts = open(projects::TextData{"texts", {}});
         QVERIFY(all && texts);
@@ -326,7 +297,7 @@ private slots:
     void whatGrowsBeyondTheMemoryIsRefused()
     {
         const std::string text(5000, 'a');
-        writeAll(m_folder / "a.txt.gz", gzipped(text));
+        writeAll(m_folder / "a.txt.gz", gzipOf(text));
         writeAll(m_folder / "a.txt.zst", zstandard(text));
         for (const char* name : {"a.txt.gz", "a.txt.zst"}) {
             const auto compression = compressionOf(m_folder / name);
@@ -348,7 +319,7 @@ private slots:
     {
         const std::string text(5000, 'a');
         for (const char* name : {"many/a.txt.gz", "many/b.txt.gz", "many/c.txt.gz"}) {
-            writeAll(m_folder / name, gzipped(text));
+            writeAll(m_folder / name, gzipOf(text));
         }
         const TextMemory memory(15'000);
         {
@@ -376,7 +347,7 @@ private slots:
     void tokensAreNotCompressed()
     {
         for (const char* name : {"t.bin.gz", "t.bin.zst"}) {
-            writeAll(m_folder / name, gzipped(std::string(2000, '\0')));
+            writeAll(m_folder / name, gzipOf(std::string(2000, '\0')));
             const auto dataset = open(projects::TokenFileData{.path = name, .validationPath = {}});
             QVERIFY(!dataset);
             QVERIFY2(dataset.error().text().find("is compressed, expected ready-made tokens as they are") !=
@@ -393,18 +364,18 @@ private slots:
         const auto row = [](const char* name, const std::string& bytes, const char* message) {
             QTest::newRow(name) << QString(name) << QByteArray::fromStdString(bytes) << QString(message);
         };
-        const std::string gzip = gzipped(lines("x"));
+        const std::string gzip = gzipOf(lines("x"));
         const std::string zstd = zstandard(lines("x"));
         row("cut.jsonl.gz", gzip.substr(0, gzip.size() / 2), "cut.jsonl.gz] cannot be decompressed: cut off, damaged");
         row("cut.jsonl.zst", zstd.substr(0, zstd.size() / 2),
             "cut.jsonl.zst] cannot be decompressed: cut off, damaged");
         row("plain.jsonl.gz", lines("x"), "plain.jsonl.gz] is not compressed by gzip, as its name says");
         row("other.jsonl.zst", gzip, "other.jsonl.zst] is not compressed by zstd, as its name says");
-        row("empty.jsonl.gz", gzipped(""),
+        row("empty.jsonl.gz", gzipOf(""),
             "empty.jsonl.gz] is empty, expected one JSON object per line or rows of Parquet");
         row("field.jsonl.zst", zstandard(lines("x", "body")),
             "field.jsonl.zst:1] has no field \"text\"; its fields are: body");
-        row("latin.jsonl.gz", gzipped("{\"text\": \"\xe9\"}\n"),
+        row("latin.jsonl.gz", gzipOf("{\"text\": \"\xe9\"}\n"),
             "latin.jsonl.gz:1] byte 0xe9 at offset 10 is not valid");
     }
     void whatIsWrongIsNamed()

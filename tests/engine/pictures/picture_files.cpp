@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/pictures/picture_files.h"
 
+#include "tests/support/file_bytes.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,28 +14,10 @@
 #include <webp/encode.h>
 
 namespace residua::engine {
+
+using tests::littleEndian;
+
 namespace {
-
-std::string littleEndian(std::uint64_t value, int bytes)
-{
-    std::string text;
-    for (int i = 0; i < bytes; ++i) {
-        text.push_back(static_cast<char>(value >> (8 * i) & 255U));
-    }
-    return text;
-}
-
-std::uint32_t crc32(const std::string& text)
-{
-    std::uint32_t sum = 0xffffffff;
-    for (const char byte : text) {
-        sum ^= static_cast<unsigned char>(byte);
-        for (int bit = 0; bit < 8; ++bit) {
-            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
-        }
-    }
-    return ~sum;
-}
 
 std::string pngOf(const void* values, std::int64_t height, std::int64_t width, png_uint_32 format)
 {
@@ -128,13 +112,6 @@ std::string animatedWebp()
     const std::string extended = "VP8X" + littleEndian(10, 4) + "\2" + std::string(3, '\0') + littleEndian(3, 3) +
                                  littleEndian(3, 3) + "ANIM" + littleEndian(6, 4) + std::string(6, '\0');
     return "RIFF" + littleEndian(4 + extended.size(), 4) + "WEBP" + extended;
-}
-
-std::string gzipOf(const std::string& content)
-{
-    const std::size_t size = content.size();
-    return std::string("\x1f\x8b\x08\0\0\0\0\0\0\3", 10) + "\1" + littleEndian(size, 2) + littleEndian(~size, 2) +
-           content + littleEndian(crc32(content), 4) + littleEndian(size, 4);
 }
 
 } // namespace residua::engine

@@ -21,7 +21,5 @@ void writeFile(const std::filesystem::path& path, const std::string& bytes);
 [[nodiscard]] std::string cmykJpegOf(const Picture& picture);
 /// Returns the beginning of an animated WebP file.
 [[nodiscard]] std::string animatedWebp();
-/// Returns a gzip file (RFC 1952) with one stored block. `content` is below 64 KiB.
-[[nodiscard]] std::string gzipOf(const std::string& content);
 
 } // namespace residua::engine

@@ -5,6 +5,7 @@
 #include "engine/pictures/picture_set.h"
 #include "projects/base/random.h"
 #include "tests/engine/pictures/picture_files.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -17,6 +18,7 @@
 
 using namespace residua;
 using namespace residua::engine;
+using residua::tests::gzipOf;
 namespace fs = std::filesystem;
 
 namespace {
