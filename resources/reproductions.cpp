@@ -37,17 +37,18 @@ constexpr std::string_view kFigure6CameOut =
     "seed 2 of the weights: the two largest weights of each layer sum to 0.77 to 1; from layer 4 on the largest skips "
     "layers (2:4 0.58, 2:5 0.80, 2:6 0.68, 2:7 0.61, 4:8 0.58)";
 constexpr std::string_view kSizesCameOut =
-    "validation loss, one seed (three differ by 0.01): plain / 2-DCA / DCA: 4 layers 2.717 / 2.713 / 2.720, 8 layers "
+    "validation loss, one seed (seeds deviate by about 0.01): plain / 2-DCA / DCA: 4 layers 2.717 / 2.713 / 2.720, 8 "
+    "layers "
     "2.719 / 2.744 / 2.716, 12 layers 2.723 / 2.731 / 2.722: depth does not help in 500 steps";
 constexpr std::string_view kC4CameOut =
     "validation loss, one seed, plain / 2-DCA: 4 layers of 96 2.733 / 2.734, 8 of 96 2.720 / 2.736, 8 of 128 2.719 / "
     "2.744: 2-DCA is not ahead";
 constexpr std::string_view kOthersCameOut =
     "validation loss, one seed: plain 2.719, LAuReL-PA 2.713, DenseFormer 2.724, HC of 4 2.713, HC of 10 2.718, 2-DCA "
-    "2.744, DCA 2.716: all but 2-DCA within the 0.01 by which seeds differ";
-constexpr std::string_view kAncreCameOut = "validation loss, mean of three seeds, plain / ANCRe: AdamW 2.772 / 2.759, "
-                                           "GaLore 2.761 / 2.776; deviations 0.004 to "
-                                           "0.009";
+    "2.744, DCA 2.716: all but 2-DCA are within 0.01 of plain, as seeds are of each other";
+constexpr std::string_view kAncreCameOut =
+    "validation loss, mean of three seeds, plain / ANCRe: AdamW 2.772 / 2.759, GaLore 2.761 / 2.776; deviations 0.004 "
+    "to 0.009";
 constexpr std::string_view kFigure4CameOut =
     "up to 48 layers: L^-0.35 to L^-0.39 for tau of 0 to 0.75, L^-0.65 for tau 1";
 
@@ -126,11 +127,11 @@ void addDcaFigures(Rows& rows)
 
 void addDcaTables(Rows& rows)
 {
-    rows.push_back(
-        {kDca, "table-1", "speed and perplexity of k-DCA, 24 layers on LM1B", Coverage::Small, kLanguage8,
-         study(R"(sweep dca-language "DCA, table 1" -o OUT/runs)"),
-         "perplexity: transformer 15.14; k = 1 14.48, 2 14.41, 4 14.50, 8 14.49, 16 14.35, 24 14.35",
-         "validation loss, one seed: plain 2.719; k = 1 2.722, 2 2.744, 4 2.721, 8 2.716; three seeds differ by 0.01"});
+    rows.push_back({kDca, "table-1", "speed and perplexity of k-DCA, 24 layers on LM1B", Coverage::Small, kLanguage8,
+                    study(R"(sweep dca-language "DCA, table 1" -o OUT/runs)"),
+                    "perplexity: transformer 15.14; k = 1 14.48, 2 14.41, 4 14.50, 8 14.49, 16 14.35, 24 14.35",
+                    "validation loss, one seed: plain 2.719; k = 1 2.722, 2 2.744, 4 2.721, 8 2.716; seeds deviate by "
+                    "about 0.01"});
     rows.push_back(
         {kDca, "table-2", "perplexity by width, 12 layers on LM1B", Coverage::Small,
          "8 layers of width 64, 96 and 128 on the synthetic language, 500 steps",
@@ -216,11 +217,12 @@ void addAncre(Rows& rows)
     rows.push_back(missing(kAncre, "figure-8", "reinforcement learning with networks of 16 and 64 layers",
                            "needs contrastive reinforcement learning and its simulators",
                            "ANCRe of 16 layers is at least as good as 64 plain ones"));
-    rows.push_back({kAncre, "table-1", "where shortcuts end: MHSA, FFN or both", Coverage::Small, kLanguage8,
-                    study(R"(sweep ancre-language "ANCRe, table 1" -o OUT/runs)"),
-                    "60M / 130M: none 30.39 / 25.07, MHSA 29.62 / 24.48, FFN 30.43 / 24.98, both 29.73 / 24.41",
-                    "validation loss, mean of three seeds: none 2.729, MHSA 2.729, FFN 2.739, both 2.728; deviations "
-                    "0.002 to 0.009"});
+    rows.push_back(
+        {kAncre, "table-1", "where shortcuts end: MHSA, FFN or both", Coverage::Small, kLanguage8,
+         study(R"(sweep ancre-language "ANCRe, table 1" -o OUT/runs)"),
+         "60M / 130M: none 30.39 / 25.07, MHSA 29.62 / 24.48, FFN 30.43 / 24.98, both 29.73 / 24.41",
+         "validation loss, mean of three seeds: none (table 5) 2.729, MHSA 2.729, FFN 2.739, both 2.728; deviations "
+         "0.002 to 0.009"});
     rows.push_back({kAncre, "table-2", "LLaMA 60M to 1B, with GaLore and without", Coverage::Small,
                     "8 layers of width 128 on the synthetic language, 500 steps, three seeds; GaLore of rank 32",
                     study(R"(sweep ancre-language "ANCRe, table 2" -o OUT/runs)"),
@@ -232,12 +234,12 @@ void addAncre(Rows& rows)
                     study(R"(sweep ancre-language "ANCRe, table 4" -o OUT/runs)"),
                     "130M / 350M: none diverges, outgoing 25.03 / 18.63, ingoing 24.48 / 18.32",
                     "validation loss, mean of three seeds: none 2.710, outgoing 2.722, ingoing 2.729; deviations to "
-                    "0.018: none does not diverge in 8 layers"});
+                    "0.018: 8 layers do not diverge without a normalisation"});
     rows.push_back({kAncre, "table-5", "all shortcuts fixed, or the cascade alone learned", Coverage::Small, kLanguage8,
                     study(R"(sweep ancre-language "ANCRe, table 5" -o OUT/runs)"),
                     "130M / 350M: fixed 1/j diverges, cascade 27.18 / 21.72, ANCRe 24.48 / 18.32",
                     "validation loss, mean of three seeds: plain 2.729, fixed 1/j 2.728, cascade 2.729, ANCRe 2.729; "
-                    "deviations to 0.020: none diverges in 8 layers"});
+                    "deviations to 0.020: 8 layers do not diverge with fixed weights"});
     rows.push_back(
         {kAncre,
          "table-6",
@@ -246,7 +248,7 @@ void addAncre(Rows& rows)
          kLanguage8,
          {"bench plain-language", "bench ancre-language"},
          "130M: 14 h 45 min and 14 h 46 min, 23.26 GB and 23.36 GB",
-         "on two cores, twice each: ANCRe makes 3 % fewer steps a second; memory at its peak 242 and 244 MiB"});
+         "on two cores, twice each: ANCRe makes 3 % fewer steps a second; memory at its peak 243 and 244 MiB"});
     rows.push_back(drawing(kAncre, "table-7", "settings of the language models"));
     rows.push_back(drawing(kAncre, "table-8", "temperatures of the reinforcement learning"));
 }
@@ -377,8 +379,9 @@ void addNlra(Rows& rows)
          "small ReLU networks in place of an EfficientNet-b7",
          {"analyze theory --figure 2 -o OUT/figure-2.svg", R"(sweep wide-relu "figure 2" -o OUT/runs)", kReport},
          "the smaller the error of the fit, the higher the accuracy",
-         "validation loss, mean of three seeds, by steps of the fit: 0 0.149, 1 0.170, 2 and 6 0.115; one seed in "
-         "three is best without a fit"});
+         "validation loss, mean of three seeds, by steps of the fit: 0 0.149, 1 0.170, 2 and 6 0.115; deviations 0.06 "
+         "to "
+         "0.12: two of the three seeds are best without a fit"});
     rows.push_back({kNlra,
                     "figure-3",
                     "sqrt h(rho) over rho",

@@ -384,6 +384,19 @@ NodeKind attentionKind()
             .parametersRule = attentionParameters};
 }
 
+/// The cost of an output that is copied from the inputs or a table.
+NodeCost copyCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
+{
+    return {0, 0, elementsOf(out[0], context)};
+}
+
+/// The cost of an output to whose elements one number each is added.
+NodeCost additionCost(const ParamMap&, Shapes, Shapes out, std::int64_t context)
+{
+    const double elements = elementsOf(out[0], context);
+    return {0, elements, elements};
+}
+
 } // namespace
 
 std::vector<NodeKind> sequenceKinds()
@@ -401,10 +414,7 @@ std::vector<NodeKind> sequenceKinds()
                                  "Rows of the table; vocab is the data's."),
                     integerParam("dim", "Features", std::string("d"), "features", "Features of a row.")},
          .shapeRule = tokenEmbeddingShape,
-         .costRule =
-             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
-                 return NodeCost{0, 0, elementsOf(out[0], context)};
-             },
+         .costRule = copyCost,
          .parametersRule =
              [](const ParamMap& p, Shapes) {
                  return std::vector<NodeParameter>{
@@ -420,11 +430,7 @@ std::vector<NodeKind> sequenceKinds()
          .params = {integerParam("length", "Positions", std::string("seq"), "tokens",
                                  "The longest sequence; seq is the training plan's.")},
          .shapeRule = positionShape,
-         .costRule =
-             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
-                 const double elements = elementsOf(out[0], context);
-                 return NodeCost{0, elements, elements};
-             },
+         .costRule = additionCost,
          .parametersRule =
              [](const ParamMap& p, Shapes in) {
                  return std::vector<NodeParameter>{
@@ -441,11 +447,7 @@ std::vector<NodeKind> sequenceKinds()
                     integerParam(kColumnsParam, "Columns", std::int64_t{0}, "positions",
                                  "Of a grid of patches, row by row: 14 in ViT-S/16; 0: a sequence.", 0)},
          .shapeRule = sinusoidShape,
-         .costRule =
-             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
-                 const double elements = elementsOf(out[0], context);
-                 return NodeCost{0, elements, elements};
-             }},
+         .costRule = additionCost},
         {.key = "class_token",
          .title = "Class token",
          .category = "Sequence",
@@ -455,10 +457,7 @@ std::vector<NodeKind> sequenceKinds()
          .outputs = {"out"},
          .params = {},
          .shapeRule = classTokenShape,
-         .costRule =
-             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
-                 return NodeCost{0, 0, elementsOf(out[0], context)};
-             },
+         .costRule = copyCost,
          .parametersRule =
              [](const ParamMap&, Shapes in) {
                  return std::vector<NodeParameter>{{"weight", {1, in[0].features()}, ParameterClass::Table}};
@@ -472,10 +471,7 @@ std::vector<NodeKind> sequenceKinds()
          .outputs = {"out"},
          .params = {},
          .shapeRule = firstTokenShape,
-         .costRule =
-             [](const ParamMap&, Shapes, Shapes out, std::int64_t context) {
-                 return NodeCost{0, 0, elementsOf(out[0], context)};
-             }},
+         .costRule = copyCost},
         {.key = "mean_pool",
          .title = "Mean over positions",
          .category = "Sequence",

@@ -342,6 +342,10 @@ private Q_SLOTS:
         QTest::newRow("patches") << "vectors"
                                  << "x input; i image height=8 width=8; p patchify patch=2; q patchify patch=2; s add; "
                                     "m mean_pool; y output; x > i; i > p; i > q; p > s.in1; q > s.in2; s > m; m > y";
+        QTest::newRow("class token")
+            << "vectors"
+            << "x input; i image height=8 width=8; p patchify patch=2; c class_token; e position_embedding length=17; "
+               "f first_token; y output; x > i; i > p; p > c; c > e; e > f; f > y";
         QTest::newRow("images") << "vectors"
                                 << "x input; i image height=8 width=8; a conv2d out=4; b conv2d out=4; s add; "
                                    "c conv2d out=2 stride=2; f flatten; l linear; y output; x > i; i > a; i > b; "
