@@ -95,9 +95,10 @@ OperatorResult buildClassToken(const NodeContext& node)
     });
 }
 
+/// Copies the position: a view that a reader keeps for the backward pass would keep the whole sequence.
 OperatorResult buildFirstToken(const NodeContext&)
 {
-    return makeOperator([](const Inputs& in, const Pass&) { return in[0].select(1, 0); });
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].select(1, 0).clone(); });
 }
 
 OperatorResult buildMeanPool(const NodeContext&)
