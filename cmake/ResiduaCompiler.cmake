@@ -26,11 +26,12 @@ add_library(residua_compiler INTERFACE)
 target_compile_options(residua_compiler INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wundef -Wvla>
   $<$<AND:$<BOOL:${RESIDUA_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
-# GCC 12 warns of overlapping copies inside its own std::string, and at -O3 of values that were not set and of sizes that
-# are too large inside its own std::variant, std::map and std::string.
+# GCC 12 warns of overlapping copies inside its own std::string, and at -O3 of values that were not set, of sizes that are
+# too large and of places outside an array, inside its own std::variant, std::map and std::string.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(residua_compiler INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-Wno-maybe-uninitialized -Wno-stringop-overflow>)
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-Wno-maybe-uninitialized -Wno-stringop-overflow
+      -Wno-array-bounds>)
 endif()
 if(RESIDUA_SANITIZE)
   # -O1, and no checks of every pointer for what the address sanitizer or the processor finds when it is followed: they
