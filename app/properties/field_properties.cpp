@@ -4,6 +4,7 @@
 
 #include "projects/edit/field_edit.h"
 
+#include <QComboBox>
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -116,6 +117,15 @@ QString choiceLine(const projects::Choice& choice)
 {
     const QString help = translated(std::string(choice.help));
     return help.isEmpty() ? schemaLine(choice.title) : QStringLiteral("%1: %2").arg(schemaLine(choice.title), help);
+}
+
+void fillChoices(QComboBox& box, std::string_view pointer)
+{
+    const projects::FieldEntry field = projects::fieldOfSchema(pointer).value();
+    for (const projects::Choice& choice : field.choices) {
+        box.addItem(choiceLine(choice), box.count());
+    }
+    box.setCurrentIndex(static_cast<int>(std::get<std::int64_t>(field.defaultValue)));
 }
 
 std::vector<Property> fieldProperties(const Project& project, std::string_view part)

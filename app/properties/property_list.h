@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+class QComboBox;
+
 namespace residua::app {
 
 /// The context of the properties' words for translators.
@@ -19,6 +21,9 @@ struct PropertyText {
 [[nodiscard]] QString schemaLine(std::string_view words);
 /// Returns a choice with its help: "Text: a file, or a folder of .txt files".
 [[nodiscard]] QString choiceLine(const projects::Choice& choice);
+/// Fills the box with the choices of the schema's field at `pointer` and selects its default. The data of an item is
+/// the index of its choice.
+void fillChoices(QComboBox& box, std::string_view pointer);
 
 /// The pointer of the texts of a mixture.
 inline constexpr const char* kMixtureParts = "/data/source/parts";

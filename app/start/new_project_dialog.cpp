@@ -16,7 +16,6 @@
 #include "projects/cost/cost.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -51,17 +50,6 @@ struct ReadData {
     Result<engine::DataPreview> preview;
 };
 
-/// Fills the box with the choices of the schema's field at `pointer` and selects its default. The data of an item is
-/// the index of its choice.
-void fillChoices(QComboBox& box, std::string_view pointer)
-{
-    const projects::FieldEntry field = projects::fieldOfSchema(pointer).value();
-    for (const projects::Choice& choice : field.choices) {
-        box.addItem(choiceLine(choice), box.count());
-    }
-    box.setCurrentIndex(static_cast<int>(std::get<std::int64_t>(field.defaultValue)));
-}
-
 } // namespace
 
 NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent)
@@ -81,6 +69,7 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
           spinBoxOf(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
       m_amount(new QLabel(this)),
       m_preview(new QPlainTextEdit(this)),
+      m_recipe(new QComboBox(this)),
       m_depth(spinBoxOf(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
       m_width(spinBoxOf(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
       m_topology(new QComboBox(this)),
@@ -173,6 +162,9 @@ QFormLayout* NewProjectDialog::makeNetworkForm()
     m_networkForm = new QFormLayout;
     m_networkForm->setVerticalSpacing(kRowSpacing);
     m_networkForm->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_recipe->setObjectName(QStringLiteral("newRecipe"));
+    m_recipe->setAccessibleName(tr("Size"));
+    m_networkForm->addRow(tr("Size"), m_recipe);
     m_networkForm->addRow(tr("Depth"), m_depth);
     m_networkForm->addRow(tr("Width"), m_width);
     m_networkForm->addRow(tr("Topology"), m_topology);
@@ -225,6 +217,7 @@ void NewProjectDialog::layOut()
 void NewProjectDialog::connectFields()
 {
     connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
+    connect(m_recipe, &QComboBox::currentIndexChanged, this, &NewProjectDialog::propose);
     connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browseFile);
     connect(m_browseFolder, &QPushButton::clicked, this, &NewProjectDialog::browseFolder);
     connect(m_train, &QPushButton::clicked, this, &NewProjectDialog::trainTokeniser);
@@ -275,6 +268,7 @@ projects::NewProject NewProjectDialog::wanted() const
     projects::NewProject wanted;
     wanted.name = m_name->text().trimmed().isEmpty() ? "Untitled" : m_name->text().trimmed().toStdString();
     wanted.source = source();
+    wanted.recipe = m_recipe->currentData().toString().toStdString();
     wanted.depth = m_depth->value();
     wanted.width = m_width->value();
     wanted.topology = m_topology->currentData().toString().toStdString();
@@ -284,11 +278,34 @@ projects::NewProject NewProjectDialog::wanted() const
     return wanted;
 }
 
-/// For other data, sets the sizes of the example that trains on such data.
+/// For other data, offers the recipes that read such data.
 void NewProjectDialog::chooseKind()
 {
     const projects::Source chosen = source();
-    const projects::NewProject proposal = projects::proposalFor(chosen);
+    {
+        const QSignalBlocker quiet(m_recipe);
+        m_recipe->clear();
+        m_recipe->addItem(tr("small, as the example"), QString());
+        for (const projects::Recipe& recipe : projects::recipes()) {
+            if (projects::fitsRecipe(recipe, chosen)) {
+                m_recipe->addItem(QString::fromStdString(recipe.title), QString::fromStdString(recipe.name));
+                m_recipe->setItemData(m_recipe->count() - 1, QString::fromStdString(recipe.summary), Qt::ToolTipRole);
+            }
+        }
+    }
+    m_networkForm->setRowVisible(m_recipe, m_recipe->count() > 1);
+    const QSignalBlocker still(m_vocabulary);
+    m_vocabulary->setValue(static_cast<int>(proposedVocabulary(chosen)));
+    m_counted.clear(); // a tokeniser's file is counted again
+    propose();
+}
+
+/// Sets the sizes of the recipe, or of the example that trains on such data.
+void NewProjectDialog::propose()
+{
+    const projects::Source chosen = source();
+    const projects::NewProject proposal =
+        projects::proposalFor(chosen, m_recipe->currentData().toString().toStdString());
     const auto project = projects::projectFrom(proposal);
     {
         const std::pair<QSpinBox*, std::int64_t> values[] = {{m_depth, proposal.depth},
@@ -300,9 +317,6 @@ void NewProjectDialog::chooseKind()
             const QSignalBlocker quiet(box);
             box->setValue(static_cast<int>(value));
         }
-        const QSignalBlocker still(m_vocabulary);
-        m_vocabulary->setValue(static_cast<int>(proposedVocabulary(chosen)));
-        m_counted.clear(); // a tokeniser's file is counted again
         const QSignalBlocker quiet(m_topology);
         m_topology->clear();
         for (const auto& preset : projects::topologyPresets(project ? project->network : projects::Network{})) {

@@ -50,6 +50,7 @@ private:
     [[nodiscard]] QFormLayout* makeNetworkForm();
     void connectFields();
     void chooseKind();
+    void propose();
     void browseFile();
     void browseFolder();
     void browseModel();
@@ -83,6 +84,7 @@ private:
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs
     QPlainTextEdit* m_preview;
+    QComboBox* m_recipe; ///< network and training at a paper's size, or the example for such data
     QSpinBox* m_depth;
     QSpinBox* m_width;
     QComboBox* m_topology;

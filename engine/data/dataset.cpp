@@ -116,11 +116,19 @@ struct Opener {
 
     Opened operator()(const projects::SyntheticLanguage& source) const
     {
-        const NestedAgreement language(source);
+        // Of an objective that hides tokens, the last token is the mask.
+        const bool hides = projects::traitsOf(project.network.objective).targetOf == projects::TargetOf::Hidden;
+        projects::SyntheticLanguage spoken = source;
+        spoken.vocabulary -= hides ? 1 : 0;
+        const NestedAgreement language(spoken);
+        std::vector<std::string> words = language.words();
+        if (hides) {
+            words.emplace_back("[MASK]");
+        }
         TokenSequence tokens;
         tokens.append(language.generate(project.seeds.data, source.tokens), source.vocabulary);
         const SplitRanges ranges = split(tokens.size());
-        return TokenDataset::create(std::move(tokens), ranges, wordCodec(language.words()), source.vocabulary,
+        return TokenDataset::create(std::move(tokens), ranges, wordCodec(std::move(words)), source.vocabulary,
                                     project.training.sequenceLength, kSyntheticLanguage);
     }
 

@@ -153,7 +153,16 @@ bool hasValidationPart(const DataSource& data)
 void checkMasking(const Project& project, Problems& problems)
 {
     const Masking& masking = project.data.masking;
-    if (traitsOf(project.network.objective).targetOf == TargetOf::Hidden && masking.masked + masking.random > 1) {
+    if (traitsOf(project.network.objective).targetOf != TargetOf::Hidden) {
+        return;
+    }
+    const auto* const language = std::get_if<SyntheticLanguage>(&project.data.source);
+    if (language && language->vocabulary <= kFewestWords) {
+        problems.error(kSource + "/vocabulary", "got " + std::to_string(language->vocabulary) + ", expected at least " +
+                                                    std::to_string(kFewestWords + 1) +
+                                                    ": one of the tokens is the mask");
+    }
+    if (masking.masked + masking.random > 1) {
         problems.error(kData + "/masking/random", "and the share that becomes the mask are " +
                                                       numberText(masking.masked + masking.random) +
                                                       " of the chosen tokens, expected at most 1");

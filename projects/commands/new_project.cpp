@@ -6,10 +6,12 @@
 #include "projects/edit/edit.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/schema/describe_data.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/topology_choice.h"
 
@@ -156,19 +158,74 @@ void cure(Project& project)
     }
 }
 
+/// Sets the recipe's stages. Another depth has stages of the same shares.
+Status takeSchedule(Project& project, const Recipe& recipe)
+{
+    if (recipe.schedule.empty()) {
+        return Done{};
+    }
+    const std::int64_t depth = project.network.depth();
+    const std::string text = depth == recipe.project.network.depth()
+                                 ? recipe.schedule
+                                 : recipe.schedule.substr(0, recipe.schedule.find(' '));
+    Result<StageSchedule> schedule = scheduleFrom(text, depth, project.training.steps);
+    if (!schedule) {
+        return schedule.error();
+    }
+    project.schedule = *std::move(schedule);
+    return Done{};
+}
+
+/// Fits the network's ends to the data.
+void fitEnds(Project& project, const Source& source)
+{
+    if (const auto* const texts = std::get_if<LabelledTextData>(&source)) {
+        makeClassifier(project, *texts);
+    }
+    makeStem(project, source);
+}
+
+/// Pictures get the form that the recipe's network reads.
+Source asRead(const Source& source, const Recipe& recipe)
+{
+    const auto* const form = std::get_if<PictureData>(&recipe.project.data.source);
+    const auto* const given = std::get_if<PictureData>(&source);
+    if (!form || !given) {
+        return source;
+    }
+    PictureData result = *form;
+    result.path = given->path;
+    result.validationPath = given->validationPath;
+    result.skipBad = given->skipBad;
+    return result;
+}
+
 } // namespace
 
-NewProject proposalFor(const Source& source)
+bool fitsRecipe(const Recipe& recipe, const Source& source)
 {
-    const Project& example = exampleFor(source).project;
+    const Source own = asRead(source, recipe);
+    const ExampleSchema read = examplesOf(recipe.project.data);
+    const ExampleSchema given = examplesOf({.source = own});
+    return fits(traitsOf(recipe.project.network.objective), given) &&
+           read.input().isTokens() == given.input().isTokens() &&
+           std::holds_alternative<LabelledTextData>(own) ==
+               std::holds_alternative<LabelledTextData>(recipe.project.data.source);
+}
+
+NewProject proposalFor(const Source& source, const std::string& recipe)
+{
+    const Recipe* const chosen = findRecipe(recipe);
+    const Project& base = chosen ? chosen->project : exampleFor(source).project;
     NewProject proposal;
     proposal.source = source;
-    proposal.depth = example.network.depth();
-    proposal.width = example.network.width;
-    proposal.topology = example.topology.preset;
-    proposal.steps = example.training.steps;
-    proposal.batch = example.training.batch;
-    proposal.sequenceLength = example.training.sequenceLength;
+    proposal.recipe = recipe;
+    proposal.depth = base.network.depth();
+    proposal.width = base.network.width;
+    proposal.topology = chosen ? chosen->topology : base.topology.preset;
+    proposal.steps = base.training.steps;
+    proposal.batch = base.training.batch;
+    proposal.sequenceLength = base.training.sequenceLength;
     return proposal;
 }
 
@@ -177,11 +234,20 @@ Result<Project> projectFrom(const NewProject& wanted)
     if (const Status sizes = checkSizes(wanted); !sizes) {
         return sizes.error();
     }
-    Project project = exampleFor(wanted.source).project;
+    const Recipe* const recipe = findRecipe(wanted.recipe);
+    if (!recipe && !wanted.recipe.empty()) {
+        return Error{"recipe", "there is no recipe \"" + wanted.recipe + "\""};
+    }
+    if (recipe && !fitsRecipe(*recipe, wanted.source)) {
+        const auto title = [](const Source& source) { return std::string(Choices<Source>::all[source.index()].title); };
+        return Error{"recipe",
+                     recipe->name + " reads " + title(recipe->project.data.source) + ", got " + title(wanted.source)};
+    }
+    Project project = recipe ? recipe->project : exampleFor(wanted.source).project;
     project.name = wanted.name;
-    project.description.clear();
+    project.description = recipe ? recipe->summary : std::string();
     project.sweeps.clear();
-    project.data.source = wanted.source;
+    project.data.source = recipe ? asRead(wanted.source, *recipe) : wanted.source;
     project.network.stack = {{project.network.stack.front().block, wanted.depth}};
     setWidth(project, wanted.width);
     project.training.steps = wanted.steps;
@@ -197,10 +263,11 @@ Result<Project> projectFrom(const NewProject& wanted)
         return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
     }
     useOwnBlocks(project.network, preset->wiring);
-    if (const auto* const texts = std::get_if<LabelledTextData>(&wanted.source)) {
-        makeClassifier(project, *texts);
+    if (!recipe) {
+        fitEnds(project, wanted.source);
+    } else if (const Status staged = takeSchedule(project, *recipe); !staged) {
+        return staged.error();
     }
-    makeStem(project, wanted.source);
     if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
         return wired.error();
     }

@@ -24,30 +24,6 @@ Graph passThrough()
     return GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
 }
 
-Graph embeddingStem()
-{
-    return GraphBuilder()
-        .node("input", "input")
-        .node("embedding", "token_embedding")
-        .node("output", "output")
-        .wire("input", "embedding")
-        .wire("embedding", "output")
-        .build();
-}
-
-Graph languageHead()
-{
-    return GraphBuilder()
-        .node("input", "input")
-        .node("norm", "rms_norm")
-        .node("logits", "linear", {{"out", std::string("vocab")}})
-        .node("output", "output")
-        .wire("input", "norm")
-        .wire("norm", "logits")
-        .wire("logits", "output")
-        .build();
-}
-
 Graph linearGraph(const std::string& out)
 {
     return GraphBuilder()
@@ -81,8 +57,8 @@ Project languageProject(const std::string& name, const std::string& topology)
     project.description = kLanguageCard;
     project.data.source = SyntheticLanguage{};
     project.network.width = 128;
-    project.network.stem = embeddingStem();
-    project.network.head = languageHead();
+    project.network.stem = tokenStem();
+    project.network.head = tokenHead();
     project.network.tieHead = true;
     stackOf(project.network, "transformer", 8);
     project.topology = topologyNamed(topology, project.network);
@@ -435,6 +411,34 @@ Project smallVit()
     return project;
 }
 
+/// A small BERT on the synthetic language, with the norms in front as RaPTr has them.
+Project smallBert()
+{
+    Project project = languageProject("Small BERT", "plain");
+    project.description = "An encoder of 8 layers that fills in hidden tokens of the synthetic language";
+    project.network.objective = Objective::MaskedToken;
+    project.network.stem = bertStem(project.training.sequenceLength);
+    project.network.head = maskedHead();
+    stackOf(project.network, "gpt", 8);
+    project.network.blocks.front().graph = bidirectional(project.network.blocks.front().graph);
+    project.training.steps = 2000;
+    project.training.learningRate.warmupSteps = 100;
+    project.training.validateEvery = 100;
+    project.training.checkpointEvery = 500;
+    project.training.observeEvery = 20;
+    Project staged = project;
+    staged.schedule = scheduleFrom("raptr 4-5-7-8", staged.network.depth(), staged.training.steps).value();
+    project.sweeps = {
+        {"topologies", {topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}},
+        {"RaPTr, tables 1 and 8",
+         {equalFlopAxis(
+              staged,
+              {{"baseline", "none"}, {"RaPTr", "raptr 4-5-7-8"}, {"stacking", "stacking 4-5-7-8"}, {"PLD", "pld 0.5"}}),
+          seedAxis()}},
+    };
+    return project;
+}
+
 std::vector<Example> makeExamples()
 {
     std::vector<Example> result{
@@ -463,6 +467,8 @@ std::vector<Example> makeExamples()
          wideRelu()},
         {"small-vit", "Small ViT", "Vision transformer on generated pictures: which two of five parts does it see?",
          smallVit()},
+        {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides",
+         smallBert()},
     };
     return result;
 }

@@ -299,6 +299,64 @@ Graph withMask(Graph graph, const std::string& field)
     return graph;
 }
 
+Graph tokenStem()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("embedding", "token_embedding")
+        .node("output", "output")
+        .wire("input", "embedding")
+        .wire("embedding", "output")
+        .build();
+}
+
+Graph tokenHead()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("norm", "rms_norm")
+        .node("logits", "linear", {{"out", text("vocab")}})
+        .node("output", "output")
+        .wire("input", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
+Graph bertStem(std::int64_t length)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("embedding", "token_embedding")
+        .node("positions", "position_embedding", {{"length", length}})
+        .node("norm", "layer_norm")
+        .node("output", "output")
+        .wire("input", "embedding")
+        .wire("embedding", "positions")
+        .wire("positions", "norm")
+        .wire("norm", "output")
+        .build();
+}
+
+Graph maskedHead()
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("final_norm", "layer_norm")
+        .node("dense", "linear", {{"bias", true}})
+        .node("gelu", "activation", {{"function", text("gelu")}})
+        .node("norm", "layer_norm")
+        .node("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "final_norm")
+        .wire("final_norm", "dense")
+        .wire("dense", "gelu")
+        .wire("gelu", "norm")
+        .wire("norm", "logits")
+        .wire("logits", "output")
+        .build();
+}
+
 Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
 {
     constexpr std::int64_t kFewestPatches = 49;

@@ -23,6 +23,14 @@ struct BlockPreset {
 [[nodiscard]] const std::vector<BlockPreset>& blockPresets();
 /// Returns the graph with an input node for the condition `field`, a padding mask that every attention and mean reads.
 [[nodiscard]] Graph withMask(Graph graph, const std::string& field);
+/// Returns a stem that looks tokens up in a table.
+[[nodiscard]] Graph tokenStem();
+/// Returns a head that reads the next token's logits from an RMS norm.
+[[nodiscard]] Graph tokenHead();
+/// Returns BERT's stem for one text: tokens and up to `length` learned positions, then a norm.
+[[nodiscard]] Graph bertStem(std::int64_t length);
+/// Returns BERT's head for hidden tokens, after the norm that ends a network whose layers have their norms in front.
+[[nodiscard]] Graph maskedHead();
 /// Returns a stem that cuts pictures [channels, height, width] into patches as a sequence with learned positions. The
 /// side of a patch is the largest power of two up to 16 that divides both sides and gives at least 49 patches, or
 /// else 1.

@@ -100,6 +100,8 @@ struct TokenFileData {
     bool operator==(const TokenFileData&) const = default;
 };
 
+/// The smallest vocabulary of the synthetic language: a full stop, one kind of bracket, and a word.
+inline constexpr std::int64_t kFewestWords = 11;
 /// A seeded synthetic language with agreement across nested levels. A deeper network predicts it better.
 struct SyntheticLanguage {
     std::int64_t vocabulary = 64;

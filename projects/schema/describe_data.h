@@ -167,7 +167,7 @@ struct Fields<SyntheticLanguage> {
         v({"vocabulary",
            "vocabulary",
            "Distinct tokens of the language.",
-           {.unit = "tokens", .range = Range::within(11, 1'000'000)}},
+           {.unit = "tokens", .range = Range::within(kFewestWords, 1'000'000)}},
           &SyntheticLanguage::vocabulary);
         v({"levels",
            "levels",

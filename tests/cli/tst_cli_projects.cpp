@@ -46,6 +46,27 @@ private slots:
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
     }
 
+    /// A paper's network on pictures of one's own, smaller where the options say so.
+    void newFollowsARecipe()
+    {
+        const Ran listed = run({"new", "--list"});
+        QVERIFY(listed.output.contains("dca-vit-s16: ") && listed.output.contains("raptr-bert-large: "));
+        const Ran made =
+            run({"new", path("vit"), "--recipe", "dca-vit-s16", "--data", path("pictures"), "--layers", "4"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        const projects::Project vit = opened("vit");
+        QCOMPARE(vit.topology.preset, std::string("dca"));
+        QCOMPARE(vit.network.depth(), std::int64_t{4});
+        const auto* const pictures = std::get_if<projects::PictureData>(&vit.data.source);
+        QVERIFY(pictures && pictures->path == "../pictures" && pictures->height == 224);
+        write("words.txt", QByteArray("to be or not to be, ").repeated(300));
+        const Ran bert = run({"new", path("bert"), "--recipe", "raptr-bert-base", "--data", path("words.txt"),
+                              "--tokeniser", "characters"});
+        QVERIFY2(bert.code == 0, qPrintable(bert.errors));
+        QCOMPARE(opened("bert").schedule.stages.size(), std::size_t{4});
+        QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
+    }
+
     /// Also where the directory is not written by its name.
     void newNamesTheProjectAfterItsDirectory()
     {
@@ -133,6 +154,11 @@ private slots:
         QTest::newRow("data twice") << QStringList{"--mix", ".=1", "--data", "."} << "instead of --data";
         QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"}
                                          << "t.bin is neither";
+        QTest::newRow("no such recipe") << QStringList{"--recipe", "dca-vit"} << "did you mean dca-vit-s16?";
+        QTest::newRow("a recipe of an example")
+            << QStringList{"--example", "small-vit", "--recipe", "dca-vit-s16"} << "has its own data and sizes";
+        QTest::newRow("a recipe of other data")
+            << QStringList{"--recipe", "raptr-bert-base", "--data", path("t.csv")} << "reads text, got labelled text";
         QTest::newRow("no layers") << QStringList{"--layers", "0"} << "at least 1";
     }
     void newRefusesWhatItCannotMake()
@@ -140,6 +166,7 @@ private slots:
         QFETCH(QStringList, words);
         QFETCH(QString, said);
         write("t.bin", QByteArray(100, '\0'));
+        write("t.csv", "text,label\na,b\n");
         const Ran ran = run(QStringList{"new", path("refused")} + words);
         QCOMPARE(ran.code, 1);
         QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));

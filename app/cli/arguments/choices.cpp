@@ -3,6 +3,7 @@
 
 #include "engine/api/export_format.h"
 #include "projects/library/examples.h"
+#include "projects/library/recipes.h"
 #include "projects/schema/fields.h"
 #include "resources/help.h"
 
@@ -52,6 +53,12 @@ const std::vector<std::string>& exampleNames()
 {
     static const auto kNames =
         namesOf(projects::examples(), [](const projects::Example& example) { return example.name; });
+    return kNames;
+}
+
+const std::vector<std::string>& recipeNames()
+{
+    static const auto kNames = namesOf(projects::recipes(), [](const projects::Recipe& recipe) { return recipe.name; });
     return kNames;
 }
 

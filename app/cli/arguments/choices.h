@@ -12,6 +12,7 @@ namespace residua::cli {
 /// The words that options and positionals accept, for shell completion. Each list is made once; any thread.
 
 [[nodiscard]] const std::vector<std::string>& exampleNames();
+[[nodiscard]] const std::vector<std::string>& recipeNames();
 [[nodiscard]] const std::vector<std::string>& topologyNames();
 [[nodiscard]] const std::vector<std::string>& topicNames(); ///< pages of the help
 [[nodiscard]] const std::vector<std::string>& exportNames();

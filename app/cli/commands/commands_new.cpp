@@ -11,6 +11,7 @@
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "projects/library/recipes.h"
 #include "projects/model/source_tokeniser.h"
 #include "projects/schema/describe_data.h"
 
@@ -32,12 +33,18 @@ Exit listExamples(const Console& console)
         console.line(example.name + ": " + example.title + "\n    " + example.summary);
         list.push_back({{"name", example.name}, {"title", example.title}, {"summary", example.summary}});
     }
+    console.line("at a paper's size, of your data (--recipe):");
+    for (const projects::Recipe& recipe : projects::recipes()) {
+        console.line(recipe.name + ": " + recipe.title + "\n    " + recipe.summary);
+        list.push_back({{"name", recipe.name}, {"title", recipe.title}, {"summary", recipe.summary}});
+    }
     console.value(list);
     return Exit::Ok;
 }
 
 /// The options that cannot be combined with an example.
-constexpr const char* kSizes[] = {"data", "mix", "field", "tokeniser", "topology", "layers", "width", "steps"};
+constexpr const char* kSizes[] = {"recipe",   "data",   "mix",   "field", "tokeniser",
+                                  "topology", "layers", "width", "steps"};
 
 /// The tokenisers that a word fully specifies. The others need a file.
 std::vector<projects::TokeniserKind> wordTokenisers()
@@ -97,13 +104,26 @@ Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::fi
 /// Makes a project from data, sizes and a topology.
 Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
 {
-    projects::Source source = projects::SyntheticLanguage{};
-    if (namesData(arguments)) {
+    const projects::Recipe* const recipe = projects::findRecipe(arguments.text("recipe"));
+    if (!recipe && arguments.has("recipe")) {
+        return Error{"--recipe", "no recipe \"" + arguments.text("recipe") + "\"" +
+                                     meantHint(arguments.text("recipe"), recipeNames(), kTypedHint,
+                                               "; residua-cli new --list shows them")};
+    }
+    projects::Source source = recipe ? recipe->project.data.source : projects::SyntheticLanguage{};
+    if (auto* const pictures = std::get_if<projects::PictureData>(&source); pictures && arguments.has("data")) {
+        pictures->path = storedPath(arguments.text("data"), directory);
+    } else if (namesData(arguments)) {
         const Result<projects::Source> given = dataSource(arguments, directory);
         if (!given) {
             return given.error();
         }
+        const projects::Tokeniser* const usual = projects::tokeniserOf(source);
+        const projects::Tokeniser tokeniser = recipe && usual ? *usual : projects::Tokeniser{};
         source = *given;
+        if (projects::Tokeniser* const place = recipe ? projects::tokeniserOf(source) : nullptr) {
+            *place = tokeniser;
+        }
     }
     if (arguments.has("tokeniser")) {
         const Result<projects::Tokeniser> tokeniser = tokeniserFrom(arguments.text("tokeniser"), directory);
@@ -122,7 +142,7 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
     if (!folder) {
         return folder.error();
     }
-    projects::NewProject wanted = projects::proposalFor(source);
+    projects::NewProject wanted = projects::proposalFor(source, arguments.text("recipe"));
     wanted.name = folder->filename().string();
     wanted.topology = arguments.text("topology", wanted.topology);
     wanted.depth = arguments.integer("layers", wanted.depth);
@@ -194,7 +214,10 @@ std::vector<Command> newCommands()
          {{{"DIR", "where to make it; the directory may exist", Presence::Optional}},
           {offering(OptionSpec{"example", OptionKind::Text, "NAME", "which example (default: the first of --list)"},
                     exampleNames()),
-           {"list", OptionKind::Flag, "", "list the examples"},
+           offering(OptionSpec{"recipe", OptionKind::Text, "NAME",
+                               "instead: network and training at a paper's size; --data names what it trains on"},
+                    recipeNames()),
+           {"list", OptionKind::Flag, "", "list the examples and the recipes"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
             "(.bin), or a folder of such"},

@@ -87,6 +87,24 @@ private slots:
         }
     }
 
+    /// A recipe that reads the chosen data sets sizes and topology.
+    void recipesAreOfferedForTheirData()
+    {
+        NewProjectDialog* dialog = open();
+        auto* recipe = child<QComboBox>(*dialog, "newRecipe");
+        chooseData(*dialog, "Linear regression");
+        QVERIFY(!recipe->isVisible());
+        chooseData(*dialog, "Pictures");
+        QVERIFY(recipe->isVisible());
+        QCOMPARE(recipe->count(), 2);
+        recipe->setCurrentIndex(1);
+        QCOMPARE(child<QSpinBox>(*dialog, "newWidth")->value(), 384);
+        QCOMPARE(child<QComboBox>(*dialog, "newTopology")->currentData().toString(), QString("dca"));
+        chooseData(*dialog, "Text");
+        QCOMPARE(recipe->currentIndex(), 0);
+        QVERIFY(recipe->findData("raptr-bert-base") > 0 && recipe->findData("dca-vit-s16") < 0);
+    }
+
     /// What a document may hold can be chosen, and nothing else.
     void numbersHaveTheRangesOfTheSchema()
     {

@@ -126,6 +126,22 @@ private Q_SLOTS:
         }
     }
 
+    /// The synthetic language speaks with all tokens but the last, which is the mask.
+    void syntheticLanguageHasAMask()
+    {
+        m_project.data = {.source = projects::SyntheticLanguage{.vocabulary = 12, .levels = 2, .tokens = 20'000}};
+        const auto dataset = opened(m_project);
+        QVERIFY(dataset);
+        QCOMPARE(dataset->codec()->piece(11), std::string("[MASK]"));
+        Batch batch;
+        QVERIFY(dataset->fill(batch, Split::Train, 5, 0, kMaskedRows).ok());
+        QVERIFY(std::ranges::count(tokensIn(batch), 11) > 4 * kMaskedRows / 2);
+        QVERIFY(std::ranges::count(targetsIn(batch), 11) == 0);
+        std::get<projects::SyntheticLanguage>(m_project.data.source).vocabulary = 11;
+        const auto refused = Dataset::open(m_project, m_folder);
+        QVERIFY(!refused && refused.error().text().find("one of the tokens is the mask") != std::string::npos);
+    }
+
     /// All pieces of a word are predicted, or none; those of WordPiece after the first begin with "##".
     void wordsAreWhole()
     {

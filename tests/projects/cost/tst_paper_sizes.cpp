@@ -5,6 +5,7 @@
 #include "projects/cost/cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/model/source_tokeniser.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/graph_text.h"
@@ -96,7 +97,10 @@ private slots:
     void deepCrossAttentionTables();
     void deepCrossAttentionSizes_data();
     void deepCrossAttentionSizes();
-    void llamaSizes();
+    void recipesHaveThePapersSizes_data();
+    void recipesHaveThePapersSizes();
+    void recipesHoldTogether_data();
+    void recipesHoldTogether();
     void visionTransformerSizes();
     void muddFormerAsReleased();
     void newProjectUnderMuddIsTheAuthors();
@@ -178,21 +182,77 @@ void TestPaperSizes::deepCrossAttentionSizes()
     QCOMPARE(std::round(matrices / 1e6), millions);
 }
 
-/// The hidden sizes of the LLaMA runs of ANCRe, 60M to 1B.
-void TestPaperSizes::llamaSizes()
+void TestPaperSizes::recipesHaveThePapersSizes_data()
 {
-    for (const auto& [width, hidden] : {std::pair{512, 1376}, {768, 2048}, {1024, 2736}, {2048, 5461}}) {
-        Project project = underTopology("plain");
-        project.network.width = width;
-        const auto report = costOf(project);
-        const double d = width;
-        QCOMPARE(static_cast<double>(report->layers[0].parameters), 4 * d * d + 3 * d * hidden + 2 * d);
-    }
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<qint64>("parameters");
+    const auto row = [](const char* recipe, qint64 parameters) { QTest::newRow(recipe) << recipe << parameters; };
+    row("dca-lm1b", 49'653'040);
+    row("dca-vit-s16", 22'122'472);
+    row("ancre-llama-60m", 58'073'600);
+    row("ancre-llama-130m", 134'105'856);
+    row("ancre-llama-350m", 367'969'280);
+    row("ancre-llama-1b", 1'339'082'752);
+    // As BertForMaskedLM: the norm that ends the layers has as many weights as the two token types, which are left out.
+    row("raptr-bert-base", 109'514'298);
+    row("raptr-bert-large", 335'174'458);
 }
 
-/// ViT-S/16 of DeepCrossAttention's table 8, as Beyer et al. (2022) have it: the mean over positions, fixed positions
-/// of a grid, with and without the layer before the classes; and with learned positions, without and with a class
-/// token.
+/// Without the weights of the topology.
+void TestPaperSizes::recipesHaveThePapersSizes()
+{
+    QFETCH(QString, recipe);
+    QFETCH(qint64, parameters);
+    const Recipe* const found = findRecipe(recipe.toStdString());
+    QVERIFY(found != nullptr);
+    Source source = found->project.data.source;
+    if (auto* const pictures = std::get_if<PictureData>(&source)) {
+        *pictures = {.path = "imagenet", .validationPath = {}}; // the recipe says the rest
+    }
+    NewProject wanted = proposalFor(source, found->name);
+    QCOMPARE(wanted.topology, found->topology);
+    wanted.topology = kPlainPreset;
+    const auto project = projectFrom(wanted);
+    QVERIFY2(project.ok(), project ? "" : project.error().text().c_str());
+    const auto report = costOf(*project);
+    QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
+    QCOMPARE(report->total.parameters, parameters);
+    QCOMPARE(project->schedule.stages.empty(), found->schedule.empty());
+}
+
+/// The same, with the topology of the paper and data that are named, has no problem but data that are not there.
+void TestPaperSizes::recipesHoldTogether_data()
+{
+    recipesHaveThePapersSizes_data();
+}
+
+void TestPaperSizes::recipesHoldTogether()
+{
+    QFETCH(QString, recipe);
+    const Recipe& found = *findRecipe(recipe.toStdString());
+    Source source = found.project.data.source;
+    std::visit(
+        [](auto& each) {
+            if constexpr (requires { each.path; }) {
+                each.path = "data";
+            }
+        },
+        source);
+    if (Tokeniser* const tokeniser = tokeniserOf(source)) {
+        tokeniser->model = "tokenizer";
+    }
+    const auto project = projectFrom(proposalFor(source, found.name));
+    QVERIFY2(project.ok(), project ? "" : project.error().text().c_str());
+    for (const Problem& problem : validate(*project)) {
+        QVERIFY2(problem.severity != Severity::Error, problem.text().c_str());
+    }
+    QVERIFY(!projectFrom(proposalFor(LinearRegression{}, found.name)).ok());
+    NewProject shallow = proposalFor(source, found.name);
+    shallow.depth = 6;
+    QVERIFY(projectFrom(shallow).ok()); // stages of the same shares
+}
+
+/// ViT-S/16 with learned positions: the mean over positions, and a class token.
 void TestPaperSizes::visionTransformerSizes()
 {
     Project project = findExample("small-vit")->project;
@@ -214,7 +274,6 @@ void TestPaperSizes::visionTransformerSizes()
         return valid && report ? report->total.parameters : -1;
     };
     QCOMPARE(parameters(), 21'974'632 + 196 * 384);
-    const Network ofMeans = project.network;
     project.network.stem =
         GraphBuilder()
             .node("input", "input")
@@ -232,30 +291,6 @@ void TestPaperSizes::visionTransformerSizes()
             .build();
     std::ranges::find(project.network.head.nodes, "mean_pool", &Node::kind)->kind = "first_token";
     QCOMPARE(parameters(), 22'050'664); // timm's vit_small_patch16_224
-    project.network = ofMeans;
-    for (Node& node : project.network.stem.nodes) {
-        if (node.kind == "position_embedding") {
-            node.kind = "sinusoidal_positions";
-            node.params = {{"columns", std::int64_t{14}}};
-        }
-    }
-    QCOMPARE(parameters(), 21'974'632);
-    project.network.head = GraphBuilder()
-                               .node("input", "input")
-                               .node("norm", "layer_norm")
-                               .node("mean", "mean_pool")
-                               .node("pre_logits", "linear", {{"bias", true}})
-                               .node("tanh", "activation", {{"function", std::string("tanh")}})
-                               .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
-                               .node("output", "output")
-                               .wire("input", "norm")
-                               .wire("norm", "mean")
-                               .wire("mean", "pre_logits")
-                               .wire("pre_logits", "tanh")
-                               .wire("tanh", "classes")
-                               .wire("classes", "output")
-                               .build();
-    QCOMPARE(parameters(), 22'122'472);
 }
 
 /// MUDDFormer 2.8B as its authors have released it: norms on queries and keys, three norms before the attention from

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/library/recipes.h"
+
+#include "projects/library/presets.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+constexpr double kDropout = 0.1; ///< of LM1B's example in Flax and of BERT
+
+/// Drops elements of the output of the node `name` while training.
+void dropAfter(Graph& graph, const std::string& name)
+{
+    const auto node = std::ranges::find(graph.nodes, name, &Node::name);
+    const NodeId read = node->id;
+    NodeId last = read;
+    for (const Node& each : graph.nodes) {
+        last = std::max(last, each.id);
+    }
+    const NodeId dropped{static_cast<std::uint32_t>(last) + 1};
+    for (Wire& wire : graph.wires) {
+        if (wire.from.node == read) {
+            wire.from.node = dropped;
+        }
+    }
+    graph.wires.push_back({{read, "out"}, {dropped, "in"}});
+    std::ranges::sort(graph.wires);
+    graph.nodes.push_back({dropped, "dropout", "drop_" + name, {{"rate", kDropout}}});
+}
+
+/// Sets a parameter of every node that has it.
+void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value)
+{
+    for (Node& node : graph.nodes) {
+        if (node.kind == kind) {
+            node.params[key] = value;
+        }
+    }
+}
+
+void setEpsilon(Network& network, double epsilon)
+{
+    for (Graph* const graph : {&network.stem, &network.blocks.front().graph, &network.head}) {
+        setParam(*graph, "layer_norm", "epsilon", epsilon);
+    }
+}
+
+/// Dropout where BERT and Flax's example of LM1B have it: on the attention's weights, after both halves, and after the
+/// embedding, whose last node is `embedded`.
+void dropEverywhere(Network& network, const std::string& embedded)
+{
+    Graph& block = network.blocks.front().graph;
+    setParam(block, "attention", "dropout", kDropout);
+    dropAfter(block, "attention");
+    dropAfter(block, "down");
+    dropAfter(network.stem, embedded);
+}
+
+Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads)
+{
+    Project project;
+    Network& network = project.network;
+    network.width = width;
+    const auto preset = std::ranges::find(blockPresets(), block, &BlockPreset::name);
+    network.blocks = {{preset->name, preset->name, preset->graph}};
+    network.stack = {{preset->name, depth}};
+    setParam(network.blocks.front().graph, "attention", "heads", heads);
+    const std::vector<TopologyPreset> topologies = topologyPresets(network);
+    project.topology = {kPlainPreset, std::ranges::find(topologies, kPlainPreset, &TopologyPreset::name)->wiring};
+    project.training.precision = Precision::Bf16;
+    return project;
+}
+
+/// Section 5 of DeepCrossAttention: the example of Flax for LM1B, whose defaults are the constants that are printed.
+Recipe lm1b()
+{
+    constexpr std::int64_t kVocabulary = 30'000;
+    Project project = sized("gpt", 6, 512, 8);
+    Network& network = project.network;
+    project.data.source =
+        TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
+    network.stem = GraphBuilder()
+                       .node("input", "input")
+                       .node("embedding", "token_embedding")
+                       .node("positions", "sinusoidal_positions")
+                       .node("output", "output")
+                       .wire("input", "embedding")
+                       .wire("embedding", "positions")
+                       .wire("positions", "output")
+                       .build();
+    network.head = GraphBuilder()
+                       .node("input", "input")
+                       .node("norm", "layer_norm")
+                       .node("logits", "linear", {{"out", std::string("vocab")}, {"bias", true}})
+                       .node("output", "output")
+                       .wire("input", "norm")
+                       .wire("norm", "logits")
+                       .wire("logits", "output")
+                       .build();
+    setParam(network.blocks.front().graph, "attention", "bias", std::string("none"));
+    setParam(network.blocks.front().graph, "activation", "function", std::string("relu"));
+    setEpsilon(network, 1e-6);
+    dropEverywhere(network, "positions");
+    project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
+    TrainingPlan& plan = project.training;
+    plan.sequenceLength = 128;
+    plan.batch = 256;
+    plan.accumulate = 8;
+    plan.steps = 500'000;
+    plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weightDecay = 0.1};
+    plan.learningRate = {.peak = 0.0016, .warmupSteps = 1000, .curve = RateCurve::InverseSquareRoot};
+    plan.clipNorm = 0;
+    return {"dca-lm1b",
+            "DCA: LM1B",
+            "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
+            std::move(project),
+            "dca",
+            {}};
+}
+
+/// Table 8 of DeepCrossAttention: "Better plain ViT baselines" (Beyer et al., 2022).
+Recipe vitS16()
+{
+    constexpr std::int64_t kSide = 224;
+    Project project = sized("gpt", 12, 384, 6);
+    Network& network = project.network;
+    project.data.source = PictureData{.path = {},
+                                      .validationPath = {},
+                                      .height = kSide,
+                                      .width = kSide,
+                                      .channels = 3,
+                                      .classes = 1000};
+    project.data.validationFraction = 0.01;
+    project.data.augmentation.flip = true;
+    network.objective = Objective::Classification;
+    network.stem = patchStem(3, kSide, kSide);
+    for (Node& node : network.stem.nodes) {
+        if (node.kind == "position_embedding") {
+            node.kind = "sinusoidal_positions";
+            node.params = {{"columns", kSide / 16}};
+        }
+    }
+    network.head = GraphBuilder()
+                       .node("input", "input")
+                       .node("norm", "layer_norm")
+                       .node("mean", "mean_pool")
+                       .node("pre_logits", "linear", {{"bias", true}})
+                       .node("tanh", "activation", {{"function", std::string("tanh")}})
+                       .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}, {"start", 0.0}})
+                       .node("output", "output")
+                       .wire("input", "norm")
+                       .wire("norm", "mean")
+                       .wire("mean", "pre_logits")
+                       .wire("pre_logits", "tanh")
+                       .wire("tanh", "classes")
+                       .wire("classes", "output")
+                       .build();
+    Graph& block = network.blocks.front().graph;
+    block = bidirectional(block);
+    setParam(block, "activation", "function", std::string("gelu_tanh"));
+    setEpsilon(network, 1e-6);
+    project.initialisation = {.law = InitLaw::XavierUniform, .scale = 1, .scaleResidualByDepth = false};
+    TrainingPlan& plan = project.training;
+    plan.sequenceLength = 1;
+    plan.batch = 256;
+    plan.accumulate = 4;
+    plan.steps = 111'476; // 90 epochs of the first 99 % of ImageNet's training pictures
+    plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weightDecay = 0.1};
+    plan.learningRate = {.peak = 1e-3, .warmupSteps = 10'000, .curve = RateCurve::Cosine, .finalFraction = 0};
+    return {"dca-vit-s16",
+            "DCA: ViT-S/16",
+            "12 layers of 384 on pictures of 224 × 224 in 1,000 classes, 90 epochs of ImageNet (table 8)",
+            std::move(project),
+            "dca",
+            {}};
+}
+
+/// The LLaMA runs of ANCRe (section 4.1): GaLore's configurations.
+Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, std::int64_t heads, std::int64_t steps,
+             double peak, std::int64_t micro)
+{
+    constexpr std::int64_t kSequences = 512;
+    Project project = sized("transformer", depth, width, heads);
+    project.data.source =
+        JsonLinesData{.path = {},
+                      .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
+    project.network.stem = tokenStem();
+    project.network.head = tokenHead();
+    project.initialisation.scaleResidualByDepth = false;
+    TrainingPlan& plan = project.training;
+    plan.sequenceLength = 256;
+    plan.batch = micro;
+    plan.accumulate = kSequences / micro;
+    plan.steps = steps;
+    plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weightDecay = 0};
+    plan.learningRate = {.peak = peak, .warmupSteps = steps / 10, .curve = RateCurve::Cosine, .finalFraction = 0.1};
+    plan.clipNorm = 0;
+    plan.residualPrecision = ResidualPrecision::Bf16;
+    std::string lower = size;
+    std::ranges::transform(lower, lower.begin(), [](char c) { return c == 'M' ? 'm' : c == 'B' ? 'b' : c; });
+    return {"ancre-llama-" + lower,
+            "ANCRe: LLaMA-" + size,
+            std::to_string(depth) + " layers of " + std::to_string(width) + ", 32,000 tokens, " +
+                std::to_string(steps / 1000) + ",000 steps of 512 (tables 1 to 7)",
+            std::move(project),
+            "ancre-ingoing",
+            {}};
+}
+
+/// BERT as RaPTr trains it (section 4): norms in front, masked tokens alone, the rate constant up to the last stage.
+Recipe bert(const std::string& name, const std::string& title, std::int64_t depth, std::int64_t width,
+            std::int64_t heads, std::int64_t batch, std::int64_t steps, const std::string& schedule)
+{
+    constexpr std::int64_t kMicro = 64;
+    constexpr std::int64_t kPositions = 512;
+    Project project = sized("gpt", depth, width, heads);
+    Network& network = project.network;
+    project.data.source =
+        TextData{{}, {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 30'522}};
+    network.objective = Objective::MaskedToken;
+    network.stem = bertStem(kPositions);
+    network.head = maskedHead();
+    network.tieHead = true;
+    network.blocks.front().graph = bidirectional(network.blocks.front().graph);
+    setEpsilon(network, 1e-12);
+    dropEverywhere(network, "norm");
+    project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 0.02, .scaleResidualByDepth = false};
+    TrainingPlan& plan = project.training;
+    plan.sequenceLength = 128;
+    plan.batch = kMicro;
+    plan.accumulate = batch / kMicro;
+    plan.steps = steps;
+    plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-6, .weightDecay = 0.01};
+    plan.learningRate = {.peak = 1e-4,
+                         .warmupSteps = 10'000,
+                         .curve = RateCurve::Linear,
+                         .finalFraction = 0,
+                         .decay = RateDecay::InLastStage};
+    return {name,
+            title,
+            std::to_string(depth) + " layers of " + std::to_string(width) + " on Wikipedia and books, " +
+                std::to_string(steps / 1000) + ",000 steps of " + std::to_string(batch) + " (tables 1, 8 to 10)",
+            std::move(project),
+            kPlainPreset,
+            schedule};
+}
+
+} // namespace
+
+const std::vector<Recipe>& recipes()
+{
+    static const std::vector<Recipe> all{
+        lm1b(),
+        vitS16(),
+        llama("60M", 8, 512, 8, 10'000, 5e-3, 256),
+        llama("130M", 12, 768, 12, 20'000, 1e-3, 128),
+        llama("350M", 24, 1024, 16, 60'000, 1e-3, 64),
+        llama("1B", 24, 2048, 32, 100'000, 5e-4, 16),
+        bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),
+        bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
+    };
+    return all;
+}
+
+const Recipe* findRecipe(const std::string& name)
+{
+    const auto found = std::ranges::find(recipes(), name, &Recipe::name);
+    return found == recipes().end() ? nullptr : &*found;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/model/project.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// A network and its training at the size of a paper. The data do not ship with the program: a person names them.
+struct Recipe {
+    std::string name; ///< stable key for --recipe
+    std::string title;
+    std::string summary;  ///< one line
+    Project project;      ///< under the plain residual, with data of the right kind and an empty path
+    std::string topology; ///< the preset that the paper is about
+    std::string schedule; ///< for scheduleFrom(); empty: every step trains all layers
+};
+/// dca-lm1b, dca-vit-s16, ancre-llama-60m, -130m, -350m, -1b, raptr-bert-base, raptr-bert-large. Immutable; any thread.
+[[nodiscard]] const std::vector<Recipe>& recipes();
+/// Returns null for an unknown name.
+[[nodiscard]] const Recipe* findRecipe(const std::string& name);
+
+} // namespace residua::projects
