@@ -22,6 +22,8 @@ const BenchShape kShapes[] = {
     {"small", "transformer", 8, 256, 4, 256, 256, false},
     {"llama130m", "transformer", 12, 768, 12, 32'000, 256, false},
     {"gpt2-124m", "gpt", 12, 768, 12, 50'304, 1024, true}, // the vocabulary is padded as nanoGPT and llm.c pad it
+    {"small-vit", "gpt", 6, 64, 4, 10, 1, false, true},
+    {"small-bert", "gpt", 8, 128, 4, 64, 64, true, true},
 };
 
 projects::Graph gptStem(std::int64_t length)
@@ -85,17 +87,19 @@ const BenchShape* findShape(const std::string& name)
 
 Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology)
 {
-    projects::Project project = projects::findExample("plain-language")->project;
+    projects::Project project = projects::findExample(shape.isExample ? shape.name : "plain-language")->project;
     project.training = {};
     project.training.sequenceLength = shape.length;
-    project.data.source = projects::SyntheticLanguage{.vocabulary = shape.vocabulary, .tokens = 1'000'000};
-    project.network.width = shape.width;
-    project.network.tieHead = shape.tied;
-    project.network.blocks = {blockOf(shape)};
-    project.network.stack = {{shape.block, shape.layers}};
-    if (shape.block == "gpt") {
-        project.network.stem = gptStem(shape.length);
-        project.network.head = headWith("layer_norm");
+    if (!shape.isExample) {
+        project.data.source = projects::SyntheticLanguage{.vocabulary = shape.vocabulary, .tokens = 1'000'000};
+        project.network.width = shape.width;
+        project.network.tieHead = shape.tied;
+        project.network.blocks = {blockOf(shape)};
+        project.network.stack = {{shape.block, shape.layers}};
+        if (shape.block == "gpt") {
+            project.network.stem = gptStem(shape.length);
+            project.network.head = headWith("layer_norm");
+        }
     }
     const auto presets = projects::topologyPresets(project.network);
     const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
@@ -112,7 +116,8 @@ Result<engine::TrainerParts> openOnRandomTokens(const projects::Project& project
     if (!opened) {
         return opened.error();
     }
-    Result<std::unique_ptr<engine::Dataset>> dataset = randomTokens(shape);
+    Result<std::unique_ptr<engine::Dataset>> dataset =
+        shape.isExample ? engine::Dataset::open(project, {}) : randomTokens(shape);
     if (!dataset) {
         return dataset.error();
     }

@@ -10,26 +10,27 @@
 
 namespace residua::tests {
 
-/// The sizes of a language network that peer_pytorch.py has as well.
+/// The sizes of a network that peer_pytorch.py has as well.
 struct BenchShape {
     std::string name;
     std::string block; ///< a BlockPreset: "transformer" or "gpt"
     std::int64_t layers = 0;
     std::int64_t width = 0;
     std::int64_t heads = 0;
-    std::int64_t vocabulary = 0;
-    std::int64_t length = 0; ///< tokens of a sequence
-    bool tied = false;       ///< the head has the embedding's weights
+    std::int64_t vocabulary = 0; ///< or classes
+    std::int64_t length = 0;     ///< tokens of a sequence
+    bool tied = false;           ///< the head has the embedding's weights
+    bool isExample = false;      ///< the example of this name, on its data
 };
 
-/// small, llama130m (ANCRe, table 2) or gpt2-124m. Null for another name.
+/// small, llama130m (ANCRe, table 2), gpt2-124m, small-vit or small-bert. Null for another name.
 [[nodiscard]] const BenchShape* findShape(const std::string& name);
 
 /// A project of this shape whose depth is wired by the topology preset `topology`. Its training plan is the default,
 /// apart from the sequence length. The error says which preset is unknown.
 [[nodiscard]] Result<projects::Project> projectOf(const BenchShape& shape, const std::string& topology);
 
-/// Opens a project of this shape on uniformly random tokens in place of its data.
+/// Opens a project of this shape on uniformly random tokens in place of its data, or an example on its data.
 [[nodiscard]] Result<engine::TrainerParts> openOnRandomTokens(const projects::Project& project, const BenchShape& shape,
                                                               const std::string& device);
 

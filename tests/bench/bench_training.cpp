@@ -35,10 +35,11 @@ constexpr const char* kHelp =
     R"(bench_training [options]: training speed of language networks on random tokens, AdamW, gradient clipping
 
   --shape NAME            small (default; 8 layers, width 256, T 256, 256 tokens), llama130m (ANCRe, table 2; T 256,
-                          32,000 tokens) or gpt2-124m (T 1024, 50,304 tokens)
+                          32,000 tokens), gpt2-124m (T 1024, 50,304 tokens), or the examples small-vit (pictures count
+                          as tokens) and small-bert
   --topologies LIST       topology presets, default plain; --topology is the same
   --residual LIST         fp32 (default), bf16, or both separated by a comma
-  --precision fp32|bf16   default bf16, for small fp32
+  --precision fp32|bf16   default bf16, for small ones fp32
   --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
   --steps N, --warmup N   measured steps of each network, default 8, and steps before them, default 2
   --device cpu|cuda:N     default cpu
@@ -104,7 +105,9 @@ Options parse(int argc, char** argv)
                         {"--deterministic", &options.isDeterministic},
                         {"--threads", &options.threads}});
     options.steps = std::max<std::int64_t>(options.steps, 1);
-    options.precision = !options.precision.empty() ? options.precision : options.shape == "small" ? "fp32" : "bf16";
+    options.precision = !options.precision.empty()           ? options.precision
+                        : options.shape.starts_with("small") ? "fp32"
+                                                             : "bf16";
     if (options.peakTflops == 0 && options.device != "cpu") {
         options.peakTflops = 989;
     }

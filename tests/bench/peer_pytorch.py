@@ -26,15 +26,20 @@ class Shape:
     width: int
     heads: int
     hidden: int
-    vocabulary: int
+    vocabulary: int  # or classes
     length: int
+    family: str = "decoder"
 
 
 SHAPES = {
     "small": Shape(False, 8, 256, 4, 688, 256, 256),
     "llama130m": Shape(False, 12, 768, 12, 2048, 32000, 256),
     "gpt2-124m": Shape(True, 12, 768, 12, 3072, 50304, 1024),
+    "small-vit": Shape(True, 6, 64, 4, 256, 10, 1, "vit"),  # the examples of these names
+    "small-bert": Shape(True, 8, 128, 4, 512, 64, 64, "bert"),
 }
+SIDE, PATCH = 32, 4  # of the pictures of small-vit, in pixels
+HIDDEN = 0.15  # share of the tokens that BERT predicts
 TEMPERATURE = 0.01  # ANCRe's, of its language models
 LAST = 2  # k of k-DCA
 
@@ -83,7 +88,7 @@ class Block(nn.Module):
 
     def __init__(self, shape, dtype):
         super().__init__()
-        self.heads, self.gpt = shape.heads, shape.gpt
+        self.heads, self.gpt, self.causal = shape.heads, shape.gpt, shape.family == "decoder"
         self.norm_attention = Norm(shape, dtype)
         self.norm_ffn = Norm(shape, dtype)
         self.qkv = Linear(shape.width, 3 * shape.width, shape.gpt)
@@ -93,7 +98,7 @@ class Block(nn.Module):
 
     def attend(self, q, k, v):
         """q, k and v are [batch, time, heads, features]."""
-        mixed = F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=True)
+        mixed = F.scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), is_causal=self.causal)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def attention(self, x, angles):
@@ -150,11 +155,18 @@ class Network(nn.Module):
     def __init__(self, shape, topology, dtype, residual):
         super().__init__()
         self.shape, self.topology, self.residual = shape, topology, residual
-        self.embedding = nn.Parameter(torch.empty(shape.vocabulary, shape.width))
-        self.positions = nn.Parameter(torch.empty(shape.length, shape.width)) if shape.gpt else None
+        vit, bert = shape.family == "vit", shape.family == "bert"
+        self.embedding = nn.Parameter(torch.empty(shape.vocabulary, shape.width)) if not vit else None
+        self.patches = nn.Conv2d(3, shape.width, PATCH, PATCH) if vit else None
+        positions = (SIDE // PATCH) ** 2 if vit else shape.length
+        self.positions = nn.Parameter(torch.empty(positions, shape.width)) if shape.gpt else None
+        self.norm_embedding = Norm(shape, dtype) if bert else None
+        self.dense = Linear(shape.width, shape.width, True) if bert else None
+        self.norm_head = Norm(shape, dtype) if bert else None
+        self.bias = nn.Parameter(torch.zeros(shape.vocabulary)) if vit or bert else None
         self.blocks = nn.ModuleList(Block(shape, dtype) for _ in range(shape.layers))
         self.norm = Norm(shape, dtype)
-        self.head = None if shape.gpt else nn.Parameter(torch.empty(shape.vocabulary, shape.width))
+        self.head = None if shape.gpt and not vit else nn.Parameter(torch.empty(shape.vocabulary, shape.width))
         if topology == "ancre":
             self.c = nn.ParameterList(nn.Parameter(torch.zeros(j)) for j in range(1, shape.layers + 1))
         self.last = LAST if topology == "k-dca" else 0
@@ -194,15 +206,24 @@ class Network(nn.Module):
             stack.push((a + block.ffn(mixed[0] + a)).to(self.residual))
         return self.final(stack.entries)[0]
 
-    def forward(self, tokens, targets):
-        x = F.embedding(tokens, self.embedding)
+    def embed(self, inputs):
+        if self.patches is not None:
+            return self.patches(inputs).flatten(2).transpose(1, 2) + self.positions
+        x = F.embedding(inputs, self.embedding)
         if self.positions is not None:
-            x = x + self.positions[: tokens.shape[1]]
+            x = x + self.positions[: inputs.shape[1]]
+        return x if self.norm_embedding is None else self.norm_embedding(x)
+
+    def forward(self, inputs, targets):
         angles = None if self.shape.gpt else (self.cosine, self.sine)
-        x = self.norm(self.body(x.to(self.residual), angles))
+        x = self.norm(self.body(self.embed(inputs).to(self.residual), angles))
+        if self.patches is not None:
+            x = x.mean(1)
+        if self.dense is not None:
+            x = self.norm_head(F.gelu(self.dense(x)))
         head = self.embedding if self.head is None else self.head
-        logits = F.linear(x, head.to(x.dtype))
-        return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+        logits = F.linear(x, head.to(x.dtype), None if self.bias is None else self.bias.to(x.dtype))
+        return F.cross_entropy(logits.flatten(0, -2).float(), targets.flatten())
 
 
 class Member:
@@ -211,7 +232,7 @@ class Member:
     def __init__(self, shape_name, topology, mode, tokens, options):
         self.shape_name, self.topology, self.mode, self.options = shape_name, topology, mode, options
         self.shape, self.cuda = SHAPES[shape_name], options.device != "cpu"
-        self.precision = options.precision or ("fp32" if shape_name == "small" else "bf16")
+        self.precision = options.precision or ("fp32" if shape_name.startswith("small") else "bf16")
         dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
         residual = dtype if options.residual == "bf16" else torch.float32
         self.batch = max(tokens // self.shape.length, 1) if tokens else options.batch
@@ -229,10 +250,19 @@ class Member:
     def allocated(self):
         return torch.cuda.memory_allocated() if self.cuda else 0
 
+    def draw(self):
+        shape, device = self.shape, self.options.device
+        if shape.family == "vit":
+            pictures = torch.randn(self.batch, 3, SIDE, SIDE, device=device)
+            return pictures, torch.randint(shape.vocabulary, (self.batch,), device=device)
+        batch = torch.randint(shape.vocabulary, (self.batch, shape.length + 1), device=device)
+        if shape.family == "bert":
+            hidden = torch.rand(batch.shape, device=device) < HIDDEN
+            return batch[:, :-1], batch.where(hidden, -100)[:, :-1]
+        return batch[:, :-1], batch[:, 1:]
+
     def step(self):
-        size = (self.batch, self.shape.length + 1)
-        batch = torch.randint(self.shape.vocabulary, size, device=self.options.device)
-        self.loss = self.forward(batch[:, :-1], batch[:, 1:])
+        self.loss = self.forward(*self.draw())
         self.loss.backward()
         nn.utils.clip_grad_norm_(self.parameters, 1.0, foreach=True)
         self.optimiser.step()
@@ -270,7 +300,8 @@ class Member:
         tokens = self.batch * self.shape.length
         median = statistics.median_high(self.seconds)
         count = sum(parameter.numel() for parameter in self.parameters)
-        embedding = 0 if self.network.head is None else self.network.embedding.numel()
+        apart = self.network.head is not None and self.network.embedding is not None
+        embedding = self.network.embedding.numel() if apart else 0
         flop = 6 * (count - embedding + self.shape.layers * self.shape.width * self.shape.length)
         text = (f"pytorch-{self.mode} {self.topology}: {tokens / median:.0f} tokens/s, {1e3 * median:.2f} ms a step "
                 f"(median of {len(self.seconds)}; best {1e3 * min(self.seconds):.2f}), ")
@@ -337,7 +368,7 @@ def main():
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
-    parser.add_argument("--precision", choices=("fp32", "bf16"), help="default bf16, for small fp32")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), help="default bf16, for small ones fp32")
     parser.add_argument("--residual", default="fp32", choices=("fp32", "bf16"))
     parser.add_argument("--seconds", type=float, default=0, help="no further round begins after so many")
     parser.add_argument("--peak-tflops", type=float, default=0, help="for the MFU; default 989 on a GPU")

@@ -126,6 +126,14 @@ const Course kCourses[] = {
     {"msg-mlp", OnCpu::Close, [](Project& project) { scheduleAs(project, "msg-mlp"); }},
     {"gradient descent", OnCpu::Close,
      [](Project& project) { project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01}; }},
+    {"pictures", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-vit", "plain"); }},
+    {"pictures, dca", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-vit", "dca"); }},
+    {"hidden tokens", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-bert", "plain"); }},
+    {"hidden tokens, mhc, bf16", OnCpu::Bf16,
+     [](Project& project) {
+         project = tests::familyUnder("small-bert", "mhc");
+         project.training.precision = Precision::Bf16;
+     }},
     {"vectors, all of them in each step", OnCpu::Close,
      [](Project& project) { project = tests::quickVectors(kCourseSteps); }},
 };

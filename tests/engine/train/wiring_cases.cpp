@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wiring_cases.h"
 
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/engine/network/network_harness.h"
 
 #include <algorithm>
@@ -127,6 +129,26 @@ Project wiredLanguage(const std::string& topology, std::int64_t depth)
 {
     const std::string block = blockPresetFor(topologyNamed(topology, depth).wiring).name;
     return small(block, topology, depth);
+}
+
+Project familyUnder(const std::string& example, const std::string& topology)
+{
+    constexpr std::int64_t kSide = 16;
+    Project project = projects::findExample(example)->project;
+    project.network.width = kWidth;
+    project.network.stack.front().repeat = kDepth;
+    setAttention(project, "heads", std::int64_t{2});
+    project.data.augmentation = {};
+    if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {
+        *pictures = {.size = kSide, .samples = 16};
+        project.network.stem = projects::patchStem(3, kSide, kSide);
+    } else {
+        std::get<projects::SyntheticLanguage>(project.data.source).tokens = 20'000;
+        project.training.sequenceLength = 32;
+    }
+    project.training.batch = 16;
+    project.training.learningRate = {3e-3, 0, projects::RateCurve::Constant, 1};
+    return projects::rewired(project, topologyNamed(topology, project.network)).value();
 }
 
 std::vector<WiringCase> wiringCases()

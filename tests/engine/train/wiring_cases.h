@@ -23,6 +23,10 @@ struct WiringCase {
 /// layers.
 [[nodiscard]] projects::Project wiredLanguage(const std::string& topology, std::int64_t depth);
 
+/// An example of a family, "small-vit" or "small-bert", under a topology preset: 4 layers of width 32, few data that do
+/// not change from epoch to epoch, a constant rate.
+[[nodiscard]] projects::Project familyUnder(const std::string& example, const std::string& topology);
+
 /// Sets a parameter of every attention of the project's blocks.
 void setAttention(projects::Project& project, const std::string& name, const projects::ParamValue& value);
 
