@@ -26,7 +26,7 @@ set(RESIDUA_FOLDER_ORDER_projects
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
   api theory host files wire process runs results text pictures tokeniser codec tokens data bundle lowrank runtime ops init graph depth
-  network observe train transfer queries session)
+  network observe ranks train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
 set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
@@ -44,7 +44,7 @@ set(RESIDUA_FAMILY_HEADERS
   "zstd=^zstd(_errors)?[.]h$"
   "png=^png(conf)?[.]h$"
   "jpeg=^j(peglib|config|morecfg|error)[.]h$"
-  "webp=^webp/"
+  "webp=^webp/" "gloo=^gloo/"
   "arrow=^(arrow|parquet)/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"

@@ -3,7 +3,7 @@
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
 #   residua::png  residua::jpeg  residua::webp
-#   residua::torch  Threads::Threads, and residua::arrow where Arrow is there
+#   residua::torch  Threads::Threads, and residua::arrow and residua::gloo where they are there
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -31,6 +31,9 @@ pkg_check_modules(ResiduaWebp REQUIRED IMPORTED_TARGET libwebp)
 find_package(ResiduaTorch REQUIRED)
 find_package(ResiduaArrow)
 
+find_library(RESIDUA_GLOO gloo)
+find_path(RESIDUA_GLOO_HEADERS gloo/allreduce.h)
+
 function(residua_external_alias name target)
   add_library(residua_external_${name} INTERFACE)
   target_link_libraries(residua_external_${name} INTERFACE ${target})
@@ -51,3 +54,9 @@ residua_external_alias(pcre2 PkgConfig::ResiduaPcre2)
 residua_external_alias(png PkgConfig::ResiduaPng)
 residua_external_alias(jpeg PkgConfig::ResiduaJpeg)
 residua_external_alias(webp PkgConfig::ResiduaWebp)
+if(RESIDUA_GLOO AND RESIDUA_GLOO_HEADERS)
+  add_library(residua_external_gloo INTERFACE)
+  target_link_libraries(residua_external_gloo INTERFACE "${RESIDUA_GLOO}")
+  target_include_directories(residua_external_gloo SYSTEM INTERFACE "${RESIDUA_GLOO_HEADERS}")
+  add_library(residua::gloo ALIAS residua_external_gloo)
+endif()

@@ -44,6 +44,7 @@ void prepareEnvironment()
         setenv(kProductMode, mode, 0);
     }
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
 }
 
 void startPrepared(char** arguments)

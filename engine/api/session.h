@@ -59,6 +59,11 @@ struct ResumeRun {
     std::optional<std::int64_t> steps; ///< a new total of steps
     bool waitsForDisk = false;         ///< as in StartRun
 };
+/// On another rank than 0 of those that train together (rankPlace): trains along until rank 0's run ends. Other
+/// commands wait for that.
+struct FollowRun {
+    RunId run{};
+};
 struct Pause {
     RunId run{};
 };
@@ -217,9 +222,14 @@ struct GiveUp {
     QueryTag tag{};
 };
 
-using Command = std::variant<StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+using Command = std::variant<StartRun, ResumeRun, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
                              SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest,
                              LoadWeightsRequest, ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, GiveUp>;
+
+/// True for the commands that begin a run.
+template <class Asked>
+inline constexpr bool kBeginsRun =
+    std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> || std::is_same_v<Asked, FollowRun>;
 
 // ---- Events ---------------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ private:
         if (m_runs) {
             std::visit(
                 [&]<class Asked>(const Asked& asked) {
-                    if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
+                    if constexpr (kBeginsRun<Asked>) {
                         m_active[asked.run] = 0;
                     } else if constexpr (requires { asked.tag; } && !std::is_same_v<Asked, GiveUp>) {
                         m_asked.insert(asked.tag);
@@ -186,7 +186,7 @@ private:
     template <class Asked>
     void answer(const Asked& asked, const Error& why)
     {
-        if constexpr (std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>) {
+        if constexpr (kBeginsRun<Asked>) {
             m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, true});
         } else if constexpr (std::is_same_v<Asked, GiveUp>) {
             // The query that it names has been answered.

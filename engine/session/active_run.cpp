@@ -3,6 +3,7 @@
 
 #include "engine/api/run_paths.h"
 #include "engine/data/mixture.h"
+#include "engine/ranks/ranks.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/gap_record.h"
@@ -57,6 +58,16 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
       m_loop(std::move(trainer)),
       m_recorder(std::move(writer), m_device, threads(), m_loop.lastStep())
 {
+    if (const Result<Ranks*> ranks = Ranks::ofProcess(); ranks && *ranks) {
+        this->trainer().joinRanks(**ranks);
+    }
+}
+
+ActiveRun::~ActiveRun()
+{
+    if (const Result<Ranks*> ranks = Ranks::ofProcess(); ranks && *ranks) {
+        (*ranks)->end();
+    }
 }
 
 std::int64_t ActiveRun::threads()

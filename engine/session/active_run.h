@@ -29,6 +29,11 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink,
                                                                    const PreparationWatches& watches);
 
+    /// Ends the run of the other ranks too.
+    ~ActiveRun();
+    ActiveRun(const ActiveRun&) = delete;
+    ActiveRun& operator=(const ActiveRun&) = delete;
+
     [[nodiscard]] RunId id() const { return m_id; }
     [[nodiscard]] bool running() const { return m_state == State::Running; }
     [[nodiscard]] bool ended() const { return m_state == State::Ended; }

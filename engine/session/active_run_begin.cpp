@@ -6,49 +6,23 @@
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runtime/failure.h"
-#include "engine/session/memory_report.h"
+#include "engine/session/rank_run.h"
 #include "engine/session/resume_point.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace residua::engine {
-namespace {
-
-Result<std::unique_ptr<Trainer>> makeTrainer(const projects::Project& project,
-                                             const std::filesystem::path& projectDirectory, const std::string& device,
-                                             FirstWeights weights, const PreparationWatches& watches)
-{
-    if (const Status valid = checkProject(project); !valid) {
-        return valid.error();
-    }
-    Result<std::unique_ptr<Trainer>> made = Error{};
-    const auto failure = attempt([&] {
-        Result<TrainerParts> parts = openParts(project, projectDirectory, device, weights, watches);
-        made = parts ? Result<std::unique_ptr<Trainer>>(std::make_unique<Trainer>(std::move(*parts)))
-                     : Result<std::unique_ptr<Trainer>>(parts.error());
-    });
-    if (failure) {
-        return describe(*failure, project, device);
-    }
-    return made;
-}
-
-Status restored(Trainer& trainer, const CheckpointFiles& checkpoint, const std::string& device)
-{
-    Status status = Done{};
-    const auto failure = attempt([&] { status = trainer.restore(checkpoint); });
-    return failure ? Status(describe(*failure, trainer.project(), device)) : status;
-}
-
-} // namespace
-
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
                                                     const PreparationWatches& watches)
 {
-    Result<std::unique_ptr<Trainer>> trainer =
-        makeTrainer(command.project, command.projectDirectory, command.device, FirstWeights::Initialised, watches);
+    PreparedRun prepared{command.project, command.projectDirectory, command.device};
+    const Result<std::string> device = callRanks(prepared);
+    if (!device) {
+        return device.error();
+    }
+    prepared.device = *device;
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(prepared, watches);
     if (!trainer) {
         return trainer.error();
     }
@@ -60,7 +34,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     const bool given = command.membership || !command.runDirectory.empty();
     info.name = given ? command.project.name : nameForRun(command.runFolder, command.project);
     info.membership = command.membership;
-    info.device = command.device;
+    info.device = *device;
     info.steps = command.project.training.steps;
     Result<RunWriter> writer =
         command.runDirectory.empty()
@@ -70,8 +44,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     if (!writer) {
         return writer.error();
     }
-    std::unique_ptr<ActiveRun> run(
-        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), *device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->m_waitsForDisk = command.waitsForDisk;
     run->guarded([&] { run->announce(); });
@@ -93,7 +66,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     projects::Project& project = opened->project;
     goOnTo(project, command.steps.value_or(opened->info.steps), &opened->notes);
-    const Result<std::optional<CheckpointFiles>> checkpoint = checkpointToResume(command, opened->info, opened->notes);
+    Result<std::optional<CheckpointFiles>> checkpoint = checkpointToResume(command, opened->info, opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
@@ -106,22 +79,23 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
-    Result<std::unique_ptr<Trainer>> trainer =
-        makeTrainer(project, opened->projectDirectory, command.device,
-                    again ? FirstWeights::Initialised : FirstWeights::Loaded, watches);
+    PreparedRun prepared{project, opened->projectDirectory, command.device, *std::move(checkpoint),
+                         command.runDirectory};
+    const Result<std::string> device = callRanks(prepared);
+    if (!device) {
+        return device.error();
+    }
+    prepared.device = *device;
+    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(prepared, watches);
     if (!trainer) {
         return trainer.error();
-    }
-    if (const Status loaded = again ? Status(Done{}) : restored(**trainer, **checkpoint, command.device); !loaded) {
-        return loaded.error();
     }
     Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));
     if (!writer) {
         return writer.error();
     }
     writer->setSource(opened->projectDirectory, opened->data);
-    std::unique_ptr<ActiveRun> run(
-        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), command.device, sink));
+    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), *device, sink));
     run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
     if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step

@@ -14,6 +14,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/active_run.h"
+#include "engine/session/rank_run.h"
 
 #include <algorithm>
 #include <array>
@@ -39,8 +40,6 @@ constexpr std::chrono::seconds kPreparationNotices{1};
 constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookWhilePaused{200};
 
-template <class Asked>
-constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun>;
 /// True for commands to the active run: Stop, Pause and the like.
 template <class Asked>
 constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
@@ -301,6 +300,11 @@ private:
         (void)useThreads(file && file->info.threads > 0 ? static_cast<int>(file->info.threads) : m_threadsOfNew);
         begin(command.run,
               [&](const PreparationWatches& watches) { return ActiveRun::resume(command, m_sink, watches); });
+    }
+    void carryOut(const FollowRun& command)
+    {
+        (void)useThreads(m_threadsOfNew);
+        followRanks(command, m_sink);
     }
     void carryOut(const Pause& command)
     {

@@ -179,18 +179,21 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
                                     .judge = projects::traitsOf(m_parts.project.network.objective).judge});
 }
 
-Result<DeviceBatch> Trainer::nextBatch()
+Result<DeviceBatch> Trainer::nextBatch(Part part)
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
+    const bool divided = m_ranks != nullptr && part == Part::OfRank;
+    const std::int64_t parts = divided ? m_ranks->count() : 1;
     if (plan.batching == projects::BatchKind::Random) {
+        const std::int64_t number = m_draws * parts + (divided ? m_ranks->rank() : 0);
         const Status filled =
-            m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, m_draws, plan.batch);
+            m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, number, plan.batch / parts);
         if (!filled) {
             return filled.error();
         }
     }
     ++m_draws;
-    m_units += unitsIn(m_batch, m_schema);
+    m_units += parts * unitsIn(m_batch, m_schema);
     return plan.batching == projects::BatchKind::Full
                ? m_fullBatch
                : upload(m_batch, m_schema, m_parts.device, parameterType(plan.precision));
@@ -199,8 +202,9 @@ Result<DeviceBatch> Trainer::nextBatch()
 Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
+    at::Tensor sum; // of the losses, if they are shared
     for (std::int64_t micro = 0; micro < parts; ++micro) {
-        const Result<DeviceBatch> batch = nextBatch();
+        const Result<DeviceBatch> batch = nextBatch(Part::OfRank);
         if (!batch) {
             return batch.error();
         }
@@ -209,9 +213,29 @@ Status Trainer::accumulateGradients(const Pass& pass)
             loss = loss.div(static_cast<double>(parts));
         }
         loss.backward();
-        m_ring.addLoss(loss);
+        if (m_ranks == nullptr) {
+            m_ring.addLoss(loss);
+        } else {
+            sum = sum.defined() ? sum + loss.detach() : loss.detach().clone();
+        }
+    }
+    if (m_ranks != nullptr) {
+        shareGradients(sum);
     }
     return Done{};
+}
+
+void Trainer::shareGradients(const at::Tensor& loss)
+{
+    const at::NoGradGuard noGrad;
+    std::vector<at::Tensor> shared{loss};
+    for (const NamedParameter& parameter : m_parts.network->parameters()) {
+        if (parameter.tensor.grad().defined()) {
+            shared.push_back(parameter.tensor.grad());
+        }
+    }
+    m_ranks->average(shared);
+    m_ring.addLoss(loss);
 }
 
 Pass Trainer::passOf(std::int64_t step)
@@ -229,6 +253,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     double enqueuing = 0; // on a GPU, where takeRecords() adds the device's time
     const Stopwatch stopwatch(m_parts.device.is_cpu() ? m_seconds : enqueuing);
     const c10::DeviceGuard current(m_parts.device); // the custom kernels run on the current device
+    if (m_ranks != nullptr && m_ranks->rank() == 0) {
+        (void)m_ranks->share(kRankStep);
+    }
     m_ring.begin();
     const projects::TrainingPlan& plan = m_parts.project.training;
     applyDeterminism(plan.determinism); // process-wide: another project may have been evaluated since the last step
@@ -310,7 +337,7 @@ Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::
     const std::int64_t units = m_units;
     Status status = Done{};
     for (std::int64_t i = 0; i < count && status; ++i) {
-        if (const Result<DeviceBatch> batch = nextBatch(); batch) {
+        if (const Result<DeviceBatch> batch = nextBatch(Part::Whole); batch) {
             use(i, *batch);
         } else {
             status = batch.error();

@@ -3,6 +3,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
+#include "engine/ranks/ranks.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/train/measures.h"
 #include "engine/train/metric_ring.h"
@@ -47,6 +48,9 @@ class Trainer {
 public:
     explicit Trainer(TrainerParts parts);
 
+    /// From now on, each step is shared with the other ranks: this one takes its part of every batch, and gradients
+    /// and losses are means over the ranks. `ranks` must outlive the trainer.
+    void joinRanks(Ranks& ranks) { m_ranks = &ranks; }
     /// Resumes from a checkpoint of this project: the following steps are bit-equal to those of a run that was never
     /// interrupted.
     [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);
@@ -93,7 +97,9 @@ public:
     [[nodiscard]] std::int64_t unitsPerStep() const;
 
 private:
-    [[nodiscard]] Result<DeviceBatch> nextBatch();
+    /// Which part of a micro-batch is read: all of it, or that of this rank.
+    enum class Part { Whole, OfRank };
+    [[nodiscard]] Result<DeviceBatch> nextBatch(Part part);
     /// Returns the pass of training step `step`, with its use of layers.
     [[nodiscard]] Pass passOf(std::int64_t step);
     [[nodiscard]] TrainedState state();
@@ -112,7 +118,11 @@ private:
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
+    /// Replaces the gradients and the loss by their means over the ranks.
+    void shareGradients(const at::Tensor& loss);
+
     TrainerParts m_parts;
+    Ranks* m_ranks = nullptr; ///< null if this process trains alone
     projects::ExampleSchema m_schema;
     Optimiser m_optimiser;
     StageCourse m_course;

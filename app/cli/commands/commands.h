@@ -15,6 +15,7 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> tokeniseCommands();  ///< tokenise
 [[nodiscard]] std::vector<Command> runCommands();       ///< train, resume
 [[nodiscard]] std::vector<Command> benchCommands();     ///< bench
+[[nodiscard]] std::vector<Command> clusterCommands();   ///< cluster-script
 [[nodiscard]] std::vector<Command> sweepCommands();     ///< sweep
 [[nodiscard]] std::vector<Command> modelCommands();     ///< eval, sample, retrofit, factorise
 [[nodiscard]] std::vector<Command> importCommands();    ///< import

@@ -5,6 +5,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "engine/api/rank_place.h"
 #include "engine/api/run_paths.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
@@ -15,9 +16,21 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <optional>
 
 namespace residua::cli {
 namespace {
+
+/// On another rank than 0: trains along with rank 0, which alone reports.
+std::optional<Exit> trainAlong(const Computing& computing, const Console& console)
+{
+    const std::optional<engine::RankPlace> place = engine::rankPlace();
+    if (!place || place->rank == 0) {
+        return std::nullopt;
+    }
+    const RunOutcome outcome = follow(engine::FollowRun{kRun}, console, Show::Nothing, computing);
+    return outcome.ended.hasFailed() ? console.fail(Exit::RunFailed, outcome.ended.error) : Exit::Ok;
+}
 
 /// Reports how a run ended and how to resume it.
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
@@ -146,6 +159,9 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
 Exit runTrain(const Arguments& arguments, const Console& console)
 {
     const Computing computing = Computing::from(arguments);
+    if (const auto exit = trainAlong(computing, console)) {
+        return *exit;
+    }
     const bool mayResume = arguments.has("resume-or-start");
     if (mayResume && !arguments.has("run")) {
         return console.fail(Exit::Usage, {"", "--resume-or-start needs --run DIR: the directory of the run"});
@@ -185,6 +201,9 @@ Exit runTrain(const Arguments& arguments, const Console& console)
 Exit runResume(const Arguments& arguments, const Console& console)
 {
     const Computing computing = Computing::from(arguments);
+    if (const auto exit = trainAlong(computing, console)) {
+        return *exit;
+    }
     engine::ResumeRun command;
     command.run = kRun;
     command.runDirectory = arguments.positional(0);

@@ -132,9 +132,9 @@ std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
     for (const auto& table :
-         {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), benchCommands(), sweepCommands(),
-          modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(), reproduceCommands(),
-          recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
+         {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(), benchCommands(),
+          sweepCommands(), modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
+          reproduceCommands(), recordCommands(), watchCommands(), explainCommands(), shellCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace residua::engine {
+
+/// The place of this process among those that train one run together.
+struct RankPlace {
+    int rank = 0;
+    int count = 1;
+    int local = 0;            ///< number among the ranks of this machine
+    std::string storeHost;    ///< of the store through which the ranks find each other
+    std::uint16_t storePort = 0;
+    bool keepsStore = false;  ///< true if this process provides the store
+    std::string attempt = "0"; ///< differs after a restart
+};
+
+/// Returns the place by the variables of torchrun (RANK, WORLD_SIZE, LOCAL_RANK), Slurm (SLURM_PROCID, SLURM_NTASKS,
+/// SLURM_LOCALID) or Open MPI (OMPI_COMM_WORLD_RANK, …), each with MASTER_ADDR and MASTER_PORT. Nullopt if they are not
+/// set, or for one rank.
+[[nodiscard]] std::optional<RankPlace> rankPlace();
+
+} // namespace residua::engine

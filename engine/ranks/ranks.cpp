@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ranks/ranks.h"
+
+#include "engine/host/own_library.h"
+#include "projects/base/text.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr const char* kLibrary = "libresidua_ranks.so";
+constexpr std::chrono::minutes kMeeting{5};  ///< wait for the others at the start
+constexpr std::chrono::seconds kRollCall{3}; ///< wait for the others after a failure
+
+struct Library {
+    JoinRanks join = nullptr;
+};
+
+Result<Library> openLibrary()
+{
+    const std::filesystem::path path = findOwnLibrary(kLibrary, "RESIDUA_RANKS", "engine");
+    if (path.empty()) {
+        return Error{kLibrary, "is not beside the program, so that it trains in one process only: install libgloo-dev "
+                               "and build it again"};
+    }
+    // In its own scope: LibTorch exports another version of Gloo.
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void* const join = library != nullptr ? dlsym(library, kJoinRanks) : nullptr;
+    if (join == nullptr) {
+        const char* const why = dlerror();
+        return Error{path.string(), "does not load (" + std::string(why != nullptr ? why : "no reason given") + ")"};
+    }
+    return Library{reinterpret_cast<JoinRanks>(join)};
+}
+
+std::string firstLine(const std::string& text)
+{
+    return text.substr(0, text.find('\n'));
+}
+
+/// The address that the other ranks reach: this machine's own name, or the loopback where the store is on it.
+std::string ownHost(const std::string& storeHost)
+{
+    if (storeHost == "localhost" || storeHost == "127.0.0.1") {
+        return "127.0.0.1";
+    }
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : storeHost;
+}
+
+} // namespace
+
+/// LibTorch's store, which torchrun keeps in its own process.
+class Ranks::Store final : public RankStore {
+public:
+    explicit Store(const RankPlace& place) : m_prefix("residua/" + place.attempt + "/")
+    {
+        c10d::TCPStoreOptions options;
+        options.port = place.storePort;
+        options.isServer = place.keepsStore;
+        options.waitWorkers = false;
+        options.timeout = kMeeting;
+        m_store = c10::make_intrusive<c10d::TCPStore>(place.storeHost, options);
+    }
+
+    void set(const std::string& key, const std::string& bytes) override
+    {
+        m_store->set(m_prefix + key, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+    }
+    std::string get(const std::string& key) override
+    {
+        const std::vector<std::uint8_t> bytes = m_store->get(m_prefix + key);
+        return {bytes.begin(), bytes.end()};
+    }
+    /// Returns false if the key is not set in time.
+    bool waits(const std::string& key, std::chrono::milliseconds time)
+    {
+        try {
+            m_store->wait({m_prefix + key}, time);
+            return true;
+        } catch (const std::exception&) {
+            return false;
+        }
+    }
+
+private:
+    std::string m_prefix;
+    c10::intrusive_ptr<c10d::TCPStore> m_store;
+};
+
+Ranks::Ranks(const RankPlace& place) : m_place(place) {}
+
+Ranks::~Ranks() = default;
+
+Result<Ranks*> Ranks::ofProcess()
+{
+    static std::unique_ptr<Ranks> joined;
+    const std::optional<RankPlace> place = rankPlace();
+    if (!place || joined) {
+        return joined.get();
+    }
+    const Result<Library> library = openLibrary();
+    if (!library) {
+        return library.error();
+    }
+    try {
+        std::unique_ptr<Ranks> ranks(new Ranks(*place));
+        ranks->m_store = std::make_unique<Store>(*place);
+        ranks->m_group.reset(
+            library->join(place->rank, place->count, ownHost(place->storeHost).c_str(), *ranks->m_store));
+        joined = std::move(ranks);
+    } catch (const std::exception& error) {
+        return Error{"rank " + std::to_string(place->rank),
+                     "does not reach the other " + std::to_string(place->count - 1) + " by " + place->storeHost + ":" +
+                         std::to_string(place->storePort) + " (" + firstLine(error.what()) + ")"};
+    }
+    return joined.get();
+}
+
+/// Names the ranks that do not answer.
+std::string Ranks::missing()
+{
+    std::vector<std::string> names;
+    try {
+        m_store->set("here/" + std::to_string(m_place.rank), "1");
+        for (int rank = 0; rank < m_place.count; ++rank) {
+            if (!m_store->waits("here/" + std::to_string(rank), kRollCall)) {
+                names.push_back("rank " + std::to_string(rank));
+            }
+        }
+        (void)m_store->get("here/" + std::to_string(m_place.rank));
+    } catch (const std::exception&) {
+        names = {"rank 0"}; // the store has gone with it
+    }
+    return names.empty() ? "a rank" : joinedText(names, " and ");
+}
+
+void Ranks::guarded(const auto& call)
+{
+    try {
+        call();
+    } catch (const std::exception& error) {
+        m_isBroken = true;
+        throw std::runtime_error(missing() + " ended, and with it the run of " + std::to_string(m_place.count) +
+                                 " ranks (" + firstLine(error.what()) + ")");
+    }
+}
+
+void Ranks::average(const std::vector<at::Tensor>& tensors)
+{
+    std::vector<at::Tensor> parts[2]; // single precision, double precision
+    for (const at::Tensor& tensor : tensors) {
+        parts[tensor.scalar_type() == at::kDouble].push_back(tensor.reshape({-1}));
+    }
+    for (const bool isDouble : {false, true}) {
+        if (parts[isDouble].empty()) {
+            continue;
+        }
+        at::Tensor all = at::cat(parts[isDouble]).to(at::kCPU, isDouble ? at::kDouble : at::kFloat).contiguous();
+        const auto count = static_cast<std::size_t>(all.numel());
+        guarded([&] {
+            isDouble ? m_group->sum(all.mutable_data_ptr<double>(), count)
+                     : m_group->sum(all.mutable_data_ptr<float>(), count);
+        });
+        all.div_(m_place.count);
+        std::int64_t first = 0;
+        for (const at::Tensor& tensor : tensors) {
+            if ((tensor.scalar_type() == at::kDouble) == isDouble) {
+                tensor.copy_(all.narrow(0, first, tensor.numel()).view(tensor.sizes()));
+                first += tensor.numel();
+            }
+        }
+    }
+}
+
+std::string Ranks::share(const std::string& text)
+{
+    std::uint64_t size = text.size();
+    std::string result = text;
+    guarded([&] {
+        m_group->share(&size, sizeof size);
+        result.resize(size);
+        if (size > 0) {
+            m_group->share(result.data(), size);
+        }
+    });
+    return result;
+}
+
+void Ranks::end()
+{
+    if (!m_isBroken) {
+        try {
+            (void)share("end");
+        } catch (const std::exception&) {
+            // They end by themselves.
+        }
+    }
+}
+
+std::string Ranks::deviceFor(const std::string& device) const
+{
+    return device.starts_with("cuda") ? "cuda:" + std::to_string(m_place.local) : device;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Several processes that train one run: the losses of one process, on the same global batches.
+#include "engine/results/run_reader.h"
+#include "projects/file/store.h"
+#include "projects/library/schedule_presets.h"
+#include "projects/transfer/retrofit.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+using namespace residua;
+using namespace residua::cli;
+using projects::Project;
+
+Q_DECLARE_METATYPE(residua::projects::Project)
+
+namespace {
+
+constexpr int kSteps = 6;
+
+/// A port that nothing listens on.
+int freePort()
+{
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+std::vector<double> lossesOf(const QString& run)
+{
+    std::vector<double> losses;
+    const auto reader = engine::RunReader::open(run.toStdString());
+    for (const engine::MetricPoint& point : reader ? reader->metric("loss") : std::vector<engine::MetricPoint>()) {
+        losses.push_back(point.value);
+    }
+    return losses;
+}
+
+double apart(const std::vector<double>& a, const std::vector<double>& b)
+{
+    double most = a.size() == b.size() && !a.empty() ? 0 : HUGE_VAL;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        most = std::max(most, std::abs(a[i] - b[i]));
+    }
+    return most;
+}
+
+Project wired(const char* topology)
+{
+    const Project tiny = tinyProject().project;
+    const auto presets = projects::topologyPresets(tiny.network);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
+    return *projects::rewired(tiny, {preset->name, preset->wiring});
+}
+
+Project staged(const char* schedule)
+{
+    Project project = wired("plain");
+    project.network.stack.front().repeat = 4;
+    project.schedule = *projects::scheduleFrom(schedule, 4, kSteps);
+    return project;
+}
+
+Project optimised(projects::Optimiser optimiser)
+{
+    Project project = wired("ancre-ingoing");
+    project.training.optimiser = std::move(optimiser);
+    project.training.accumulate = 2;
+    return project;
+}
+
+Project pictures()
+{
+    Project project = projects::findExample("small-vit")->project;
+    std::get<projects::DrawnPictures>(project.data.source).samples = 64;
+    project.network.stack.front().repeat = 2;
+    project.training.batch = 4;
+    return project;
+}
+
+Project hiddenTokens()
+{
+    Project project = projects::findExample("small-bert")->project;
+    std::get<projects::SyntheticLanguage>(project.data.source).tokens = 4000;
+    project.network.stack.front().repeat = 2;
+    project.training.batch = 4;
+    return project;
+}
+
+} // namespace
+
+class TestRanks : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void trainAsOne_data()
+    {
+        QTest::addColumn<Project>("project");
+        for (const char* const topology : {"plain", "dca", "k-dca", "ancre-ingoing", "mhc", "mudd", "densenet", "laurel-rw"}) {
+            QTest::newRow(topology) << wired(topology);
+        }
+        QTest::newRow("raptr") << staged("raptr 2-3-4");
+        QTest::newRow("stacking") << staged("stacking 2-3-4");
+        QTest::newRow("muon") << optimised(projects::Muon{});
+        QTest::newRow("galore") << optimised(projects::Galore{.rank = 4});
+        QTest::newRow("adafactor") << optimised(projects::Adafactor{});
+        QTest::newRow("pictures") << pictures();
+        QTest::newRow("hidden tokens") << hiddenTokens();
+    }
+
+    /// In double precision up to the order of sums, and the same bits when it is repeated.
+    void trainAsOne()
+    {
+        QFETCH(Project, project);
+        save(project);
+        QVERIFY(trained(1, "one"));
+        QVERIFY(trained(2, "two"));
+        const std::vector<double> losses = lossesOf(path("one"));
+        QCOMPARE(losses.size(), std::size_t{kSteps});
+        const double distance = apart(losses, lossesOf(path("two")));
+        QVERIFY2(distance < 1e-12, qPrintable(QString::number(distance)));
+        if (QTest::currentDataTag() == QByteArray("plain")) {
+            QVERIFY(trained(4, "four") && trained(4, "again"));
+            QVERIFY(apart(losses, lossesOf(path("four"))) < 1e-12);
+            QCOMPARE(lossesOf(path("four")), lossesOf(path("again")));
+        }
+    }
+
+    /// A run of two ranks goes on with four, and with one.
+    void anotherNumberOfRanksResumes()
+    {
+        save(wired("dca"));
+        QVERIFY(trained(1, "whole"));
+        QVERIFY(trained(2, "run", {"--steps", "2"}));
+        QVERIFY(trained(4, "run", {"--steps", "4", "--resume-or-start"}));
+        QVERIFY(trained(1, "run", {"--steps", "6", "--resume-or-start"}));
+        QVERIFY(apart(lossesOf(path("whole")), lossesOf(path("run"))) < 1e-12);
+    }
+
+    void batchesThatDoNotDivideAreRefused()
+    {
+        save(wired("plain"));
+        start(3, "run", {});
+        const Ran ran = ended(*m_ranks.front());
+        QVERIFY2(ran.code != 0 && ran.errors.contains("expected a multiple of the 3 ranks"), qPrintable(ran.errors));
+        endOthers();
+    }
+
+    /// The others end, and say which one has gone; the run goes on from its last checkpoint.
+    void aKilledRankIsNamed()
+    {
+        Project project = wired("plain");
+        project.training.checkpointEvery = 10;
+        save(project);
+        start(3, "run", {"--steps", "1000000", "--set", "training.batch=6"});
+        const auto file = std::filesystem::path(path("run").toStdString()) / "checkpoints";
+        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(file) && !std::filesystem::is_empty(file), kTimeout);
+        m_ranks[1]->kill();
+        const Ran first = ended(*m_ranks[0]);
+        QVERIFY2(first.code != 0 && first.errors.contains("rank 1 ended"), qPrintable(first.errors));
+        const Ran third = ended(*m_ranks[2]);
+        QVERIFY2(third.code != 0 && third.errors.contains("rank"), qPrintable(third.errors));
+        const auto reader = engine::RunReader::open(path("run").toStdString());
+        QVERIFY(reader.ok());
+        QVERIFY(reader->info()->status == engine::RunStatus::Failed);
+    }
+
+private:
+    [[nodiscard]] QString path(const QString& name) const { return m_folder->filePath(name); }
+
+    void save(Project project)
+    {
+        project.training.precision = projects::Precision::Fp64;
+        project.training.validateEvery = 3;
+        project.training.observeEvery = 0;
+        projects::Document document{std::move(project), {}};
+        QVERIFY(projects::saveProject(path("project").toStdString(), document).ok());
+    }
+
+    /// Starts the ranks as torchrun does.
+    void start(int count, const QString& run, const QStringList& more)
+    {
+        m_ranks.clear();
+        const QString port = QString::number(freePort());
+        QStringList words{"train", path("project"), "--run", path(run), "--threads", "1"};
+        words += more.contains("--steps") ? more : QStringList{"--steps", QString::number(kSteps)} + more;
+        for (int rank = 0; rank < count; ++rank) {
+            auto process = std::make_unique<QProcess>();
+            QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+            environment.insert("RANK", QString::number(rank));
+            environment.insert("LOCAL_RANK", QString::number(rank));
+            environment.insert("WORLD_SIZE", QString::number(count));
+            environment.insert("MASTER_ADDR", "127.0.0.1");
+            environment.insert("MASTER_PORT", port);
+            process->setProcessEnvironment(environment);
+            process->start(RESIDUA_CLI, words);
+            m_ranks.push_back(std::move(process));
+        }
+    }
+
+    bool trained(int count, const QString& run, const QStringList& more = {})
+    {
+        start(count, run, more);
+        bool all = true;
+        for (const auto& process : m_ranks) {
+            const Ran ran = ended(*process);
+            if (ran.code != 0) {
+                qWarning("%s", qPrintable(ran.errors));
+                all = false;
+            }
+        }
+        return all;
+    }
+
+    void endOthers()
+    {
+        for (const auto& process : m_ranks) {
+            process->kill();
+            process->waitForFinished();
+        }
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::vector<std::unique_ptr<QProcess>> m_ranks;
+};
+
+RESIDUA_TEST(TestRanks)
+#include "tst_ranks.moc"
