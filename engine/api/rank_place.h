@@ -11,10 +11,10 @@ namespace residua::engine {
 struct RankPlace {
     int rank = 0;
     int count = 1;
-    int local = 0;            ///< number among the ranks of this machine
-    std::string storeHost;    ///< of the store through which the ranks find each other
+    int local = 0;         ///< number among the ranks of this machine
+    std::string storeHost; ///< of the store through which the ranks find each other
     std::uint16_t storePort = 0;
-    bool keepsStore = false;  ///< true if this process provides the store
+    bool keepsStore = false;   ///< true if this process provides the store
     std::string attempt = "0"; ///< differs after a restart
 };
 

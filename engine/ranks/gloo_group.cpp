@@ -77,7 +77,8 @@ private:
         }
         gloo::AllreduceOptions options(m_context);
         options.setOutput(values, count);
-        options.setReduceFunction(static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<Real>));
+        options.setReduceFunction(
+            static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<Real>));
         gloo::allreduce(options);
     }
 

@@ -71,8 +71,14 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
         return trainer.error();
     }
     (*trainer)->joinRanks(ranks);
-    sink(RunStarted{command.run, {}, (*trainer)->stepsDone(), run.project.training.steps, (*trainer)->parameterCount(),
-                    run.device, (*trainer)->unitsPerStep(), (*trainer)->dataset().schema().unit()});
+    sink(RunStarted{command.run,
+                    {},
+                    (*trainer)->stepsDone(),
+                    run.project.training.steps,
+                    (*trainer)->parameterCount(),
+                    run.device,
+                    (*trainer)->unitsPerStep(),
+                    (*trainer)->dataset().schema().unit()});
     while (ranks.share({}) == kRankStep) {
         if (const auto stage = (*trainer)->beginStage(); !stage) {
             return stage.error();

@@ -82,8 +82,7 @@ Recipe lm1b()
     constexpr std::int64_t kVocabulary = 30'000;
     Project project = sized("gpt", 6, 512, 8);
     Network& network = project.network;
-    project.data.source =
-        TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
+    project.data.source = TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
     network.stem = GraphBuilder()
                        .node("input", "input")
                        .node("embedding", "token_embedding")
@@ -115,12 +114,8 @@ Recipe lm1b()
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weightDecay = 0.1};
     plan.learningRate = {.peak = 0.0016, .warmupSteps = 1000, .curve = RateCurve::InverseSquareRoot};
     plan.clipNorm = 0;
-    return {"dca-lm1b",
-            "DCA: LM1B",
-            "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
-            std::move(project),
-            "dca",
-            {}};
+    return {"dca-lm1b",         "DCA: LM1B", "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
+            std::move(project), "dca",       {}};
 }
 
 /// Table 8 of DeepCrossAttention: "Better plain ViT baselines" (Beyer et al., 2022).
@@ -129,12 +124,8 @@ Recipe vitS16()
     constexpr std::int64_t kSide = 224;
     Project project = sized("gpt", 12, 384, 6);
     Network& network = project.network;
-    project.data.source = PictureData{.path = {},
-                                      .validationPath = {},
-                                      .height = kSide,
-                                      .width = kSide,
-                                      .channels = 3,
-                                      .classes = 1000};
+    project.data.source =
+        PictureData{.path = {}, .validationPath = {}, .height = kSide, .width = kSide, .channels = 3, .classes = 1000};
     project.data.validationFraction = 0.01;
     project.data.augmentation.flip = true;
     network.objective = Objective::Classification;
@@ -186,9 +177,8 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
 {
     constexpr std::int64_t kSequences = 512;
     Project project = sized("transformer", depth, width, heads);
-    project.data.source =
-        JsonLinesData{.path = {},
-                      .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
+    project.data.source = JsonLinesData{
+        .path = {}, .tokeniser = {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 32'000}};
     project.network.stem = tokenStem();
     project.network.head = tokenHead();
     project.initialisation.scaleResidualByDepth = false;
@@ -220,8 +210,7 @@ Recipe bert(const std::string& name, const std::string& title, std::int64_t dept
     constexpr std::int64_t kPositions = 512;
     Project project = sized("gpt", depth, width, heads);
     Network& network = project.network;
-    project.data.source =
-        TextData{{}, {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 30'522}};
+    project.data.source = TextData{{}, {.kind = TokeniserKind::TokenizerJson, .model = {}, .vocabulary = 30'522}};
     network.objective = Objective::MaskedToken;
     network.stem = bertStem(kPositions);
     network.head = maskedHead();

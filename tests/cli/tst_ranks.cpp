@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several processes that train one run: the losses of one process, on the same global batches.
+#include "engine/api/values.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
@@ -49,7 +50,8 @@ std::vector<double> lossesOf(const QString& run)
 {
     std::vector<double> losses;
     const auto reader = engine::RunReader::open(run.toStdString());
-    for (const engine::MetricPoint& point : reader ? reader->metric("loss") : std::vector<engine::MetricPoint>()) {
+    for (const engine::MetricPoint& point :
+         reader ? reader->metric(engine::metric::kLoss) : std::vector<engine::MetricPoint>()) {
         losses.push_back(point.value);
     }
     return losses;
@@ -113,11 +115,20 @@ class TestRanks : public QObject {
 
 private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void cleanup()
+    {
+        for (const auto& process : m_ranks) {
+            process->kill();
+            process->waitForFinished();
+        }
+        m_ranks.clear();
+    }
 
     void trainAsOne_data()
     {
         QTest::addColumn<Project>("project");
-        for (const char* const topology : {"plain", "dca", "k-dca", "ancre-ingoing", "mhc", "mudd", "densenet", "laurel-rw"}) {
+        for (const char* const topology :
+             {"plain", "dca", "k-dca", "ancre-ingoing", "mhc", "mudd", "densenet", "laurel-rw"}) {
             QTest::newRow(topology) << wired(topology);
         }
         QTest::newRow("raptr") << staged("raptr 2-3-4");
@@ -164,7 +175,6 @@ private slots:
         start(3, "run", {});
         const Ran ran = ended(*m_ranks.front());
         QVERIFY2(ran.code != 0 && ran.errors.contains("expected a multiple of the 3 ranks"), qPrintable(ran.errors));
-        endOthers();
     }
 
     /// The others end, and say which one has gone; the run goes on from its last checkpoint.
@@ -193,7 +203,6 @@ private:
     {
         project.training.precision = projects::Precision::Fp64;
         project.training.validateEvery = 3;
-        project.training.observeEvery = 0;
         projects::Document document{std::move(project), {}};
         QVERIFY(projects::saveProject(path("project").toStdString(), document).ok());
     }
@@ -231,14 +240,6 @@ private:
             }
         }
         return all;
-    }
-
-    void endOthers()
-    {
-        for (const auto& process : m_ranks) {
-            process->kill();
-            process->waitForFinished();
-        }
     }
 
     std::unique_ptr<QTemporaryDir> m_folder;

@@ -46,16 +46,27 @@ std::string scriptOf(const Job& job)
     const std::string perNode = std::to_string(job.ranks / job.nodes);
     const auto limit = std::chrono::duration_cast<std::chrono::minutes>(job.time - kMargin);
     return "#!/bin/sh\n"
-           "#SBATCH --job-name=" + shellWord(std::filesystem::path(job.run).filename().string()) + "\n"
-           "#SBATCH --nodes=" + std::to_string(job.nodes) + "\n"
-           "#SBATCH --ntasks-per-node=" + perNode + "\n"
-           "#SBATCH --gpus-per-node=" + perNode + "\n"
-           "#SBATCH --time=" + slurmTime(job.time) + "\n"
+           "#SBATCH --job-name=" +
+           shellWord(std::filesystem::path(job.run).filename().string()) +
+           "\n"
+           "#SBATCH --nodes=" +
+           std::to_string(job.nodes) +
+           "\n"
+           "#SBATCH --ntasks-per-node=" +
+           perNode +
+           "\n"
+           "#SBATCH --gpus-per-node=" +
+           perNode +
+           "\n"
+           "#SBATCH --time=" +
+           slurmTime(job.time) +
+           "\n"
            "# One rank for each GPU. The same job, submitted again, goes on from the last checkpoint.\n"
            "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
            "MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n"
            "export MASTER_ADDR MASTER_PORT\n"
-           "srun residua-cli train " + shellWord(job.project) + " --run " + shellWord(job.run) +
+           "srun residua-cli train " +
+           shellWord(job.project) + " --run " + shellWord(job.run) +
            " --resume-or-start --device cuda:0 --time-limit " + std::to_string(limit.count()) + "m\n";
 }
 
@@ -106,8 +117,13 @@ std::vector<Command> clusterCommands()
          "write the Slurm script that trains a project on several GPUs",
          "residua-cli cluster-script my-project --gpus 8 > job.sh && sbatch job.sh",
          {{projectArgument()},
-          {{"gpus", OptionKind::Integer, "N", "GPUs in all, each with a rank (default 1); the batch is divided by them",
-            {}, 1, kMostRanks},
+          {{"gpus",
+            OptionKind::Integer,
+            "N",
+            "GPUs in all, each with a rank (default 1); the batch is divided by them",
+            {},
+            1,
+            kMostRanks},
            {"gpus-per-node", OptionKind::Integer, "N", "GPUs of a machine (default 8)", {}, 1, kMostRanks},
            {"time", OptionKind::Duration, "TIME", "of the job (default 4h); the run stops 5 minutes before"},
            {"run", OptionKind::Text, "DIR", "the run's directory (default: PROJECT/runs/cluster)"},

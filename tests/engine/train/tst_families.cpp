@@ -65,7 +65,8 @@ private Q_SLOTS:
             QVERIFY(std::isfinite(record.loss));
         }
         const double fell = records.front().loss - records.back().loss;
-        QVERIFY2(fell > 0.02, qPrintable(QStringLiteral("%1 to %2").arg(records.front().loss).arg(records.back().loss)));
+        QVERIFY2(fell > 0.02,
+                 qPrintable(QStringLiteral("%1 to %2").arg(records.front().loss).arg(records.back().loss)));
     }
 };
 

@@ -376,7 +376,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 31);
+        QCOMPARE(sweeps, 33);
     }
 
     /// As where a person chooses it: the blocks come apart at the ports that it feeds.
