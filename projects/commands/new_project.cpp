@@ -23,6 +23,7 @@ namespace residua::projects {
 
 namespace {
 
+constexpr std::int64_t kTuningSteps = 1000;
 constexpr int kMostCures = 4; ///< a cure may reveal another problem
 
 /// Returns the example that trains on the same kind of data.
@@ -78,9 +79,8 @@ Graph withSegments(const Graph& stem)
         .build();
 }
 
-/// Makes an encoder of labelled texts: attention in both directions that does not read padding, and a head on the mean
-/// of the tokens.
-void makeClassifier(Project& project, const LabelledTextData& source)
+/// Makes an encoder of labelled texts: attention in both directions that does not read padding, and `head`.
+void makeClassifier(Project& project, const LabelledTextData& source, Graph head)
 {
     Network& network = project.network;
     network.objective = Objective::Classification;
@@ -91,7 +91,24 @@ void makeClassifier(Project& project, const LabelledTextData& source)
     if (!source.second.empty()) {
         network.stem = withSegments(network.stem);
     }
-    network.head = withMask(classHead("rms_norm"), "mask");
+    network.head = withMask(std::move(head), "mask");
+}
+
+/// Makes a network for hidden tokens one for classes, to be started from the weights of the other: names stay, the rate
+/// is a fifth, and every step trains all layers (RaPTr, section 4).
+void makeFineTuning(Project& project, const LabelledTextData& source)
+{
+    constexpr double kRateShare = 0.2;
+    constexpr std::int64_t kBatch = 32;
+    makeClassifier(project, source,
+                   pooledHead(source.tokeniser.kind == TokeniserKind::TokenizerJson ? "first_token" : "mean_pool"));
+    TrainingPlan& plan = project.training;
+    plan.batch = kBatch;
+    plan.accumulate = 1;
+    plan.learningRate.peak *= kRateShare;
+    plan.learningRate.decay = RateDecay::AfterWarmup;
+    plan.learningRate.curve = RateCurve::Constant;
+    project.data.validationFraction = 0.1;
 }
 
 /// Fits the stem to the form of the pictures.
@@ -180,7 +197,7 @@ Status takeSchedule(Project& project, const Recipe& recipe)
 void fitEnds(Project& project, const Source& source)
 {
     if (const auto* const texts = std::get_if<LabelledTextData>(&source)) {
-        makeClassifier(project, *texts);
+        makeClassifier(project, *texts, classHead("rms_norm"));
     }
     makeStem(project, source);
 }
@@ -204,26 +221,28 @@ Source asRead(const Source& source, const Recipe& recipe)
 
 bool fitsRecipe(const Recipe& recipe, const Source& source)
 {
+    if (std::holds_alternative<LabelledTextData>(source)) {
+        return recipe.project.network.objective == Objective::MaskedToken; // for fine-tuning
+    }
     const Source own = asRead(source, recipe);
     const ExampleSchema read = examplesOf(recipe.project.data);
     const ExampleSchema given = examplesOf({.source = own});
     return fits(traitsOf(recipe.project.network.objective), given) &&
-           read.input().isTokens() == given.input().isTokens() &&
-           std::holds_alternative<LabelledTextData>(own) ==
-               std::holds_alternative<LabelledTextData>(recipe.project.data.source);
+           read.input().isTokens() == given.input().isTokens();
 }
 
 NewProject proposalFor(const Source& source, const std::string& recipe)
 {
     const Recipe* const chosen = findRecipe(recipe);
     const Project& base = chosen ? chosen->project : exampleFor(source).project;
+    const bool tunes = chosen && std::holds_alternative<LabelledTextData>(source);
     NewProject proposal;
     proposal.source = source;
     proposal.recipe = recipe;
     proposal.depth = base.network.depth();
     proposal.width = base.network.width;
     proposal.topology = chosen ? chosen->topology : base.topology.preset;
-    proposal.steps = base.training.steps;
+    proposal.steps = tunes ? kTuningSteps : base.training.steps;
     proposal.batch = base.training.batch;
     proposal.sequenceLength = base.training.sequenceLength;
     return proposal;
@@ -263,8 +282,11 @@ Result<Project> projectFrom(const NewProject& wanted)
         return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
     }
     useOwnBlocks(project.network, preset->wiring);
+    const auto* const texts = std::get_if<LabelledTextData>(&wanted.source);
     if (!recipe) {
         fitEnds(project, wanted.source);
+    } else if (texts) {
+        makeFineTuning(project, *texts);
     } else if (const Status staged = takeSchedule(project, *recipe); !staged) {
         return staged.error();
     }

@@ -357,6 +357,25 @@ Graph maskedHead()
         .build();
 }
 
+Graph pooledHead(const std::string& pool)
+{
+    return GraphBuilder()
+        .node("input", "input")
+        .node("final_norm", "layer_norm")
+        .node("pool", pool)
+        .node("pooler", "linear", {{"bias", true}})
+        .node("tanh", "activation", {{"function", text("tanh")}})
+        .node("classes", "linear", {{"out", text("out")}, {"bias", true}})
+        .node("output", "output")
+        .wire("input", "final_norm")
+        .wire("final_norm", "pool")
+        .wire("pool", "pooler")
+        .wire("pooler", "tanh")
+        .wire("tanh", "classes")
+        .wire("classes", "output")
+        .build();
+}
+
 Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
 {
     constexpr std::int64_t kFewestPatches = 49;

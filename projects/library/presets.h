@@ -31,6 +31,9 @@ struct BlockPreset {
 [[nodiscard]] Graph bertStem(std::int64_t length);
 /// Returns BERT's head for hidden tokens, after the norm that ends a network whose layers have their norms in front.
 [[nodiscard]] Graph maskedHead();
+/// Returns BERT's head for classes: the norm that ends the layers, `pool` ("first_token" or "mean_pool"), a layer with
+/// tanh, and the classes.
+[[nodiscard]] Graph pooledHead(const std::string& pool);
 /// Returns a stem that cuts pictures [channels, height, width] into patches as a sequence with learned positions. The
 /// side of a patch is the largest power of two up to 16 that divides both sides and gives at least 49 patches, or
 /// else 1.

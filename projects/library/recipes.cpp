@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/recipes.h"
 
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
@@ -250,6 +251,12 @@ const std::vector<Recipe>& recipes()
         llama("130M", 12, 768, 12, 20'000, 1e-3, 128),
         llama("350M", 24, 1024, 16, 60'000, 1e-3, 64),
         llama("1B", 24, 2048, 32, 100'000, 5e-4, 16),
+        {"small-bert",
+         "Small BERT",
+         "the example's 8 layers of 128, on text of your own",
+         findExample("small-bert")->project,
+         kPlainPreset,
+         {}},
         bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),
         bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
     };

@@ -58,13 +58,41 @@ private slots:
         QCOMPARE(vit.topology.preset, std::string("dca"));
         QCOMPARE(vit.network.depth(), std::int64_t{4});
         const auto* const pictures = std::get_if<projects::PictureData>(&vit.data.source);
-        QVERIFY(pictures && pictures->path == "../pictures" && pictures->height == 224);
+        QVERIFY(pictures && QString::fromStdString(pictures->path).endsWith("pictures") && pictures->height == 224);
         write("words.txt", QByteArray("to be or not to be, ").repeated(300));
         const Ran bert = run({"new", path("bert"), "--recipe", "raptr-bert-base", "--data", path("words.txt"),
                               "--tokeniser", "characters"});
         QVERIFY2(bert.code == 0, qPrintable(bert.errors));
         QCOMPARE(opened("bert").schedule.stages.size(), std::size_t{4});
         QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
+    }
+
+    /// What hidden tokens have taught is where the classifier starts.
+    void aTrainedBertIsFineTuned()
+    {
+        QByteArray words;
+        QByteArray rows("text,label\n");
+        for (int i = 0; i < 300; ++i) {
+            const char* const animal = i % 2 == 0 ? "cat" : "dog";
+            words += QByteArray("a ") + animal + (i % 2 == 0 ? " purrs. " : " barks. ");
+            rows += QByteArray("the ") + animal + " is here," + animal + "\n";
+        }
+        write("words.txt", words);
+        write("rows.csv", rows);
+        const QStringList small{"--recipe", "small-bert", "--layers", "2", "--width", "16"};
+        QCOMPARE(run(QStringList{"new", path("bert"), "--data", path("words.txt")} + small).code, 0);
+        QCOMPARE(run(QStringList{"new", path("tuned"), "--data", path("rows.csv")} + small).code, 0);
+        const projects::Project tuned = opened("tuned");
+        QVERIFY(tuned.network.objective == projects::Objective::Classification);
+        const Ran trained =
+            run({"train", path("bert"), "--run", path("first"), "--steps", "2", "--set", "data.masking.token=1"});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+        const Ran loaded = run({"import", path("first/checkpoints/step-00000002/model.safetensors"), "--onto",
+                                path("tuned"), "-o", path("second")});
+        QVERIFY2(loaded.code == 0, qPrintable(loaded.errors));
+        QVERIFY(!loaded.output.contains("layers.0.norm_ffn.weight") || !loaded.output.contains("not"));
+        const Ran tune = run({"resume", path("second"), "--steps", "3"});
+        QVERIFY2(tune.code == 0 && tune.output.contains("accuracy"), qPrintable(tune.output + tune.errors));
     }
 
     /// Also where the directory is not written by its name.
@@ -154,11 +182,11 @@ private slots:
         QTest::newRow("data twice") << QStringList{"--mix", ".=1", "--data", "."} << "instead of --data";
         QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"}
                                          << "t.bin is neither";
-        QTest::newRow("no such recipe") << QStringList{"--recipe", "dca-vit"} << "did you mean dca-vit-s16?";
+        QTest::newRow("no such recipe") << QStringList{"--recipe", "dca-vit"} << "no recipe \"dca-vit\"";
         QTest::newRow("a recipe of an example")
             << QStringList{"--example", "small-vit", "--recipe", "dca-vit-s16"} << "has its own data and sizes";
         QTest::newRow("a recipe of other data")
-            << QStringList{"--recipe", "raptr-bert-base", "--data", path("t.csv")} << "reads text, got labelled text";
+            << QStringList{"--recipe", "dca-lm1b", "--data", path("t.csv")} << "reads text, got labelled text";
         QTest::newRow("no layers") << QStringList{"--layers", "0"} << "at least 1";
     }
     void newRefusesWhatItCannotMake()

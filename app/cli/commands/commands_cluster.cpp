@@ -115,7 +115,7 @@ std::vector<Command> clusterCommands()
     return {
         {"cluster-script",
          "write the Slurm script that trains a project on several GPUs",
-         "residua-cli cluster-script my-project --gpus 8 > job.sh && sbatch job.sh",
+         "residua-cli cluster-script my-project --gpus 8",
          {{projectArgument()},
           {{"gpus",
             OptionKind::Integer,

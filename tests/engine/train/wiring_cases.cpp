@@ -137,7 +137,7 @@ Project familyUnder(const std::string& example, const std::string& topology)
     Project project = projects::findExample(example)->project;
     project.network.width = kWidth;
     project.network.stack.front().repeat = kDepth;
-    setAttention(project, "heads", std::int64_t{2});
+    setAttention(project, "heads", std::int64_t{4});
     project.data.augmentation = {};
     if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {
         *pictures = {.size = kSide, .samples = 16};
