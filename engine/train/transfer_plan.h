@@ -7,7 +7,7 @@
 #include "engine/network/network.h"
 #include "engine/train/optimiser.h"
 #include "projects/base/result.h"
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <ATen/core/Tensor.h>
 

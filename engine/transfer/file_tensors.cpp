@@ -2,7 +2,7 @@
 #include "engine/transfer/file_tensors.h"
 
 #include "projects/base/text.h"
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,29 +31,29 @@ void tell(std::string& text, std::vector<std::string>& all, const std::vector<st
 
 } // namespace
 
-TransferReport matchModel(const TensorFiles& files, const projects::Decoder& decoder,
+TransferReport matchModel(const TensorFiles& files, const projects::KnownModel& model,
                           const std::function<std::string(const std::string&)>& named,
                           std::vector<NamedParameter>& parameters)
 {
     TransferPlan plan;
-    for (projects::FileTensor& tensor : projects::fileTensorsOf(decoder)) {
+    for (projects::FileTensor& tensor : projects::fileTensorsOf(model)) {
         if (named) {
             std::ranges::transform(tensor.parameters, tensor.parameters.begin(), named);
         }
         plan.add({.tensor = std::move(tensor)});
     }
-    return plan.match(files, parameters, std::string(projects::findDecoderKind(decoder.kind)->prefix));
+    return plan.match(files, parameters, std::string(projects::findModelKind(model.kind)->prefix));
 }
 
-Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder)
+Result<bool> tieHolds(const TensorFiles& files, const projects::KnownModel& model)
 {
-    const std::string embedding = projects::fileTensorsOf(decoder).front().name;
-    const std::string_view prefix = projects::findDecoderKind(decoder.kind)->prefix;
+    const std::string embedding = projects::fileTensorsOf(model).front().name;
+    const std::string_view prefix = projects::findModelKind(model.kind)->prefix;
     const auto& tensors = files.tensors();
-    const auto head = tensors.find(projects::headTensorOf(decoder));
+    const auto head = tensors.find(projects::headTensorOf(model));
     const auto whole = tensors.find(embedding);
     const auto stem = whole != tensors.end() ? whole : tensors.find(embedding.substr(prefix.size()));
-    if (!decoder.tied || head == tensors.end() || stem == tensors.end()) {
+    if (!model.tied || head == tensors.end() || stem == tensors.end()) {
         return true;
     }
     const TensorPlace& one = head->second.place;
@@ -71,11 +71,11 @@ Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder
     return bytes == others;
 }
 
-Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::Decoder& decoder,
+Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::KnownModel& model,
                                               std::vector<NamedParameter>& parameters, const std::string& place,
                                               std::vector<std::string>& all)
 {
-    TransferReport report = matchModel(files, decoder, {}, parameters);
+    TransferReport report = matchModel(files, model, {}, parameters);
     std::vector<std::string> contradictions;
     for (const TransferReport::Contradiction& each : report.contradictions) {
         contradictions.push_back(each.name + " " + each.what);
@@ -86,7 +86,7 @@ Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const pr
     }
     std::vector<std::string> unused;
     for (const std::string& name : report.unused) {
-        if (!projects::isRedundant(decoder, name)) {
+        if (!projects::isRedundant(model, name)) {
             const bool told = unused.size() < kMostNamed; // edit distances take time
             const std::string_view meant = told ? nearest(name, missing) : std::string_view();
             unused.push_back(meant.empty() ? name

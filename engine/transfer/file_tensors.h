@@ -5,7 +5,7 @@
 #include "engine/init/named_parameter.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/base/result.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/known_model.h"
 
 #include <functional>
 #include <string>
@@ -16,17 +16,17 @@ namespace residua::engine {
 /// Matches `parameters` with a model's files by the table of its architecture; the files' names may lack the
 /// architecture's prefix. `named` maps a parameter's name in the table to that in the network; if empty, the names are
 /// equal.
-[[nodiscard]] TransferReport matchModel(const TensorFiles& files, const projects::Decoder& decoder,
+[[nodiscard]] TransferReport matchModel(const TensorFiles& files, const projects::KnownModel& model,
                                         const std::function<std::string(const std::string&)>& named,
                                         std::vector<NamedParameter>& parameters);
 
-/// Returns false only if `decoder` is tied and the files hold a head's weight that differs from the embedding.
-[[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::Decoder& decoder);
+/// Returns false only if `model` is tied and the files hold a head's weight that differs from the embedding.
+[[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::KnownModel& model);
 
 /// Returns the steps for all parameters of a model's network. The error describes the files as a whole: missing
 /// tensors, unused ones (each with the nearest name), and tensors of another shape than in the network. It names the
 /// first few of each kind; `all` gets a line for each. `place` is the folder.
-[[nodiscard]] Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::Decoder& decoder,
+[[nodiscard]] Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::KnownModel& model,
                                                             std::vector<NamedParameter>& parameters,
                                                             const std::string& place, std::vector<std::string>& all);
 

@@ -9,7 +9,7 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 #include "projects/huggingface/write_config.h"
 
 #include <ATen/TensorOperators.h>
@@ -70,7 +70,7 @@ Status HuggingFaceWriter::advance()
 Status HuggingFaceWriter::gather()
 {
     std::set<std::string> taken;
-    for (projects::FileTensor& tensor : projects::fileTensorsOf(m_source.found.decoder)) {
+    for (projects::FileTensor& tensor : projects::fileTensorsOf(m_source.found.model)) {
         Entry entry;
         std::vector<std::string> names;
         for (const std::string& parameter : tensor.parameters) {
@@ -93,7 +93,7 @@ Status HuggingFaceWriter::gather()
         m_entries.emplace(name, std::move(entry));
     }
     if (m_entries.empty()) {
-        return Error{"checkpoint", "has no tensor of a " + m_source.found.decoder.kind};
+        return Error{"checkpoint", "has no tensor of a " + m_source.found.model.kind};
     }
     return leftOut(taken);
 }
@@ -108,13 +108,12 @@ Status HuggingFaceWriter::leftOut(const std::set<std::string>& taken) const
             names.push_back(name);
         }
     }
-    return names.empty()
-               ? Status(Done{})
-               : Error{"checkpoint",
-                       "of its " + std::to_string(m_source.weights.tensors().size()) + " tensors " +
-                           std::to_string(names.size()) + " have no place in a " + m_source.found.decoder.kind + ": " +
-                           joinedText(names | std::views::take(kMostListed)) +
-                           (names.size() > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
+    return names.empty() ? Status(Done{})
+                         : Error{"checkpoint",
+                                 "of its " + std::to_string(m_source.weights.tensors().size()) + " tensors " +
+                                     std::to_string(names.size()) + " have no place in a " + m_source.found.model.kind +
+                                     ": " + joinedText(names | std::views::take(kMostListed)) +
+                                     (names.size() > kMostListed ? ", …" : "") + "; --to pytorch exports all of them"};
 }
 
 /// True if the types of the import should be tried.
@@ -204,11 +203,11 @@ Status HuggingFaceWriter::end()
         return ended.error();
     }
     const std::string original = m_source.imported ? m_source.imported->config : std::string();
-    const std::string config = projects::configOf(m_source.found.decoder, original, configWordOf(m_type));
+    const std::string config = projects::configOf(m_source.found.model, original, configWordOf(m_type));
     Status done = writeFileAtomically(m_path / "config.json", config);
     done = done ? writeFileAtomically(m_path / "README.md", readme()) : done;
     done = done ? addCompanions(m_path, m_source.companions) : done;
-    m_folder.architecture = m_source.found.decoder.kind;
+    m_folder.architecture = m_source.found.model.kind;
     m_folder.parameters = m_source.run.parameters;
     m_folder.type = nameOf(m_type);
     m_ended = true;
@@ -217,7 +216,7 @@ Status HuggingFaceWriter::end()
 
 std::string HuggingFaceWriter::readme() const
 {
-    return projects::modelReadme(m_source.project, m_source.found.decoder, m_source.run, configWordOf(m_type),
+    return projects::modelReadme(m_source.project, m_source.found.model, m_source.run, configWordOf(m_type),
                                  m_source.companions.tokeniser);
 }
 

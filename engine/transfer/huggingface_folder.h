@@ -7,8 +7,8 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
 #include "projects/check/sound_project.h"
-#include "projects/huggingface/decoder_kinds.h"
-#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/model_kinds.h"
+#include "projects/huggingface/model_of.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <ATen/core/Tensor.h>
@@ -27,7 +27,7 @@ namespace residua::engine {
 /// A network to be written as a model of transformers.
 struct HuggingFaceSource {
     const projects::SoundProject& project;
-    const projects::FoundDecoder& found;  ///< the matching decoder of the project's network
+    const projects::FoundModel& found;    ///< the matching model of the project's network
     const TensorFiles& weights;           ///< of a checkpoint
     std::optional<ImportRecord> imported; ///< the origin of the run's first weights
     std::optional<StoredType> type;       ///< of the written weights; nullopt: see HuggingFaceWriter

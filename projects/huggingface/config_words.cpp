@@ -90,7 +90,7 @@ constexpr std::string_view kIrrelevantKeys[] = {"_attn_implementation",
 
 } // namespace
 
-const ConfigWords& wordsOf(const DecoderKind& kind)
+const ConfigWords& wordsOf(const ModelKind& kind)
 {
     return kind.learnedPositions ? kGpt2Words : kind.layerNorm ? kNeoxWords : kRmsWords;
 }

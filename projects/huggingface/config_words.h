@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct ConfigWords {
 };
 inline constexpr const char* kNewerRopeBase = "rope_theta"; ///< in rope_parameters, for all architectures
 inline constexpr const char* kNewerRotaryShare = "partial_rotary_factor";
-[[nodiscard]] const ConfigWords& wordsOf(const DecoderKind& kind);
+[[nodiscard]] const ConfigWords& wordsOf(const ModelKind& kind);
 
 /// Returns an activation node's function for transformers' word; empty for an unknown word.
 [[nodiscard]] std::string_view functionOfConfigWord(std::string_view word);

@@ -142,13 +142,13 @@ std::string customReadme(const SoundProject& project, const std::string& reason,
            "\nIt also works without transformers, as follows.\n\n";
 }
 
-std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,
+std::string modelReadme(const SoundProject& project, const KnownModel& model, const ExportedRun& run,
                         const std::string& dtype, ExportedTokeniser tokeniser)
 {
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) + ": " +
-                       decoder.kind + ", " + std::to_string(decoder.layers) + " layers, " +
-                       std::to_string(run.parameters) + " parameters in " + dtype + ".\n\n";
+                       model.kind + ", " + std::to_string(model.layers) + " layers, " + std::to_string(run.parameters) +
+                       " parameters in " + dtype + ".\n\n";
     text += loadingCode(tokeniser, "");
     text += "\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
             "here, and neither is dropout.";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <string>
@@ -35,7 +35,7 @@ enum class ExportedTokeniser {
                                        ExportedTokeniser tokeniser);
 
 /// Returns the README.md of a folder that needs no custom code.
-[[nodiscard]] std::string modelReadme(const SoundProject& project, const Decoder& decoder, const ExportedRun& run,
+[[nodiscard]] std::string modelReadme(const SoundProject& project, const KnownModel& model, const ExportedRun& run,
                                       const std::string& dtype, ExportedTokeniser tokeniser);
 
 } // namespace residua::projects

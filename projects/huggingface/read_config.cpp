@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Converts config.json to a Decoder. Keys that do not matter here are listed by name; other unread keys give a note.
+// Converts config.json to a KnownModel. Keys that do not matter here are listed by name; other unread keys give a note.
 #include "projects/huggingface/read_config.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <algorithm>
 #include <limits>
@@ -167,62 +167,62 @@ private:
     std::optional<Error> m_error;
 };
 
-class DecoderReader {
+class ModelReader {
 public:
-    DecoderReader(Keys& keys, const DecoderKind& kind) : m_keys(keys), m_kind(kind) { m_decoder.kind = kind.name; }
+    ModelReader(Keys& keys, const ModelKind& kind) : m_keys(keys), m_kind(kind) { m_model.kind = kind.name; }
 
-    Result<ReadDecoder> read()
+    Result<ReadModel> read()
     {
         readSizes();
         readAttention();
         readWindow();
         readRope();
         readFfn();
-        m_decoder.tied = m_keys.flag("tie_word_embeddings", m_kind.tied);
-        m_decoder.parallel = m_kind.choosesParallel && m_keys.flag("use_parallel_residual", true);
+        m_model.tied = m_keys.flag("tie_word_embeddings", m_kind.tied);
+        m_model.parallel = m_kind.choosesParallel && m_keys.flag("use_parallel_residual", true);
         refuseOthers();
         noteTheRest();
         if (m_keys.error()) {
             return *m_keys.error();
         }
-        return ReadDecoder{std::move(m_decoder), std::move(m_notes)};
+        return ReadModel{std::move(m_model), std::move(m_notes)};
     }
 
 private:
     void readSizes()
     {
         const ConfigWords& words = wordsOf(m_kind);
-        m_decoder.layers = m_keys.size(words.layers);
-        if (m_decoder.layers > kMaxLayers) {
+        m_model.layers = m_keys.size(words.layers);
+        if (m_model.layers > kMaxLayers) {
             m_keys.fail(words.layers,
-                        "got " + std::to_string(m_decoder.layers) + ", expected at most " + std::to_string(kMaxLayers));
+                        "got " + std::to_string(m_model.layers) + ", expected at most " + std::to_string(kMaxLayers));
         }
-        m_decoder.width = m_keys.size(words.width);
-        m_decoder.heads = m_keys.size(words.heads);
-        m_decoder.vocabulary = m_keys.size("vocab_size");
-        m_decoder.positions = m_keys.size(words.positions, m_kind.positions);
-        m_decoder.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
+        m_model.width = m_keys.size(words.width);
+        m_model.heads = m_keys.size(words.heads);
+        m_model.vocabulary = m_keys.size("vocab_size");
+        m_model.positions = m_keys.size(words.positions, m_kind.positions);
+        m_model.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
         readHeads();
     }
 
     void readHeads()
     {
-        const std::int64_t even = m_decoder.width / m_decoder.heads;
-        m_decoder.kvHeads = m_decoder.heads;
-        m_decoder.headDim = even;
+        const std::int64_t even = m_model.width / m_model.heads;
+        m_model.kvHeads = m_model.heads;
+        m_model.headDim = even;
         if (m_kind.choosesHeads) {
-            m_decoder.kvHeads =
-                m_keys.size("num_key_value_heads", whereUnsaid("num_key_value_heads", m_kind.kvHeads, m_decoder.heads));
-            m_decoder.headDim = m_keys.size("head_dim", whereUnsaid("head_dim", m_kind.headDim, even));
+            m_model.kvHeads =
+                m_keys.size("num_key_value_heads", whereUnsaid("num_key_value_heads", m_kind.kvHeads, m_model.heads));
+            m_model.headDim = m_keys.size("head_dim", whereUnsaid("head_dim", m_kind.headDim, even));
         }
-        if (m_decoder.headDim == even && m_decoder.width % m_decoder.heads != 0) {
-            m_keys.fail(wordsOf(m_kind).width, "got " + std::to_string(m_decoder.width) +
-                                                   ", expected a multiple of the " + std::to_string(m_decoder.heads) +
+        if (m_model.headDim == even && m_model.width % m_model.heads != 0) {
+            m_keys.fail(wordsOf(m_kind).width, "got " + std::to_string(m_model.width) +
+                                                   ", expected a multiple of the " + std::to_string(m_model.heads) +
                                                    " heads");
         }
-        if (m_decoder.heads % m_decoder.kvHeads != 0) {
-            m_keys.fail("num_key_value_heads", "got " + std::to_string(m_decoder.kvHeads) + ", expected a divisor of " +
-                                                   std::to_string(m_decoder.heads) + " heads");
+        if (m_model.heads % m_model.kvHeads != 0) {
+            m_keys.fail("num_key_value_heads", "got " + std::to_string(m_model.kvHeads) + ", expected a divisor of " +
+                                                   std::to_string(m_model.heads) + " heads");
         }
     }
 
@@ -235,10 +235,10 @@ private:
 
     void readAttention()
     {
-        m_decoder.attentionBias = m_kind.attentionBias;
+        m_model.attentionBias = m_kind.attentionBias;
         if (m_kind.choosesAttentionBias) {
             const bool all = m_keys.flag("attention_bias", m_kind.attentionBias == AttentionBias::All);
-            m_decoder.attentionBias = all ? AttentionBias::All : AttentionBias::None;
+            m_model.attentionBias = all ? AttentionBias::All : AttentionBias::None;
         }
     }
 
@@ -248,12 +248,12 @@ private:
         const bool uses = m_kind.windowed == WindowedLayers::All || (later && m_keys.flag("use_sliding_window", false));
         const bool said = m_keys.find("sliding_window") != nullptr;
         if (uses && (said || !m_keys.names("sliding_window"))) { // null: no window
-            m_decoder.window = m_keys.size("sliding_window", m_kind.window);
+            m_model.window = m_keys.size("sliding_window", m_kind.window);
         }
         if (later) {
             const std::int64_t first =
                 m_keys.find("max_window_layers") == nullptr ? m_kind.fullLayers : sizeOrZero("max_window_layers");
-            m_decoder.fullLayers = m_decoder.window > 0 ? first : 0;
+            m_model.fullLayers = m_model.window > 0 ? first : 0;
             checkLayerTypes();
         }
     }
@@ -275,10 +275,10 @@ private:
         std::int64_t layer = 0;
         for (const JsonValue& entry : *list) {
             const auto* const type = std::get_if<std::string>(&entry.data);
-            const bool windowed = m_decoder.window > 0 && layer >= m_decoder.fullLayers;
+            const bool windowed = m_model.window > 0 && layer >= m_model.fullLayers;
             const char* const expected = windowed ? "sliding_attention" : "full_attention";
             ++layer;
-            if (layer <= m_decoder.layers && (type == nullptr || *type != expected)) {
+            if (layer <= m_model.layers && (type == nullptr || *type != expected)) {
                 m_keys.fail("layer_types", "of layer " + std::to_string(layer) + " is " + nameOfValue(entry) +
                                                ", expected " + expected +
                                                ": layers that alternate otherwise are not supported");
@@ -297,21 +297,21 @@ private:
         Keys scaling = m_keys.object("rope_scaling");
         const ConfigWords& words = wordsOf(m_kind);
         const double base = m_keys.real(words.ropeBase, m_keys.real(kNewerRopeBase, RotaryPositions().base));
-        m_decoder.rotary.base = scaling.real(kNewerRopeBase, newer.real(kNewerRopeBase, base));
+        m_model.rotary.base = scaling.real(kNewerRopeBase, newer.real(kNewerRopeBase, base));
         const double share = m_keys.real(words.rotaryShare, m_kind.rotaryShare);
-        m_decoder.rotaryShare = scaling.real(kNewerRotaryShare, newer.real(kNewerRotaryShare, share));
-        if (!m_kind.choosesRotaryShare && m_decoder.rotaryShare != 1) {
+        m_model.rotaryShare = scaling.real(kNewerRotaryShare, newer.real(kNewerRotaryShare, share));
+        if (!m_kind.choosesRotaryShare && m_model.rotaryShare != 1) {
             m_keys.fail(words.rotaryShare,
-                        "is " + numberText(m_decoder.rotaryShare) + ", expected 1 in a " + m_decoder.kind);
+                        "is " + numberText(m_model.rotaryShare) + ", expected 1 in a " + m_model.kind);
         }
-        if (!(m_decoder.rotaryShare > 0 && m_decoder.rotaryShare <= 1)) {
-            m_keys.fail(words.rotaryShare, "is " + numberText(m_decoder.rotaryShare) + ", expected a share up to 1");
+        if (!(m_model.rotaryShare > 0 && m_model.rotaryShare <= 1)) {
+            m_keys.fail(words.rotaryShare, "is " + numberText(m_model.rotaryShare) + ", expected a share up to 1");
             return;
         }
-        m_decoder.rotary.features = rotatingFeatures(m_decoder.rotaryShare, m_decoder.headDim);
-        if (m_decoder.rotary.features == 0) {
-            m_keys.fail(words.rotaryShare, "is " + numberText(m_decoder.rotaryShare) + ", by which none of the " +
-                                               std::to_string(m_decoder.headDim) + " features of a head rotates");
+        m_model.rotary.features = rotatingFeatures(m_model.rotaryShare, m_model.headDim);
+        if (m_model.rotary.features == 0) {
+            m_keys.fail(words.rotaryShare, "is " + numberText(m_model.rotaryShare) + ", by which none of the " +
+                                               std::to_string(m_model.headDim) + " features of a head rotates");
         }
         const bool older = scaling.find("rope_type") != nullptr || scaling.find("type") != nullptr;
         readScaling(older ? scaling : newer);
@@ -332,7 +332,7 @@ private:
             keys.fail("rope_type", "\"" + type + "\" is not supported; expected default, linear or llama3");
             return;
         }
-        RotaryPositions& rotary = m_decoder.rotary;
+        RotaryPositions& rotary = m_model.rotary;
         rotary.scaling = *scaling;
         if (rotary.scaling != RopeScaling::None) {
             rotary.factor = keys.real("factor");
@@ -353,10 +353,10 @@ private:
             m_keys.fail(words.activation, "\"" + given + "\" is not supported; expected " +
                                               (m_kind.gated ? std::string(m_kind.activation) : activationWords()));
         }
-        m_decoder.activation = known;
+        m_model.activation = known;
         const bool fourfold = m_kind.learnedPositions; // n_inner may be null
-        m_decoder.hidden = m_keys.size(words.hidden, fourfold ? std::optional(4 * m_decoder.width) : std::nullopt);
-        m_decoder.ffnBias = m_kind.choosesFfnBias ? m_keys.flag("mlp_bias", m_kind.ffnBias) : m_kind.ffnBias;
+        m_model.hidden = m_keys.size(words.hidden, fourfold ? std::optional(4 * m_model.width) : std::nullopt);
+        m_model.ffnBias = m_kind.choosesFfnBias ? m_keys.flag("mlp_bias", m_kind.ffnBias) : m_kind.ffnBias;
     }
 
     void refuseOthers()
@@ -401,19 +401,19 @@ private:
     }
 
     Keys& m_keys;
-    const DecoderKind& m_kind;
-    Decoder m_decoder;
+    const ModelKind& m_kind;
+    KnownModel m_model;
     std::vector<std::string> m_notes;
 };
 
 std::string kindNames()
 {
-    return joinedText(decoderKinds(), ", ", &DecoderKind::name);
+    return joinedText(modelKinds(), ", ", &ModelKind::name);
 }
 
 } // namespace
 
-Result<ReadDecoder> readDecoder(std::string_view config, const std::string& place)
+Result<ReadModel> readModel(std::string_view config, const std::string& place)
 {
     const Result<JsonValue> tree = parseJson(config);
     if (!tree) {
@@ -427,12 +427,12 @@ Result<ReadDecoder> readDecoder(std::string_view config, const std::string& plac
     if (keys.error()) {
         return *keys.error();
     }
-    const DecoderKind* const kind = findDecoderKind(name);
+    const ModelKind* const kind = findModelKind(name);
     if (kind == nullptr) {
         return Error{place + " · model_type", (name.empty() ? "is missing" : "\"" + name + "\" is not supported") +
                                                   "; expected one of " + kindNames()};
     }
-    return DecoderReader(keys, *kind).read();
+    return ModelReader(keys, *kind).read();
 }
 
 } // namespace residua::projects

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/known_model.h"
 
 #include <string>
 #include <string_view>
@@ -11,12 +11,12 @@
 namespace residua::projects {
 
 /// The contents of a config.json, with notes for the user.
-struct ReadDecoder {
-    Decoder decoder;
+struct ReadModel {
+    KnownModel model;
     std::vector<std::string> notes; ///< settings that are not imported
 };
 /// Reads a config.json. `place` is the file's name in errors. Returns an error that names the key if the architecture
 /// or an option is not supported.
-[[nodiscard]] Result<ReadDecoder> readDecoder(std::string_view config, const std::string& place);
+[[nodiscard]] Result<ReadModel> readModel(std::string_view config, const std::string& place);
 
 } // namespace residua::projects

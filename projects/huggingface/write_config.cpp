@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a Decoder as config.json for all versions of transformers that know its architecture.
+// Writes a KnownModel as config.json for all versions of transformers that know its architecture.
 #include "projects/huggingface/write_config.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <utility>
 
@@ -27,8 +27,8 @@ JsonValue tree(Value value)
 
 class ConfigWriter {
 public:
-    ConfigWriter(const Decoder& decoder, JsonValue config)
-        : m_decoder(decoder), m_kind(*findDecoderKind(decoder.kind)), m_config(std::move(config))
+    ConfigWriter(const KnownModel& model, JsonValue config)
+        : m_model(model), m_kind(*findModelKind(model.kind)), m_config(std::move(config))
     {
     }
 
@@ -66,26 +66,26 @@ private:
     void writeSizes()
     {
         const ConfigWords& words = wordsOf(m_kind);
-        set("vocab_size", tree(m_decoder.vocabulary));
-        set(words.width, tree(m_decoder.width));
-        set(words.layers, tree(m_decoder.layers));
-        set(words.heads, tree(m_decoder.heads));
+        set("vocab_size", tree(m_model.vocabulary));
+        set(words.width, tree(m_model.width));
+        set(words.layers, tree(m_model.layers));
+        set(words.heads, tree(m_model.heads));
         if (m_kind.choosesHeads) {
-            set("num_key_value_heads", tree(m_decoder.kvHeads));
+            set("num_key_value_heads", tree(m_model.kvHeads));
             const bool said = findMember(m_config, "head_dim") != nullptr;
-            if (said || m_kind.headDim != 0 || m_decoder.headDim * m_decoder.heads != m_decoder.width) {
-                set("head_dim", tree(m_decoder.headDim));
+            if (said || m_kind.headDim != 0 || m_model.headDim * m_model.heads != m_model.width) {
+                set("head_dim", tree(m_model.headDim));
             }
         }
-        set(words.hidden, tree(m_decoder.hidden));
+        set(words.hidden, tree(m_model.hidden));
         if (m_kind.learnedPositions) {
-            set(words.positions, tree(m_decoder.positions));
+            set(words.positions, tree(m_model.positions));
         } else {
-            propose(words.positions, tree(m_decoder.positions)); // no tensor has this size
+            propose(words.positions, tree(m_model.positions)); // no tensor has this size
         }
-        set(words.epsilon, tree(m_decoder.epsilon));
-        set(words.activation, tree(m_kind.gated ? m_kind.activation : configWordOf(m_decoder.activation)));
-        set("tie_word_embeddings", tree(m_decoder.tied));
+        set(words.epsilon, tree(m_model.epsilon));
+        set(words.activation, tree(m_kind.gated ? m_kind.activation : configWordOf(m_model.activation)));
+        set("tie_word_embeddings", tree(m_model.tied));
     }
 
     /// Version 5 of transformers reads rope_parameters, earlier versions read keys beside it. The name of a scaling is
@@ -93,7 +93,7 @@ private:
     /// Llama 3.1.
     void writeRope()
     {
-        const RotaryPositions& rotary = m_decoder.rotary;
+        const RotaryPositions& rotary = m_model.rotary;
         JsonObject newer{{kNewerRopeBase, tree(rotary.base)}, {"rope_type", tree(configWordOf(rotary.scaling))}};
         if (rotary.scaling == RopeScaling::None) {
             takeMember(m_config, "rope_scaling");
@@ -112,8 +112,8 @@ private:
         }
         set(wordsOf(m_kind).ropeBase, tree(rotary.base));
         if (m_kind.choosesRotaryShare) {
-            set(wordsOf(m_kind).rotaryShare, tree(m_decoder.rotaryShare));
-            newer.push_back({kNewerRotaryShare, tree(m_decoder.rotaryShare)});
+            set(wordsOf(m_kind).rotaryShare, tree(m_model.rotaryShare));
+            newer.push_back({kNewerRotaryShare, tree(m_model.rotaryShare)});
         }
         set("rope_parameters", tree(std::move(newer)));
     }
@@ -121,39 +121,39 @@ private:
     void writeOptions()
     {
         if (m_kind.choosesAttentionBias) {
-            set("attention_bias", tree(m_decoder.attentionBias == AttentionBias::All));
+            set("attention_bias", tree(m_model.attentionBias == AttentionBias::All));
         }
         if (m_kind.choosesFfnBias) {
-            set("mlp_bias", tree(m_decoder.ffnBias));
+            set("mlp_bias", tree(m_model.ffnBias));
         }
         if (m_kind.choosesParallel) {
-            set("use_parallel_residual", tree(m_decoder.parallel));
+            set("use_parallel_residual", tree(m_model.parallel));
         }
-        const JsonValue window = m_decoder.window > 0 ? tree(m_decoder.window) : tree(nullptr);
+        const JsonValue window = m_model.window > 0 ? tree(m_model.window) : tree(nullptr);
         if (m_kind.windowed == WindowedLayers::All) {
             set("sliding_window", window);
         }
         if (m_kind.windowed == WindowedLayers::Later) {
             takeMember(m_config, "layer_types"); // follows from the other keys
-            set("use_sliding_window", tree(m_decoder.window > 0));
-            if (m_decoder.window > 0) {
+            set("use_sliding_window", tree(m_model.window > 0));
+            if (m_model.window > 0) {
                 set("sliding_window", window);
-                set("max_window_layers", tree(m_decoder.fullLayers));
+                set("max_window_layers", tree(m_model.fullLayers));
             }
         }
     }
 
-    const Decoder& m_decoder;
-    const DecoderKind& m_kind;
+    const KnownModel& m_model;
+    const ModelKind& m_kind;
     JsonValue m_config;
 };
 
 } // namespace
 
-std::string configOf(const Decoder& decoder, std::string_view original, const std::string& dtype)
+std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype)
 {
-    const bool same = modelTypeIn(original) == decoder.kind;
-    return ConfigWriter(decoder, same ? *parseJson(original) : tree(JsonObject{})).write(dtype);
+    const bool same = modelTypeIn(original) == model.kind;
+    return ConfigWriter(model, same ? *parseJson(original) : tree(JsonObject{})).write(dtype);
 }
 
 std::string modelTypeIn(std::string_view config)

@@ -20,7 +20,7 @@
 #include "engine/transfer/pytorch_folder.h"
 #include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
-#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/model_of.h"
 #include "projects/huggingface/write_config.h"
 #include "projects/schedule/stage_schedule.h"
 
@@ -113,7 +113,7 @@ private:
             return imported.error();
         }
         m_imported = std::move(*imported);
-        Result<projects::FoundDecoder> found = findDecoder();
+        Result<projects::FoundModel> found = findModel();
         if (found) {
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
@@ -200,7 +200,7 @@ private:
         }
         const HuggingFaceFolder& folder = m_modelWriter->folder();
         m_ready.architecture = folder.architecture;
-        m_ready.layers = m_model->found.decoder.layers;
+        m_ready.layers = m_model->found.model.layers;
         m_ready.parameters = folder.parameters;
         m_ready.notes.insert(m_ready.notes.end(), folder.notes.begin(), folder.notes.end());
         return Done{};
@@ -253,9 +253,9 @@ private:
         return m_making->keep();
     }
 
-    /// Returns the decoder architecture of the network, if the whole network is present. For an imported network, tries
+    /// Returns the model architecture of the network, if the whole network is present. For an imported network, tries
     /// its original architecture first.
-    [[nodiscard]] Result<projects::FoundDecoder> findDecoder() const
+    [[nodiscard]] Result<projects::FoundModel> findModel() const
     {
         const projects::StageSchedule& schedule = (*m_sound)->schedule;
         const bool parts = !projects::trainsAll(schedule) && m_checkpoint->state.step < m_run->info.steps;
@@ -265,7 +265,7 @@ private:
         if (parts || weighs) {
             return Error{"schedule", "its schedule gives layers a part of their own in evaluation"};
         }
-        return projects::decoderOf(*m_sound, m_imported ? projects::modelTypeIn(m_imported->config) : std::string());
+        return projects::knownModelOf(*m_sound, m_imported ? projects::modelTypeIn(m_imported->config) : std::string());
     }
 
     [[nodiscard]] projects::ExportedRun exportedRun() const
@@ -306,7 +306,7 @@ private:
 
     /// A network with an architecture of transformers.
     struct Model {
-        projects::FoundDecoder found;
+        projects::FoundModel found;
         Companions companions;
     };
 

@@ -15,7 +15,7 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/huggingface/decoder_network.h"
+#include "projects/huggingface/model_network.h"
 #include "projects/huggingface/read_config.h"
 
 #include <algorithm>
@@ -67,9 +67,9 @@ private:
         if (!config) {
             return config.error();
         }
-        Result<projects::ReadDecoder> decoder = projects::readDecoder(*config, path->string());
-        if (!decoder) {
-            return decoder.error();
+        Result<projects::ReadModel> model = projects::readModel(*config, path->string());
+        if (!model) {
+            return model.error();
         }
         Result<TensorFiles> files = TensorFiles::openFolder(m_request.folder);
         if (!files) {
@@ -77,17 +77,17 @@ private:
         }
         m_record.source = m_request.folder.filename().string();
         m_record.config = std::move(*config);
-        m_decoder = std::move(decoder->decoder);
-        m_ready.notes = std::move(decoder->notes);
+        m_known = std::move(model->model);
+        m_ready.notes = std::move(model->notes);
         m_files.emplace(std::move(*files));
-        const Result<bool> tied = tieHolds(*m_files, m_decoder);
+        const Result<bool> tied = tieHolds(*m_files, m_known);
         if (!tied) {
             return tied.error();
         }
         if (!*tied) {
-            m_decoder.tied = false;
+            m_known.tied = false;
             m_ready.notes.push_back("config.json ties the head to the embedding, but " +
-                                    projects::headTensorOf(m_decoder) +
+                                    projects::headTensorOf(m_known) +
                                     " differs from it: both are kept, and they are not tied");
         }
         return Done{};
@@ -101,13 +101,13 @@ private:
             return folder.error();
         }
         m_folder.emplace(std::move(*folder));
-        const std::int64_t length = projects::projectOf(m_decoder, "", {}).training.sequenceLength;
+        const std::int64_t length = projects::projectOf(m_known, "", {}).training.sequenceLength;
         const Result<projects::Source> data =
-            modelData(m_request.folder, m_folder->path(), m_request.data, m_decoder.vocabulary, length, m_ready.notes);
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_known.vocabulary, length, m_ready.notes);
         if (!data) {
             return data.error();
         }
-        m_document.project = projects::projectOf(m_decoder, m_request.projectDirectory.filename().string(), *data);
+        m_document.project = projects::projectOf(m_known, m_request.projectDirectory.filename().string(), *data);
         if (const Status valid = checkProject(m_document.project); !valid) {
             return valid;
         }
@@ -122,7 +122,7 @@ private:
             return parts.error();
         }
         m_network = std::move(parts->network);
-        auto transfers = transfersOf(*m_files, m_decoder, m_network->parameters(), m_request.folder.string(), m_unfit);
+        auto transfers = transfersOf(*m_files, m_known, m_network->parameters(), m_request.folder.string(), m_unfit);
         if (!transfers) {
             return transfers.error();
         }
@@ -176,7 +176,7 @@ private:
         if (!writer) {
             return writer.error();
         }
-        writer->event({0, RunEventKind::Imported, m_decoder.kind + " from " + m_record.source});
+        writer->event({0, RunEventKind::Imported, m_known.kind + " from " + m_record.source});
         if (Status written = writeImport(run, m_record); !written) {
             return written;
         }
@@ -196,15 +196,15 @@ private:
     {
         m_ready.projectDirectory = m_request.projectDirectory;
         m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
-        m_ready.architecture = m_decoder.kind;
-        m_ready.layers = m_decoder.layers;
+        m_ready.architecture = m_known.kind;
+        m_ready.layers = m_known.layers;
         m_ready.type = nameOf(m_record.type);
         m_ready.parameters = countOf(m_network->parameters());
         return m_folder->keep();
     }
 
     ImportRecord m_record;
-    projects::Decoder m_decoder;
+    projects::KnownModel m_known;
     std::optional<TensorFiles> m_files;
     std::optional<NewFolder> m_folder;
     projects::Document m_document;

@@ -12,8 +12,8 @@
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
-#include "projects/huggingface/decoder_kinds.h"
-#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/model_kinds.h"
+#include "projects/huggingface/model_of.h"
 
 #include <algorithm>
 #include <map>
@@ -72,18 +72,18 @@ private:
         }
         take(own.match(*m_files, parameters));
         const auto sound = projects::soundProject(m_request.project);
-        const auto found = sound ? projects::decoderOf(*sound) : Result<projects::FoundDecoder>(sound.error());
+        const auto found = sound ? projects::knownModelOf(*sound) : Result<projects::FoundModel>(sound.error());
         if (found) {
             const auto named = [&](const std::string& name) { return found->parameter(name); };
-            take(matchModel(*m_files, found->decoder, named, parameters));
-            m_decoder = found->decoder;
-            const Result<bool> tied = tieHolds(*m_files, *m_decoder);
+            take(matchModel(*m_files, found->model, named, parameters));
+            m_known = found->model;
+            const Result<bool> tied = tieHolds(*m_files, *m_known);
             if (!tied) {
                 return tied.error();
             }
             if (!*tied) {
                 m_ready.notes.push_back(
-                    projects::headTensorOf(*m_decoder) +
+                    projects::headTensorOf(*m_known) +
                     " is left out: it differs from the embedding, to which the project ties the head");
             }
         }
@@ -120,7 +120,7 @@ private:
         constexpr std::size_t kMostCompared = 512;
         constexpr std::size_t kMostGuesses = 32;
         for (const auto& [name, tensor] : m_files->tensors()) {
-            if (!m_used.contains(name) && !(m_decoder && projects::isRedundant(*m_decoder, name))) {
+            if (!m_used.contains(name) && !(m_known && projects::isRedundant(*m_known, name))) {
                 m_ready.unused.push_back(name);
             }
         }
@@ -199,7 +199,7 @@ private:
         return m_place->keep();
     }
 
-    std::optional<projects::Decoder> m_decoder; ///< the network's architecture, if it is known
+    std::optional<projects::KnownModel> m_known; ///< the network's architecture, if it is known
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
     std::vector<TransferStep> m_steps;

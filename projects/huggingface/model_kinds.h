@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/huggingface/decoder.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/nodes/attention_options.h"
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class WindowedLayers {
 };
 
 /// The fixed properties of an architecture, and the options that a config.json may set.
-struct DecoderKind {
+struct ModelKind {
     std::string_view name;         ///< "model_type" in config.json
     std::string_view className;    ///< in "architectures"
     std::string_view prefix;       ///< of all tensors except the head's; files with only the body lack it
@@ -55,9 +55,9 @@ struct DecoderKind {
     [[nodiscard]] const char* norm() const { return layerNorm ? "layer_norm" : "rms_norm"; }
 };
 /// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2.
-[[nodiscard]] std::span<const DecoderKind> decoderKinds();
+[[nodiscard]] std::span<const ModelKind> modelKinds();
 /// Returns null for any other name.
-[[nodiscard]] const DecoderKind* findDecoderKind(std::string_view name);
+[[nodiscard]] const ModelKind* findModelKind(std::string_view name);
 
 /// A tensor of the folder, and the parameters of the network in it.
 struct FileTensor {
@@ -71,11 +71,11 @@ struct FileTensor {
 };
 /// Returns every tensor that such a model may have. Tensors whose parameters the network lacks are absent from the
 /// file.
-[[nodiscard]] std::vector<FileTensor> fileTensorsOf(const Decoder& decoder);
+[[nodiscard]] std::vector<FileTensor> fileTensorsOf(const KnownModel& model);
 /// Returns the name of the head's weight, which a tied model does not need.
-[[nodiscard]] std::string headTensorOf(const Decoder& decoder);
+[[nodiscard]] std::string headTensorOf(const KnownModel& model);
 /// True if a tensor of this name adds nothing to the config and the other tensors: masks and frequencies in older
 /// files, and a second copy of a tied head.
-[[nodiscard]] bool isRedundant(const Decoder& decoder, std::string_view tensor);
+[[nodiscard]] bool isRedundant(const KnownModel& model, std::string_view tensor);
 
 } // namespace residua::projects

@@ -7,12 +7,12 @@
 #include <string>
 
 /// Language models in the format of the package transformers: the config.json of a folder, the corresponding network of
-/// this program, and the names of the tensors. Import and export use the same table of architectures, decoder_kinds.h.
+/// this program, and the names of the tensors. Import and export use the same table of architectures, model_kinds.h.
 namespace residua::projects {
 
 /// One model: its architecture and its numbers. Sizes are in features, lengths in tokens.
-struct Decoder {
-    std::string kind; ///< DecoderKind::name
+struct KnownModel {
+    std::string kind; ///< ModelKind::name
     std::int64_t layers = 0;
     std::int64_t width = 0;
     std::int64_t heads = 0;
@@ -32,7 +32,7 @@ struct Decoder {
     std::int64_t window = 0;     ///< tokens that a token attends to; 0: all
     std::int64_t fullLayers = 0; ///< number of first layers without a window
 
-    bool operator==(const Decoder&) const = default;
+    bool operator==(const KnownModel&) const = default;
 };
 
 } // namespace residua::projects

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/huggingface/decoder_kinds.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include "projects/model/parameter_name.h"
 
@@ -9,9 +9,9 @@
 namespace residua::projects {
 namespace {
 
-constexpr DecoderKind rmsKind(std::string_view name, std::string_view className)
+constexpr ModelKind rmsKind(std::string_view name, std::string_view className)
 {
-    DecoderKind kind;
+    ModelKind kind;
     kind.name = name;
     kind.className = className;
     kind.prefix = "model.";
@@ -19,51 +19,51 @@ constexpr DecoderKind rmsKind(std::string_view name, std::string_view className)
     return kind;
 }
 
-constexpr DecoderKind llama()
+constexpr ModelKind llama()
 {
-    DecoderKind kind = rmsKind("llama", "LlamaForCausalLM");
+    ModelKind kind = rmsKind("llama", "LlamaForCausalLM");
     kind.choosesAttentionBias = true;
     kind.choosesFfnBias = true;
     return kind;
 }
 
-constexpr DecoderKind mistral()
+constexpr ModelKind mistral()
 {
-    DecoderKind kind = rmsKind("mistral", "MistralForCausalLM");
+    ModelKind kind = rmsKind("mistral", "MistralForCausalLM");
     kind.windowed = WindowedLayers::All;
     kind.positions = 131072;
     kind.kvHeads = 8;
     return kind;
 }
 
-constexpr DecoderKind qwen(std::string_view name, std::string_view className)
+constexpr ModelKind qwen(std::string_view name, std::string_view className)
 {
-    DecoderKind kind = rmsKind(name, className);
+    ModelKind kind = rmsKind(name, className);
     kind.windowed = WindowedLayers::Later;
     kind.positions = 32768;
     kind.kvHeads = 32;
     return kind;
 }
 
-constexpr DecoderKind qwen2()
+constexpr ModelKind qwen2()
 {
-    DecoderKind kind = qwen("qwen2", "Qwen2ForCausalLM");
+    ModelKind kind = qwen("qwen2", "Qwen2ForCausalLM");
     kind.attentionBias = AttentionBias::Qkv;
     return kind;
 }
 
-constexpr DecoderKind qwen3()
+constexpr ModelKind qwen3()
 {
-    DecoderKind kind = qwen("qwen3", "Qwen3ForCausalLM");
+    ModelKind kind = qwen("qwen3", "Qwen3ForCausalLM");
     kind.qkNorm = QkNorm::Head;
     kind.choosesAttentionBias = true;
     kind.headDim = 128;
     return kind;
 }
 
-constexpr DecoderKind olmo2()
+constexpr ModelKind olmo2()
 {
-    DecoderKind kind = rmsKind("olmo2", "Olmo2ForCausalLM");
+    ModelKind kind = rmsKind("olmo2", "Olmo2ForCausalLM");
     kind.normsAfter = true;
     kind.qkNorm = QkNorm::AllHeads;
     kind.choosesAttentionBias = true;
@@ -71,9 +71,9 @@ constexpr DecoderKind olmo2()
     return kind;
 }
 
-constexpr DecoderKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix)
+constexpr ModelKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix)
 {
-    DecoderKind kind;
+    ModelKind kind;
     kind.name = name;
     kind.className = className;
     kind.prefix = prefix;
@@ -86,9 +86,9 @@ constexpr DecoderKind layerNormKind(std::string_view name, std::string_view clas
     return kind;
 }
 
-constexpr DecoderKind gptNeox()
+constexpr ModelKind gptNeox()
 {
-    DecoderKind kind = layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.");
+    ModelKind kind = layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.");
     kind.choosesAttentionBias = true;
     kind.choosesParallel = true;
     kind.choosesRotaryShare = true;
@@ -97,9 +97,9 @@ constexpr DecoderKind gptNeox()
     return kind;
 }
 
-constexpr DecoderKind gpt2()
+constexpr ModelKind gpt2()
 {
-    DecoderKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.");
+    ModelKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.");
     kind.learnedPositions = true;
     kind.activation = "gelu_new";
     kind.tied = true;
@@ -160,7 +160,7 @@ constexpr NameRow kGpt2Layer[] = {{"attn.c_attn", {"attention.q", "attention.k",
                                   {"mlp.c_fc", {"up"}, Layout::Transposed},
                                   {"mlp.c_proj", {"down"}, Layout::Transposed}};
 
-NameTable tableOf(const DecoderKind& kind)
+NameTable tableOf(const ModelKind& kind)
 {
     if (kind.learnedPositions) {
         return {kGpt2Outside, "h.", kGpt2Layer, "lm_head"};
@@ -190,51 +190,51 @@ void add(std::vector<FileTensor>& tensors, const std::string& file, const std::s
 
 } // namespace
 
-std::span<const DecoderKind> decoderKinds()
+std::span<const ModelKind> modelKinds()
 {
     return kKinds;
 }
 
-const DecoderKind* findDecoderKind(std::string_view name)
+const ModelKind* findModelKind(std::string_view name)
 {
-    const auto* const found = std::ranges::find(kKinds, name, &DecoderKind::name);
+    const auto* const found = std::ranges::find(kKinds, name, &ModelKind::name);
     return found == kKinds.end() ? nullptr : &*found;
 }
 
-std::vector<FileTensor> fileTensorsOf(const Decoder& decoder)
+std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
 {
-    const DecoderKind& kind = *findDecoderKind(decoder.kind);
+    const ModelKind& kind = *findModelKind(model.kind);
     const NameTable table = tableOf(kind);
     const std::string prefix(kind.prefix);
     std::vector<FileTensor> tensors;
     for (const NameRow& row : table.outside) {
         add(tensors, prefix, "", row, 1);
     }
-    for (std::int64_t layer = 0; layer < decoder.layers; ++layer) {
+    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
         const std::string ours = layerPrefix(layer + 1);
         for (const NameRow& row : table.layer) {
-            add(tensors, file, ours, row, decoder.heads);
+            add(tensors, file, ours, row, model.heads);
         }
     }
-    if (decoder.tied) {
-        tensors.front().otherName = headTensorOf(decoder); // the embedding is the first row of each table
+    if (model.tied) {
+        tensors.front().otherName = headTensorOf(model); // the embedding is the first row of each table
     } else {
         add(tensors, "", "", {table.head, {"head.logits"}}, 1);
     }
     return tensors;
 }
 
-std::string headTensorOf(const Decoder& decoder)
+std::string headTensorOf(const KnownModel& model)
 {
-    return std::string(tableOf(*findDecoderKind(decoder.kind)).head) + ".weight";
+    return std::string(tableOf(*findModelKind(model.kind)).head) + ".weight";
 }
 
-bool isRedundant(const Decoder& decoder, std::string_view tensor)
+bool isRedundant(const KnownModel& model, std::string_view tensor)
 {
     constexpr std::string_view kEnds[] = {".attn.bias", ".attn.masked_bias", ".attention.bias",
                                           ".attention.masked_bias", ".rotary_emb.inv_freq"};
-    return (decoder.tied && tensor == headTensorOf(decoder)) ||
+    return (model.tied && tensor == headTensorOf(model)) ||
            std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
 }
 

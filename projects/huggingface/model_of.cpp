@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds the decoder that a project's network corresponds to. Its numbers are read from the nodes. The network that each
+// Finds the model that a project's network corresponds to. Its numbers are read from the nodes. The network that each
 // architecture builds from them is compared with the project's, node by node from the output back.
-#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/model_of.h"
 
 #include "projects/huggingface/config_words.h"
-#include "projects/huggingface/decoder_kinds.h"
-#include "projects/huggingface/decoder_network.h"
+#include "projects/huggingface/model_kinds.h"
+#include "projects/huggingface/model_network.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/resolved_graph.h"
@@ -164,10 +164,10 @@ const ResolvedNode* linearBefore(const ResolvedGraph& graph, std::string_view ki
     return feed != graph.nodes.end() && feed->kind->traits.role == NodeRole::Linear ? &*feed : nullptr;
 }
 
-/// Reads the numbers from the project's nodes. The later comparison of networks decides whether they are a decoder's.
-class DecoderFinder {
+/// Reads the numbers from the project's nodes. The later comparison of networks decides whether they are a model's.
+class ModelFinder {
 public:
-    explicit DecoderFinder(const Project& project) : m_project(project)
+    explicit ModelFinder(const Project& project) : m_project(project)
     {
         m_stem = resolveGraph(project, GraphRef::stem());
         m_head = resolveGraph(project, GraphRef::head());
@@ -176,18 +176,18 @@ public:
         }
     }
 
-    Result<FoundDecoder> find(std::string_view preferred) const
+    Result<FoundModel> find(std::string_view preferred) const
     {
-        std::vector<const DecoderKind*> kinds;
-        for (const DecoderKind& kind : decoderKinds()) {
+        std::vector<const ModelKind*> kinds;
+        for (const ModelKind& kind : modelKinds()) {
             kinds.insert(kind.name == preferred ? kinds.begin() : kinds.end(), &kind);
         }
-        for (const DecoderKind* const kind : kinds) {
+        for (const ModelKind* const kind : kinds) {
             for (const bool parallel : {false, true}) {
-                const std::optional<Decoder> candidate = candidateOf(*kind, parallel);
+                const std::optional<KnownModel> candidate = candidateOf(*kind, parallel);
                 auto names = candidate ? match(*candidate) : std::nullopt;
                 if (names) {
-                    return FoundDecoder{*candidate, std::move(*names)};
+                    return FoundModel{*candidate, std::move(*names)};
                 }
             }
         }
@@ -195,7 +195,7 @@ public:
     }
 
 private:
-    std::optional<Decoder> candidateOf(const DecoderKind& kind, bool parallel) const
+    std::optional<KnownModel> candidateOf(const ModelKind& kind, bool parallel) const
     {
         const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
@@ -204,60 +204,60 @@ private:
         if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;
         }
-        Decoder decoder;
-        decoder.kind = kind.name;
-        decoder.layers = m_project.network.depth();
-        decoder.width = m_project.network.width;
-        const AttentionSizes sizes = attentionSizesOf(*attention, decoder.width);
-        decoder.heads = sizes.heads;
-        decoder.kvHeads = sizes.kvHeads;
-        decoder.headDim = sizes.headDim;
-        decoder.hidden = paramInt(up->params, "out");
-        decoder.vocabulary = examplesOf(m_project.data).input().vocabulary;
-        decoder.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
+        KnownModel model;
+        model.kind = kind.name;
+        model.layers = m_project.network.depth();
+        model.width = m_project.network.width;
+        const AttentionSizes sizes = attentionSizesOf(*attention, model.width);
+        model.heads = sizes.heads;
+        model.kvHeads = sizes.kvHeads;
+        model.headDim = sizes.headDim;
+        model.hidden = paramInt(up->params, "out");
+        model.vocabulary = examplesOf(m_project.data).input().vocabulary;
+        model.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
         if (const ParamMap* const activation = paramsOf(m_blocks.front(), "activation")) {
-            decoder.activation = paramText(*activation, "function");
+            model.activation = paramText(*activation, "function");
         }
-        decoder.epsilon = paramDouble(*norm, "epsilon");
-        decoder.tied = m_project.network.tieHead;
-        decoder.ffnBias = paramBool(up->params, "bias");
-        decoder.parallel = parallel;
-        readAttention(decoder, *attention);
-        return fits(decoder, kind) ? std::optional(decoder) : std::nullopt;
+        model.epsilon = paramDouble(*norm, "epsilon");
+        model.tied = m_project.network.tieHead;
+        model.ffnBias = paramBool(up->params, "bias");
+        model.parallel = parallel;
+        readAttention(model, *attention);
+        return fits(model, kind) ? std::optional(model) : std::nullopt;
     }
 
-    void readAttention(Decoder& decoder, const ParamMap& attention) const
+    void readAttention(KnownModel& model, const ParamMap& attention) const
     {
-        decoder.attentionBias = attentionBiasOf(attention);
-        decoder.rotary = rotaryOf(attention, decoder.headDim);
-        decoder.rotaryShare = decoder.rotary.features > 0 ? paramDouble(attention, kRotaryShareParam) : 1;
-        decoder.window = paramInt(attention, kWindowParam);
-        for (std::size_t i = 1; i < m_blocks.size() && decoder.window == 0; ++i) {
-            decoder.fullLayers += m_project.network.stack[i - 1].repeat;
+        model.attentionBias = attentionBiasOf(attention);
+        model.rotary = rotaryOf(attention, model.headDim);
+        model.rotaryShare = model.rotary.features > 0 ? paramDouble(attention, kRotaryShareParam) : 1;
+        model.window = paramInt(attention, kWindowParam);
+        for (std::size_t i = 1; i < m_blocks.size() && model.window == 0; ++i) {
+            model.fullLayers += m_project.network.stack[i - 1].repeat;
             const ParamMap* const later = attentionIn(m_blocks[i]);
-            decoder.window = later ? paramInt(*later, kWindowParam) : 0;
+            model.window = later ? paramInt(*later, kWindowParam) : 0;
         }
-        decoder.fullLayers = decoder.window > 0 ? decoder.fullLayers : 0;
+        model.fullLayers = model.window > 0 ? model.fullLayers : 0;
     }
 
-    /// True if a config.json of the kind can express the decoder.
-    static bool fits(const Decoder& decoder, const DecoderKind& kind)
+    /// True if a config.json of the kind can express the model.
+    static bool fits(const KnownModel& model, const ModelKind& kind)
     {
-        const bool choosesBias = kind.choosesAttentionBias && decoder.attentionBias != AttentionBias::Qkv;
+        const bool choosesBias = kind.choosesAttentionBias && model.attentionBias != AttentionBias::Qkv;
         const bool windows =
-            kind.windowed == WindowedLayers::Later || (kind.windowed == WindowedLayers::All && decoder.fullLayers == 0);
-        const bool evenHeads = decoder.kvHeads == decoder.heads && decoder.headDim * decoder.heads == decoder.width;
-        return (choosesBias || decoder.attentionBias == kind.attentionBias) &&
-               (kind.choosesFfnBias || decoder.ffnBias == kind.ffnBias) && (windows || decoder.window == 0) &&
-               (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || decoder.rotaryShare == 1) &&
-               kind.learnedPositions == (decoder.rotary.features == 0) &&
-               (kind.gated || !configWordOf(decoder.activation).empty());
+            kind.windowed == WindowedLayers::Later || (kind.windowed == WindowedLayers::All && model.fullLayers == 0);
+        const bool evenHeads = model.kvHeads == model.heads && model.headDim * model.heads == model.width;
+        return (choosesBias || model.attentionBias == kind.attentionBias) &&
+               (kind.choosesFfnBias || model.ffnBias == kind.ffnBias) && (windows || model.window == 0) &&
+               (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || model.rotaryShare == 1) &&
+               kind.learnedPositions == (model.rotary.features == 0) &&
+               (kind.gated || !configWordOf(model.activation).empty());
     }
 
     /// Maps prefixes of parameters in the candidate's network to those in the project.
-    std::optional<Names> match(const Decoder& decoder) const
+    std::optional<Names> match(const KnownModel& model) const
     {
-        Project candidate = projectOf(decoder, "", m_project.data.source);
+        Project candidate = projectOf(model, "", m_project.data.source);
         candidate.training.sequenceLength = m_project.training.sequenceLength;
         if (candidate.network.depth() != m_project.network.depth()) {
             return std::nullopt;
@@ -306,7 +306,7 @@ private:
 
 } // namespace
 
-Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view preferred)
+Result<FoundModel> knownModelOf(const SoundProject& project, std::string_view preferred)
 {
     if (!isPlainResidual(project->topology.wiring)) {
         return Error{"topology", "it is " + project->topology.preset + ", and transformers has plain residuals alone"};
@@ -314,17 +314,17 @@ Result<FoundDecoder> decoderOf(const SoundProject& project, std::string_view pre
     if (!continuesText(traitsOf(project->network.objective), examplesOf(project->data))) {
         return Error{"data", "it is no language model"};
     }
-    return DecoderFinder(*project).find(preferred);
+    return ModelFinder(*project).find(preferred);
 }
 
-std::string FoundDecoder::parameter(const std::string& ofDecoder) const
+std::string FoundModel::parameter(const std::string& ofModel) const
 {
     // "layers.3.attention" for "layers.3.attention.q.weight"; "stem.embedding" for "stem.embedding.weight"
-    ParameterName node = parameterNameFrom(ofDecoder);
+    ParameterName node = parameterNameFrom(ofModel);
     node.rest = node.node();
     const std::string ofNode = textOf(node);
     const auto found = names.find(ofNode);
-    return found == names.end() ? ofDecoder : found->second + ofDecoder.substr(ofNode.size());
+    return found == names.end() ? ofModel : found->second + ofModel.substr(ofNode.size());
 }
 
 } // namespace residua::projects

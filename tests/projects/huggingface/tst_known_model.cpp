@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Language models of transformers as networks of this program, and networks as those.
 #include "projects/base/json_tree.h"
-#include "projects/huggingface/decoder_kinds.h"
-#include "projects/huggingface/decoder_network.h"
-#include "projects/huggingface/decoder_of.h"
+#include "projects/huggingface/model_kinds.h"
+#include "projects/huggingface/model_network.h"
+#include "projects/huggingface/model_of.h"
 #include "projects/huggingface/read_config.h"
 #include "projects/huggingface/write_config.h"
 #include "tests/support/test_program.h"
@@ -18,68 +18,67 @@ using namespace residua::projects;
 
 namespace {
 
-Decoder smallDecoder(std::string_view kindName)
+KnownModel smallModel(std::string_view kindName)
 {
-    const DecoderKind& kind = *findDecoderKind(kindName);
-    Decoder decoder;
-    decoder.kind = kindName;
-    decoder.layers = 3;
-    decoder.width = 16;
-    decoder.heads = 4;
-    decoder.kvHeads = kind.choosesHeads ? 2 : 4;
-    decoder.headDim = 4;
-    decoder.hidden = 24;
-    decoder.vocabulary = 40;
-    decoder.positions = 32;
-    decoder.activation = kind.gated ? "silu" : "gelu_tanh";
-    decoder.epsilon = 1e-5;
-    decoder.attentionBias = kind.attentionBias;
-    decoder.ffnBias = kind.ffnBias;
-    decoder.window = kind.windowed == WindowedLayers::All ? 7 : 0; // else it is the network of another
-    decoder.rotaryShare = kind.choosesRotaryShare ? 0.5 : 1;
-    decoder.rotary.features = kind.learnedPositions ? 0 : kind.choosesRotaryShare ? 2 : 4;
-    return decoder;
+    const ModelKind& kind = *findModelKind(kindName);
+    KnownModel model;
+    model.kind = kindName;
+    model.layers = 3;
+    model.width = 16;
+    model.heads = 4;
+    model.kvHeads = kind.choosesHeads ? 2 : 4;
+    model.headDim = 4;
+    model.hidden = 24;
+    model.vocabulary = 40;
+    model.positions = 32;
+    model.activation = kind.gated ? "silu" : "gelu_tanh";
+    model.epsilon = 1e-5;
+    model.attentionBias = kind.attentionBias;
+    model.ffnBias = kind.ffnBias;
+    model.window = kind.windowed == WindowedLayers::All ? 7 : 0; // else it is the network of another
+    model.rotaryShare = kind.choosesRotaryShare ? 0.5 : 1;
+    model.rotary.features = kind.learnedPositions ? 0 : kind.choosesRotaryShare ? 2 : 4;
+    return model;
 }
 
-Decoder llama3()
+KnownModel llama3()
 {
-    Decoder decoder = smallDecoder("llama");
-    decoder.headDim = 6;
-    decoder.attentionBias = AttentionBias::All;
-    decoder.ffnBias = true;
-    decoder.tied = true;
-    decoder.rotary = {
+    KnownModel model = smallModel("llama");
+    model.headDim = 6;
+    model.attentionBias = AttentionBias::All;
+    model.ffnBias = true;
+    model.tied = true;
+    model.rotary = {
         .features = 6, .base = 5e5, .scaling = RopeScaling::Llama3, .factor = 4, .low = 2, .high = 3, .original = 16};
-    return decoder;
+    return model;
 }
 
-Decoder windowAbove()
+KnownModel windowAbove()
 {
-    Decoder decoder = smallDecoder("qwen3");
-    decoder.window = 5;
-    decoder.fullLayers = 1;
-    return decoder;
+    KnownModel model = smallModel("qwen3");
+    model.window = 5;
+    model.fullLayers = 1;
+    return model;
 }
 
-Decoder parallelNeox()
+KnownModel parallelNeox()
 {
-    Decoder decoder = smallDecoder("gpt_neox");
-    decoder.parallel = true;
-    return decoder;
+    KnownModel model = smallModel("gpt_neox");
+    model.parallel = true;
+    return model;
 }
 
-Project projectOfDecoder(const Decoder& decoder)
+Project projectOfModel(const KnownModel& model)
 {
-    Project project =
-        projectOf(decoder, "model", TokenFileData{"tokens.bin", {}, TokenWidth::Uint16, decoder.vocabulary});
-    project.training.sequenceLength = decoder.positions; // which has no key of its own where positions rotate
+    Project project = projectOf(model, "model", TokenFileData{"tokens.bin", {}, TokenWidth::Uint16, model.vocabulary});
+    project.training.sequenceLength = model.positions; // which has no key of its own where positions rotate
     return project;
 }
 
-Result<FoundDecoder> decoderIn(const Project& project)
+Result<FoundModel> modelIn(const Project& project)
 {
     const Result<SoundProject> sound = soundProject(project);
-    return sound ? decoderOf(*sound) : Result<FoundDecoder>(sound.error());
+    return sound ? knownModelOf(*sound) : Result<FoundModel>(sound.error());
 }
 
 Graph& firstBlock(Project& project)
@@ -112,14 +111,14 @@ void addDropout(Graph& graph, const std::string& node, const std::string& port)
 
 using Alteration = std::function<void(Project&)>;
 
-QString foundText(const Result<FoundDecoder>& found)
+QString foundText(const Result<FoundModel>& found)
 {
-    return found ? QString::fromStdString(found->decoder.kind) : QString::fromStdString(found.error().text());
+    return found ? QString::fromStdString(found->model.kind) : QString::fromStdString(found.error().text());
 }
 
-Result<ReadDecoder> readText(const std::string& members)
+Result<ReadModel> readText(const std::string& members)
 {
-    return readDecoder("{" + members + "}", "config.json");
+    return readModel("{" + members + "}", "config.json");
 }
 
 constexpr const char* kSomeSizes = R"("vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 2,
@@ -127,20 +126,20 @@ constexpr const char* kSomeSizes = R"("vocab_size": 40, "hidden_size": 16, "num_
 
 } // namespace
 
-class TestDecoder : public QObject {
+class TestKnownModel : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
     void comesBack_data()
     {
-        QTest::addColumn<Decoder>("decoder");
-        for (const DecoderKind& kind : decoderKinds()) {
-            QTest::newRow(kind.name.data()) << smallDecoder(kind.name);
+        QTest::addColumn<KnownModel>("model");
+        for (const ModelKind& kind : modelKinds()) {
+            QTest::newRow(kind.name.data()) << smallModel(kind.name);
         }
         QTest::newRow("llama 3") << llama3();
         QTest::newRow("window above") << windowAbove();
         QTest::newRow("parallel") << parallelNeox();
-        Decoder linear = smallDecoder("mistral");
+        KnownModel linear = smallModel("mistral");
         linear.rotary.scaling = RopeScaling::Linear;
         linear.rotary.factor = 2;
         QTest::newRow("linear") << linear;
@@ -148,38 +147,38 @@ private Q_SLOTS:
     /// From the network and from the config.json that are made of it.
     void comesBack()
     {
-        QFETCH(const Decoder, decoder);
-        const auto found = decoderIn(projectOfDecoder(decoder));
+        QFETCH(const KnownModel, model);
+        const auto found = modelIn(projectOfModel(model));
         QVERIFY2(found.ok(), qPrintable(foundText(found)));
-        QVERIFY2(found->decoder == decoder, qPrintable(foundText(found)));
+        QVERIFY2(found->model == model, qPrintable(foundText(found)));
         for (const auto& [own, name] : found->names) {
             QCOMPARE(name, own);
         }
-        const auto again = readDecoder(configOf(decoder, "", "float32"), "config.json");
+        const auto again = readModel(configOf(model, "", "float32"), "config.json");
         QVERIFY2(again.ok(), again ? "" : again.error().text().c_str());
-        QVERIFY(again->decoder == decoder);
+        QVERIFY(again->model == model);
         QVERIFY2(again->notes.empty(), again->notes.empty() ? "" : again->notes.front().c_str());
     }
 
     /// transformers reads its values too; what is not read of it is noted.
     void readsTheOlderObjectOfRotaryPositions()
     {
-        std::string config = configOf(smallDecoder("llama"), "", "float32");
+        std::string config = configOf(smallModel("llama"), "", "float32");
         const std::size_t at = config.find("\"rope_parameters\"");
         QVERIFY(at != std::string::npos);
         config.insert(at, "\"rope_scaling\": {\"rope_theta\": 500.0, \"rope_type\": \"default\", \"beta\": 1}, ");
-        const auto read = readDecoder(config, "config.json");
+        const auto read = readModel(config, "config.json");
         QVERIFY2(read, read ? "" : read.error().text().c_str());
-        QCOMPARE(read->decoder.rotary.base, 500.0);
+        QCOMPARE(read->model.rotary.base, 500.0);
         QVERIFY(std::ranges::count(read->notes, "config.json · rope_scaling says more, which is not read: beta") == 1);
     }
 
     void aSizeIsShownAsItIsWritten()
     {
-        std::string config = configOf(smallDecoder("llama"), "", "float32");
+        std::string config = configOf(smallModel("llama"), "", "float32");
         const std::string width = "\"hidden_size\": 16";
         config.insert(config.find(width) + width.size(), ".0");
-        const auto read = readDecoder(config, "config.json");
+        const auto read = readModel(config, "config.json");
         QVERIFY(!read);
         QVERIFY2(read.error().message.starts_with("got 16.0, expected a size of 1"), read.error().text().c_str());
     }
@@ -213,21 +212,21 @@ private Q_SLOTS:
     void isStillTheSame()
     {
         QFETCH(const Alteration, change);
-        Project project = projectOfDecoder(smallDecoder("llama"));
+        Project project = projectOfModel(smallModel("llama"));
         change(project);
-        const auto found = decoderIn(project);
+        const auto found = modelIn(project);
         QVERIFY2(found.ok(), qPrintable(foundText(found)));
-        QCOMPARE(found->decoder.kind, std::string("llama"));
-        QVERIFY(found->decoder == smallDecoder("llama"));
+        QCOMPARE(found->model.kind, std::string("llama"));
+        QVERIFY(found->model == smallModel("llama"));
     }
 
     void findsOtherNames()
     {
-        Project project = projectOfDecoder(smallDecoder("gpt2"));
+        Project project = projectOfModel(smallModel("gpt2"));
         namedNode(firstBlock(project), "attention").name = "mixer";
         namedNode(firstBlock(project), "norm_ffn").name = "norm_attention_2";
         namedNode(project.network.stem, "positions").name = "places";
-        const auto found = decoderIn(project);
+        const auto found = modelIn(project);
         QVERIFY2(found.ok(), qPrintable(foundText(found)));
         QCOMPARE(found->parameter("layers.3.attention.q.weight"), std::string("layers.3.mixer.q.weight"));
         QCOMPARE(found->parameter("layers.1.norm_ffn.bias"), std::string("layers.1.norm_attention_2.bias"));
@@ -236,10 +235,10 @@ private Q_SLOTS:
 
     void isNone_data()
     {
-        QTest::addColumn<Decoder>("decoder");
+        QTest::addColumn<KnownModel>("model");
         QTest::addColumn<Alteration>("change");
-        const auto row = [](const char* what, const Decoder& decoder, const Alteration& change) {
-            QTest::newRow(what) << decoder << change;
+        const auto row = [](const char* what, const KnownModel& model, const Alteration& change) {
+            QTest::newRow(what) << model << change;
         };
         row("an activation without a word", parallelNeox(), [](Project& project) {
             namedNode(firstBlock(project), "activation").params["function"] = std::string("identity");
@@ -255,41 +254,41 @@ private Q_SLOTS:
         });
         row("no positions", parallelNeox(),
             [](Project& project) { namedNode(firstBlock(project), "attention").params["rope"] = false; });
-        row("a bias of q, k and v alone", smallDecoder("llama"), [](Project& project) {
+        row("a bias of q, k and v alone", smallModel("llama"), [](Project& project) {
             namedNode(firstBlock(project), "attention").params["bias"] = std::string("qkv");
             namedNode(firstBlock(project), "attention").params["qk_norm"] = std::string("all");
         });
-        row("every token sees all", smallDecoder("llama"),
+        row("every token sees all", smallModel("llama"),
             [](Project& project) { namedNode(firstBlock(project), "attention").params["causal"] = false; });
     }
     void isNone()
     {
-        QFETCH(const Decoder, decoder);
+        QFETCH(const KnownModel, model);
         QFETCH(const Alteration, change);
-        Project project = projectOfDecoder(decoder);
-        QVERIFY(decoderIn(project).ok());
+        Project project = projectOfModel(model);
+        QVERIFY(modelIn(project).ok());
         change(project);
         const auto sound = soundProject(project);
         QVERIFY2(sound.ok(), sound ? "" : sound.error().text().c_str());
-        const auto found = decoderOf(*sound);
+        const auto found = knownModelOf(*sound);
         QVERIFY2(!found.ok() && found.error().place == "network", qPrintable(foundText(found)));
     }
 
     /// Where several architectures make one network, the one that it came from is found, and its config with it.
     void staysWhatItCameFrom()
     {
-        Decoder decoder = smallDecoder("mistral");
-        decoder.window = 0;
-        const auto sound = soundProject(projectOfDecoder(decoder));
+        KnownModel model = smallModel("mistral");
+        model.window = 0;
+        const auto sound = soundProject(projectOfModel(model));
         QVERIFY2(sound.ok(), sound ? "" : sound.error().text().c_str());
-        QCOMPARE(foundText(decoderOf(*sound)), QString("llama"));
+        QCOMPARE(foundText(knownModelOf(*sound)), QString("llama"));
         const std::string config = R"({"model_type": "mistral", "sliding_window": null, "eos_token_id": 7})";
-        const auto found = decoderOf(*sound, modelTypeIn(config));
+        const auto found = knownModelOf(*sound, modelTypeIn(config));
         QCOMPARE(foundText(found), QString("mistral"));
-        const auto written = parseJson(configOf(found->decoder, config, "float32"));
+        const auto written = parseJson(configOf(found->model, config, "float32"));
         QVERIFY(written.ok() && findMember(*written, "eos_token_id") != nullptr);
         QVERIFY(std::holds_alternative<std::nullptr_t>(findMember(*written, "sliding_window")->data));
-        QCOMPARE(foundText(decoderOf(*sound, "gpt2")), QString("llama")); // which it cannot be
+        QCOMPARE(foundText(knownModelOf(*sound, "gpt2")), QString("llama")); // which it cannot be
         QCOMPARE(modelTypeIn("[]"), std::string());
     }
 
@@ -298,40 +297,40 @@ private Q_SLOTS:
     {
         const auto mistral = readText(std::string(R"("model_type": "mistral", )") + kSomeSizes);
         QVERIFY2(mistral.ok(), mistral ? "" : mistral.error().text().c_str());
-        QCOMPARE(mistral->decoder.window, std::int64_t{4096});
-        QCOMPARE(mistral->decoder.positions, std::int64_t{131072});
-        QCOMPARE(mistral->decoder.kvHeads, std::int64_t{8});
+        QCOMPARE(mistral->model.window, std::int64_t{4096});
+        QCOMPARE(mistral->model.positions, std::int64_t{131072});
+        QCOMPARE(mistral->model.kvHeads, std::int64_t{8});
         const auto without =
             readText(std::string(R"("model_type": "mistral", "sliding_window": null, "num_key_value_heads": null, )") +
                      kSomeSizes);
-        QCOMPARE(without->decoder.window, std::int64_t{0});
-        QCOMPARE(without->decoder.kvHeads, std::int64_t{8}); // as many as heads
+        QCOMPARE(without->model.window, std::int64_t{0});
+        QCOMPARE(without->model.kvHeads, std::int64_t{8}); // as many as heads
 
         const auto qwen =
             readText(std::string(R"("model_type": "qwen3", "use_sliding_window": true, "max_window_layers": 0,
             "num_key_value_heads": null, )") +
                      kSomeSizes);
         QVERIFY2(qwen.ok(), qwen ? "" : qwen.error().text().c_str());
-        QCOMPARE(qwen->decoder.window, std::int64_t{4096});
-        QCOMPARE(qwen->decoder.headDim, std::int64_t{128});
-        QCOMPARE(qwen->decoder.positions, std::int64_t{32768});
+        QCOMPARE(qwen->model.window, std::int64_t{4096});
+        QCOMPARE(qwen->model.headDim, std::int64_t{128});
+        QCOMPARE(qwen->model.positions, std::int64_t{32768});
         const auto tooMany = readText(std::string(R"("model_type": "qwen2", )") + kSomeSizes);
         QVERIFY(!tooMany.ok() && tooMany.error().message.starts_with("got 32, expected a divisor of 8 heads"));
 
         const auto gpt2 =
             readText(R"("model_type": "gpt2", "vocab_size": 40, "n_embd": 16, "n_layer": 2, "n_head": 2)");
         QVERIFY2(gpt2.ok(), gpt2 ? "" : gpt2.error().text().c_str());
-        QCOMPARE(gpt2->decoder.positions, std::int64_t{1024});
+        QCOMPARE(gpt2->model.positions, std::int64_t{1024});
         const auto neox = readText(std::string(R"("model_type": "gpt_neox", "rotary_pct": 1, )") + kSomeSizes);
-        QCOMPARE(neox->decoder.positions, std::int64_t{2048});
+        QCOMPARE(neox->model.positions, std::int64_t{2048});
     }
 
     /// Up to version 4.42 the package knew linear ones by "type" and nothing beside the factor.
     void writesScalingsForOldVersions()
     {
-        Decoder decoder = smallDecoder("llama");
-        decoder.rotary.scaling = RopeScaling::Linear;
-        const auto config = parseJson(configOf(decoder, "", "float32"));
+        KnownModel model = smallModel("llama");
+        model.rotary.scaling = RopeScaling::Linear;
+        const auto config = parseJson(configOf(model, "", "float32"));
         const JsonValue* const scaling = findMember(*config, "rope_scaling");
         QVERIFY(scaling != nullptr);
         QCOMPARE(std::get<JsonObject>(scaling->data).size(), std::size_t{2});
@@ -363,18 +362,18 @@ private Q_SLOTS:
 
     void knowsWhatIsRedundant()
     {
-        Decoder decoder = smallDecoder("gpt2");
-        decoder.tied = true;
-        QVERIFY(isRedundant(decoder, "transformer.h.0.attn.bias"));
-        QVERIFY(isRedundant(decoder, "lm_head.weight"));
-        QVERIFY(!isRedundant(decoder, "transformer.h.0.attn.c_attn.bias"));
-        decoder.tied = false;
-        QVERIFY(!isRedundant(decoder, "lm_head.weight"));
-        decoder = smallDecoder("gpt_neox");
-        decoder.tied = true;
-        QVERIFY(isRedundant(decoder, "embed_out.weight"));
+        KnownModel model = smallModel("gpt2");
+        model.tied = true;
+        QVERIFY(isRedundant(model, "transformer.h.0.attn.bias"));
+        QVERIFY(isRedundant(model, "lm_head.weight"));
+        QVERIFY(!isRedundant(model, "transformer.h.0.attn.c_attn.bias"));
+        model.tied = false;
+        QVERIFY(!isRedundant(model, "lm_head.weight"));
+        model = smallModel("gpt_neox");
+        model.tied = true;
+        QVERIFY(isRedundant(model, "embed_out.weight"));
     }
 };
 
-RESIDUA_TEST_IN(QCoreApplication, TestDecoder)
-#include "tst_decoder.moc"
+RESIDUA_TEST_IN(QCoreApplication, TestKnownModel)
+#include "tst_known_model.moc"
