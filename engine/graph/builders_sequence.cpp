@@ -35,6 +35,15 @@ OperatorResult buildPositionEmbedding(const NodeContext& node)
     });
 }
 
+OperatorResult buildSegmentEmbedding(const NodeContext& node)
+{
+    const at::Tensor table =
+        node.parameter("weight", {paramInt(node.params, "segments"), node.features()}, Role::Table);
+    return makeOperator([table](const Inputs& in, const Pass&) {
+        return in[0] + (in.size() > 1 ? at::embedding(table, in[1]) : table[0]);
+    });
+}
+
 /// Returns [time, features]: feature 2i is sin(p/base^(2i/d)), feature 2i + 1 the cosine of the same (Vaswani et al.,
 /// 2017, section 3.5).
 at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
@@ -116,6 +125,7 @@ constexpr NodeBuilderEntry kSequenceBuilders[] = {
     {"attention", buildAttention},
     {"token_embedding", buildTokenEmbedding},
     {"position_embedding", buildPositionEmbedding},
+    {"segment_embedding", buildSegmentEmbedding},
     {"sinusoidal_positions", buildSinusoidalPositions},
     {"class_token", buildClassToken},
     {"first_token", buildFirstToken},

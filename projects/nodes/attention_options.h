@@ -25,6 +25,9 @@ inline constexpr const char* kMaskedParam = "masked";
 /// The parameter of sinusoidal positions in a grid.
 inline constexpr const char* kColumnsParam = "columns";
 inline constexpr const char* kMaskPort = "mask";
+/// The parameter of a segment embedding that reads the segment of each token, and the port that it adds for it.
+inline constexpr const char* kPairedParam = "paired";
+inline constexpr const char* kSegmentsPort = "segments";
 
 inline constexpr const char* kWindowParam = "window";
 inline constexpr const char* kRopeParam = "rope";

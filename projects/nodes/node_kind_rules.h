@@ -25,6 +25,16 @@ inline constexpr const char* kDefaultFormula = "x + y";
 [[nodiscard]] std::vector<NodeKind> sequenceKinds();
 [[nodiscard]] std::vector<NodeKind> arithmeticKinds();
 
+[[nodiscard]] NodeKind attentionKind();
+
+/// Returns `ports`, and `port` if the node's flag `param` is set.
+[[nodiscard]] std::vector<std::string> withPort(std::vector<std::string> ports, const Node& node, const char* param,
+                                                const char* port);
+/// Checks the mask of `sequence`, which follows the node's other inputs if there is one.
+[[nodiscard]] Status checkMask(const Shape& sequence, Shapes in, std::size_t others);
+/// The flag that adds the port of the padding mask.
+[[nodiscard]] ParamSpec maskedParam();
+
 /// Rows of a parameter table: an integer (or a formula for one), a flag, a real number.
 [[nodiscard]] ParamSpec integerParam(std::string name, std::string title, ParamValue value, std::string unit,
                                      std::string help, double minimum = 1, double maximum = 1e8);

@@ -67,6 +67,7 @@ private:
             {"attention", &NodeWriter::addAttention},
             {"token_embedding", &NodeWriter::addTokenEmbedding},
             {"position_embedding", &NodeWriter::addPositionEmbedding},
+            {"segment_embedding", &NodeWriter::addSegmentEmbedding},
             {"sinusoidal_positions", &NodeWriter::addSinusoids},
             {"class_token", &NodeWriter::addClassToken},
             {"first_token", &NodeWriter::addFirstToken},
@@ -400,6 +401,15 @@ private:
             "nn.Embedding(" + size(paramInt(node.params, "length")) + ", " + size(node.in[0].features()) + ")";
         const std::string table = module(made, {"weight"});
         define(node, in(node) + " + " + table + ".weight[: " + in(node) + ".shape[1]]");
+        return Done{};
+    }
+
+    Status addSegmentEmbedding(const ResolvedNode& node)
+    {
+        const std::string made =
+            "nn.Embedding(" + size(paramInt(node.params, "segments")) + ", " + size(node.in[0].features()) + ")";
+        const std::string table = module(made, {"weight"});
+        define(node, in(node) + " + " + (node.in.size() > 1 ? table + "(" + in(node, 1) + ")" : table + ".weight[0]"));
         return Done{};
     }
 

@@ -219,14 +219,12 @@ Project tinyClassifier(const std::string& topology, std::int64_t depth, bool pai
                                    .node("input", "input")
                                    .node("segments", "input", {{"port", std::string("segments")}})
                                    .node("embed", "token_embedding")
-                                   .node("segment", "token_embedding", {{"vocab", std::int64_t{2}}})
-                                   .node("sum", "add")
+                                   .node("segment", "segment_embedding", {{"paired", true}})
                                    .node("output", "output")
                                    .wire("input", "embed")
-                                   .wire("segments", "segment")
-                                   .wire("embed", "sum.in1")
-                                   .wire("segment", "sum.in2")
-                                   .wire("sum", "output")
+                                   .wire("embed", "segment")
+                                   .wire("segments", "segment.segments")
+                                   .wire("segment", "output")
                                    .build();
     }
     return project;

@@ -270,11 +270,13 @@ void PyTorchCases::addSequenceKinds()
                                .node("embed", "token_embedding")
                                .node("waves", "sinusoidal_positions", {{"base", 50.0}})
                                .node("places", "position_embedding")
+                               .node("segment", "segment_embedding")
                                .node("output", "output")
                                .wire("input", "embed")
                                .wire("embed", "waves")
                                .wire("waves", "places")
-                               .wire("places", "output")
+                               .wire("places", "segment")
+                               .wire("segment", "output")
                                .build();
     add("kinds-sequence", std::move(project));
 }

@@ -77,6 +77,7 @@ private Q_SLOTS:
             {"attention", "x input; a attention heads=2; y output; x > a.q; x > a.k; x > a.v; a > y"},
             {"conv1d", "x input; a conv1d; y output; x > a; a > y"},
             {"position_embedding", "x input; a position_embedding; y output; x > a; a > y"},
+            {"segment_embedding", "x input; a segment_embedding; y output; x > a; a > y"},
             {"sinusoidal_positions", "x input; l linear; a sinusoidal_positions; y output; x > l; l > a; a > y"},
             {"token_embedding", "x input; a linear; y output; x > a; a > y"}, // in the stem
         };

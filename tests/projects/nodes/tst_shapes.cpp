@@ -287,6 +287,7 @@ void TestShapes::images()
              "[in] sides of [batch, 3, 32, 32] are not multiples of the patch 5");
     QCOMPARE(infer("flatten", {}, image), "[batch, 3072]");
     QCOMPARE(infer("mean_pool", {}, Shape{{kBatch, 64, 8}}), "[batch, 8]");
+    QCOMPARE(infer("segment_embedding", {}, Shape{{kBatch, kTime, 8}}), "[batch, time, 8]");
     QCOMPARE(infer("class_token", {}, Shape{{kBatch, 64, 8}}), "[batch, 65, 8]");
     QCOMPARE(infer("first_token", {}, Shape{{kBatch, 65, 8}}), "[batch, 8]");
 }
