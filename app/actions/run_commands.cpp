@@ -9,6 +9,7 @@
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
+#include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 
 #include <QDir>
@@ -19,6 +20,18 @@
 #include <utility>
 
 namespace residua::app {
+
+namespace {
+
+/// True if the run's model predicts masked tokens. Any thread.
+bool fillsMasks(const std::string& run)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    return project && projects::traitsOf(project->network.objective).targetOf == projects::TargetOf::Hidden;
+}
+
+} // namespace
 
 RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller,
                          Workspace& workspace, QWidget* window)
@@ -166,6 +179,13 @@ void RunCommands::showRunToSample()
         m_shown = run;
         m_shownName = QString::fromStdString(name);
         m_workspace.view<SamplesPanel>().setRun(run, m_shownName);
+        inBackground(
+            this, [run] { return fillsMasks(run); },
+            [this, run](bool fills) {
+                if (run == m_shown) {
+                    m_workspace.view<SamplesPanel>().setFills(fills);
+                }
+            });
     }
 }
 

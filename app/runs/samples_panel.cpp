@@ -3,6 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "projects/base/text.h"
 #include "visualizers/plot/control_rows.h"
 
 #include <QCheckBox>
@@ -26,6 +27,21 @@ constexpr int kTokens = 120;      ///< fewer than a request's default, because t
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
 
+/// Returns the text, and a line with the candidates of each masked token.
+QString textOf(const engine::SampleReady& sample)
+{
+    QString text = QString::fromStdString(sample.text);
+    for (const engine::MaskedPosition& place : sample.masked) {
+        QStringList candidates;
+        for (const engine::TokenCandidate& each : place.candidates) {
+            candidates << QString::fromStdString(each.token + " " + numberText(100 * each.probability, 3) + " %");
+        }
+        text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") +
+                candidates.join(QStringLiteral(", "));
+    }
+    return text;
+}
+
 } // namespace
 
 SamplesPanel::SamplesPanel(QWidget* parent)
@@ -44,12 +60,11 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
+    setFills(false);
 }
 
 void SamplesPanel::layOut()
 {
-    m_prompt->setPlaceholderText(tr("Begin with … (else the data's beginning)"));
-    m_prompt->setAccessibleName(tr("What the text begins with"));
     m_prompt->setObjectName(QStringLiteral("samplePrompt"));
     m_prompt->setMinimumWidth(kNarrowPrompt);
     m_tokens->setRange(1, kMostTokens);
@@ -102,6 +117,16 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     showTexts();
 }
 
+void SamplesPanel::setFills(bool fills)
+{
+    m_sample->setText(fills ? tr("Fill") : tr("Sample"));
+    m_prompt->setPlaceholderText(fills ? tr("A text with [MASK] where a token is hidden")
+                                       : tr("Begin with … (else the data's beginning)"));
+    m_prompt->setAccessibleName(fills ? tr("Text with masked tokens") : tr("What the text begins with"));
+    m_tokens->setVisible(!fills);
+    m_temperature->setVisible(!fills);
+}
+
 void SamplesPanel::noticeCheckpoint(const std::string& directory)
 {
     if (directory == m_run && m_live->isChecked() && isVisible() && !visibleRegion().isEmpty()) {
@@ -125,7 +150,7 @@ void SamplesPanel::sample()
 
 void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample)
 {
-    m_samples[directory].push_back({sample.step, QString::fromStdString(sample.text)});
+    m_samples[directory].push_back({sample.step, textOf(sample)});
     if (directory == m_run) {
         QStringList notes;
         for (const std::string& note : sample.notes) {

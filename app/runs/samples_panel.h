@@ -20,8 +20,8 @@ class QSpinBox;
 
 namespace residua::app {
 
-/// Texts that a run's language model continues, listed by checkpoint. They are sampled on request, and after each
-/// checkpoint of the training run while the panel is visible. GUI thread.
+/// Texts that a run's language model continues, or whose masked tokens it fills, listed by checkpoint. They are sampled
+/// on request, and after each checkpoint of the training run while the panel is visible. GUI thread.
 class SamplesPanel : public QWidget {
     Q_OBJECT
 public:
@@ -29,6 +29,8 @@ public:
 
     /// Sets the run whose texts are sampled and shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
+    /// Sets whether the run's model fills masked tokens instead of continuing texts.
+    void setFills(bool fills);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     void take(const std::string& directory, const engine::SampleReady& sample);

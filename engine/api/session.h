@@ -88,7 +88,10 @@ struct ListDevices {
 
 /// The maximum number of tokens in a sample, which are held in memory until it is complete.
 inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
-/// Continues `prompt` with the language model of a checkpoint.
+/// The number of candidates for a masked position unless SampleRequest::topK gives one.
+inline constexpr std::int64_t kCandidates = 5;
+/// Continues `prompt` with the language model of a checkpoint. A model of masked tokens instead gives candidates for
+/// each "[MASK]" in the prompt; it ignores `tokens`, `temperature` and `seed`.
 struct SampleRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -99,7 +102,7 @@ struct SampleRequest {
         prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
     std::int64_t tokens = 200;
     double temperature = 0.8; ///< 0: greedy
-    std::int64_t topK = 0;    ///< 0: off
+    std::int64_t topK = 0;    ///< 0: off. For masked tokens the number of candidates; 0: kCandidates
     std::int64_t seed = 1;
 };
 /// Computes the mean loss on a part of the data.
@@ -294,11 +297,21 @@ struct DevicesListed {
     QueryTag tag{};
     std::vector<DeviceInfo> devices;
 };
+struct TokenCandidate {
+    std::string token; ///< as its tokeniser writes it, such as "##ing"
+    double probability = 0;
+};
+/// A masked token of a prompt.
+struct MaskedPosition {
+    std::int64_t position = 0;              ///< from 0, in tokens
+    std::vector<TokenCandidate> candidates; ///< the most probable first
+};
 struct SampleReady {
     QueryTag tag{};
-    std::string text;
-    std::int64_t step = 0;          ///< of the checkpoint that was used
-    std::vector<std::string> notes; ///< for the user: a newer checkpoint is damaged, or the data differ
+    std::string text;                   ///< of masked tokens: the prompt with the most probable ones
+    std::int64_t step = 0;              ///< of the checkpoint that was used
+    std::vector<std::string> notes;     ///< for the user: a newer checkpoint is damaged, or the data differ
+    std::vector<MaskedPosition> masked; ///< empty for a text that is continued
 };
 struct EvaluationReady {
     QueryTag tag{};

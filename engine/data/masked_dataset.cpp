@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/masked_dataset.h"
 
+#include "engine/text/text_encoding.h"
 #include "projects/base/random.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -146,6 +148,31 @@ Status MaskedDataset::fillSequential(Batch& batch, Split split, std::int64_t ind
         hide(batch, split, m_dataSeed, kEvaluation + index * count);
     }
     return filled;
+}
+
+Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text) const
+{
+    if (auto status = checkUtf8(text, "text"); !status) {
+        return status.error();
+    }
+    constexpr std::string_view kHidden = "[MASK]";
+    const DocumentMarks marks = codec()->marks();
+    std::vector<std::uint32_t> tokens = marks.before;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = text.find(kHidden, begin);
+        const std::string_view part = std::string_view(text).substr(begin, end - begin);
+        const TextStart start = begin == 0 ? TextStart::Begins : TextStart::GoesOn;
+        if (Status encoded = part.empty() ? Status(Done{}) : codec()->encode(part, start, tokens); !encoded) {
+            return encoded.error();
+        }
+        if (end == std::string::npos) {
+            break;
+        }
+        tokens.push_back(static_cast<std::uint32_t>(m_mask));
+        begin = end + kHidden.size();
+    }
+    tokens.insert(tokens.end(), marks.behind.begin(), marks.behind.end());
+    return std::vector<std::int64_t>(tokens.begin(), tokens.end());
 }
 
 } // namespace residua::engine

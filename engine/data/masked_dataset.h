@@ -29,10 +29,9 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
-    [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override
-    {
-        return m_windows->encode(text);
-    }
+    /// Returns the text between the marks of a document. Each "[MASK]" becomes the mask token, whatever the tokeniser.
+    [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
+    [[nodiscard]] std::optional<std::int64_t> maskToken() const override { return m_mask; }
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override
     {
         return m_windows->decode(tokens);

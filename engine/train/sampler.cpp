@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
@@ -68,6 +70,30 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     const at::Tensor logits = m_network.forward(input, passAfter(m_options.step));
     const at::Tensor last = logits.select(0, 0).select(0, length - 1).to(at::kFloat).to(at::kCPU).contiguous();
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
+}
+
+std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,
+                                       const std::vector<std::int64_t>& tokens, std::int64_t mask, std::int64_t count,
+                                       std::int64_t step)
+{
+    const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(device);
+    const at::Tensor input = at::tensor(tokens, at::kLong).unsqueeze(0).to(device);
+    const at::Tensor logits = network.forward(input, passAfter(step)).select(0, 0);
+    std::vector<FilledToken> filled;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i] != mask) {
+            continue;
+        }
+        FilledToken place{static_cast<std::int64_t>(i), {}};
+        const at::Tensor row = logits[place.position].to(at::kDouble).to(at::kCPU);
+        const auto [best, which] = at::softmax(row, 0).topk(std::min(count, row.numel()));
+        for (std::int64_t rank = 0; rank < best.numel(); ++rank) {
+            place.candidates.emplace_back(which[rank].item<std::int64_t>(), best[rank].item<double>());
+        }
+        filled.push_back(std::move(place));
+    }
+    return filled;
 }
 
 } // namespace residua::engine

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -49,5 +50,16 @@ private:
     SamplerOptions m_options;
     TokenChooser m_chooser;
 };
+
+/// The most probable tokens at a hidden position, with their probabilities, the best first.
+struct FilledToken {
+    std::int64_t position = 0;
+    std::vector<std::pair<std::int64_t, double>> candidates;
+};
+/// Returns `count` candidates, or the whole vocabulary if it is smaller, for each token of the sequence that is `mask`.
+/// All are predicted at once from the tokens before and after them.
+[[nodiscard]] std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,
+                                                     const std::vector<std::int64_t>& tokens, std::int64_t mask,
+                                                     std::int64_t count, std::int64_t step);
 
 } // namespace residua::engine

@@ -92,6 +92,24 @@ Exit runEval(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// Shows the candidates of each masked position, and the text with the best ones.
+void showMasked(const engine::SampleReady& ready, const Console& console)
+{
+    std::vector<std::vector<std::string>> rows{{"position", "token", "probability"}};
+    nlohmann::json places = nlohmann::json::array();
+    for (const engine::MaskedPosition& place : ready.masked) {
+        nlohmann::json candidates = nlohmann::json::array();
+        for (const engine::TokenCandidate& each : place.candidates) {
+            const bool first = &each == &place.candidates.front();
+            rows.push_back({first ? groupedText(place.position) : "", each.token, numberText(each.probability, 4)});
+            candidates.push_back({{"token", each.token}, {"probability", each.probability}});
+        }
+        places.push_back({{"position", place.position}, {"candidates", candidates}});
+    }
+    console.line(console.table(rows));
+    console.value({{"text", ready.text}, {"masked", places}, {"step", ready.step}, {"notes", ready.notes}});
+}
+
 Exit runSample(const Arguments& arguments, const Console& console)
 {
     engine::SampleRequest request;
@@ -109,6 +127,10 @@ Exit runSample(const Arguments& arguments, const Console& console)
     remarkNotes(ready->notes, console);
     console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
     console.data(ready->text);
+    if (!ready->masked.empty()) {
+        showMasked(*ready, console);
+        return Exit::Ok;
+    }
     console.value({{"text", ready->text}, {"step", ready->step}, {"notes", ready->notes}});
     return Exit::Ok;
 }
@@ -298,11 +320,12 @@ std::vector<Command> modelCommands()
            threadsOption()}},
          &runEval},
         {"sample",
-         "continue a text with a checkpoint's language model",
+         "continue a text with a checkpoint's language model, or fill its masked tokens",
          "residua-cli sample my-project/runs/first --tokens 20",
          {{kRunDirectory},
           {kFrom,
-           {"prompt", OptionKind::Text, "TEXT", "what to continue (default: the data's beginning)"},
+           {"prompt", OptionKind::Text, "TEXT",
+            "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it"},
            {"tokens",
             OptionKind::Integer,
             "N",
@@ -316,7 +339,13 @@ std::vector<Command> modelCommands()
             "0: always the likeliest token (default " + numberText(sample.temperature) + ")",
             {},
             0},
-           {"top-k", OptionKind::Integer, "K", "only from the K likeliest (default: all)", {}, 0},
+           {"top-k",
+            OptionKind::Integer,
+            "K",
+            "only from the K likeliest (default: all); of masked tokens, list so many (default " +
+                std::to_string(engine::kCandidates) + ")",
+            {},
+            0},
            {"seed", OptionKind::Integer, "N", "of the draws (default " + std::to_string(sample.seed) + ")"},
            projectOption(),
            otherDataOption(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/queries/measures/network_queries.h"
 
+#include "engine/codec/text_codec.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runtime/device.h"
@@ -62,8 +63,12 @@ private:
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
+        if (m_model->parts.dataset->maskToken()) {
+            return filled();
+        }
         if (m_left <= 0) {
-            return SampleReady{m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes};
+            return SampleReady{
+                m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes, {}};
         }
         m_sampler->extend(m_tokens);
         --m_left;
@@ -81,7 +86,8 @@ private:
         if (!parts.dataset->schema().input().isTokens()) {
             return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
         }
-        if (!projects::continuesText(objective, parts.dataset->schema())) {
+        const std::optional<std::int64_t> mask = parts.dataset->maskToken();
+        if (!mask && !projects::continuesText(objective, parts.dataset->schema())) {
             return Error{"sample", "the run \"" + parts.project.name + "\" continues no text: its objective is " +
                                        std::string(objective.title)};
         }
@@ -90,6 +96,14 @@ private:
             return prompt.error();
         }
         m_tokens = std::move(*prompt);
+        const std::int64_t longest = parts.project.training.sequenceLength;
+        if (mask && std::ssize(m_tokens) > longest) {
+            return Error{"prompt", "it has " + std::to_string(m_tokens.size()) + " tokens, expected at most " +
+                                       std::to_string(longest) + ", the sequence length"};
+        }
+        if (mask && std::ranges::find(m_tokens, *mask) == m_tokens.end()) {
+            return Error{"prompt", "it hides no token; expected a text with [MASK] in it"};
+        }
         m_left = std::max<std::int64_t>(m_request.tokens, 0);
         m_model.emplace(std::move(*model));
         const projects::TrainingPlan& plan = m_model->parts.project.training;
@@ -102,9 +116,31 @@ private:
         return Done{};
     }
 
+    /// Predicts the hidden tokens of the prompt at once.
+    Event filled()
+    {
+        const Dataset& dataset = *m_model->parts.dataset;
+        const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}};
+        const std::vector<FilledToken> found = candidatesFor(*m_model->parts.network, m_model->parts.device, m_tokens,
+                                                             *dataset.maskToken(), wanted, m_model->step);
+        for (const FilledToken& each : found) {
+            MaskedPosition place{each.position, {}};
+            for (const auto& [token, probability] : each.candidates) {
+                place.candidates.push_back({dataset.codec()->piece(token), probability});
+            }
+            ready.masked.push_back(std::move(place));
+            m_tokens[static_cast<std::size_t>(each.position)] = each.candidates.front().first;
+        }
+        const DocumentMarks marks = dataset.codec()->marks();
+        ready.text =
+            dataset.decode({m_tokens.begin() + std::ssize(marks.before), m_tokens.end() - std::ssize(marks.behind)});
+        return ready;
+    }
+
     Result<std::vector<std::int64_t>> promptTokens(const Dataset& dataset) const
     {
-        if (!m_request.prompt.empty()) {
+        if (!m_request.prompt.empty() || dataset.maskToken()) {
             Result<std::vector<std::int64_t>> tokens = dataset.encode(m_request.prompt);
             if (tokens && tokens->empty()) {
                 return Error{"prompt", "it has no tokens"};

@@ -11,6 +11,7 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPointer>
@@ -179,6 +180,23 @@ private slots:
         chooseFirst();
         m_window->findChild<QAction*>(QStringLiteral("run:sample"))->trigger();
         QTRY_COMPARE_WITH_TIMEOUT(texts->toPlainText().count("step "), count + 1, kPatience);
+    }
+
+    void aModelOfMaskedTokensFillsATextInThePanel()
+    {
+        projects::Project masked = quickExample(4);
+        masked.network.objective = projects::Objective::MaskedToken;
+        masked.data.masking.token = 1;
+        openWindowOn(masked);
+        auto* texts = m_window->findChild<QPlainTextEdit*>(QStringLiteral("sampleTexts"));
+        m_window->workspace().showPanelOf(*texts);
+        train();
+        const auto* fill = m_window->findChild<QPushButton*>(QStringLiteral("sampleNow"));
+        QTRY_COMPARE_WITH_TIMEOUT(fill->text(), QString("Fill"), kPatience);
+        auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
+        prompt->setText("[MASK] [MASK]");
+        emit prompt->returnPressed();
+        QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().count(" %") == 10, kPatience);
     }
 
     /// A run comes to the front before it is listed, and may be renamed later.

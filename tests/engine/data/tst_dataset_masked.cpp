@@ -56,6 +56,19 @@ private Q_SLOTS:
         m_project.data.masking.token = kMaskByte;
     }
 
+    /// Of any tokeniser, though the byte of the mask cannot be typed.
+    void promptsMayHideTokens()
+    {
+        const auto dataset = opened(m_project);
+        QVERIFY(dataset);
+        QCOMPARE(dataset->maskToken(), std::optional<std::int64_t>(kMaskByte));
+        const auto tokens = dataset->encode("[MASK]a[MASK][MASK]b");
+        QVERIFY(tokens.ok());
+        QCOMPARE(*tokens, (std::vector<std::int64_t>{kMaskByte, 'a', kMaskByte, kMaskByte, 'b'}));
+        QVERIFY(!dataset->encode("a[MASK]\xff").ok());
+        QVERIFY(!m_plain->maskToken());
+    }
+
     /// 15 % of the tokens, of which 80 % are masked, 10 % stay and 10 % are random; all others stay as they are.
     void sharesAreKept()
     {
