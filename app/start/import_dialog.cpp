@@ -139,7 +139,7 @@ QFormLayout* ImportDialog::makeForm()
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
     m_data->setPlaceholderText(
-        tr("A text or JSON Lines, also compressed, a Parquet file, a .bin, or a folder of such; may be left empty"));
+        tr("A text, a table, JSON Lines, Parquet, a .bin, or a folder of such or of pictures; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTensors = new QPushButton(tr("File…"), this);
@@ -238,7 +238,8 @@ QString ImportDialog::place(const QString& model, const QString& name) const
                     : tr("A file of tensors goes onto a saved project: open or save one first.");
     }
     if (name.isEmpty() || model.isEmpty()) {
-        return tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia and OLMo 2 as Hugging Face's transformers saves them.");
+        return tr("GPT-2, Llama, Mistral, Qwen2, Qwen3, Pythia, OLMo 2, BERT and ViT as Hugging Face's transformers "
+                  "saves them.");
     }
     const auto folder = freeProjectFolder(m_projects, name.toStdString());
     return tr("The project comes to %1, its weights as the checkpoint of step 0 of a run.")

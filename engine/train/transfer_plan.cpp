@@ -245,13 +245,14 @@ at::Tensor packed(const FileTensor& tensor, const std::vector<at::Tensor>& param
         }
         whole = at::cat(grouped, 1).flatten(0, 1);
     }
-    return (tensor.transposed ? whole.t() : whole).contiguous();
+    whole = tensor.transposed ? whole.t() : whole;
+    return (tensor.leadingOne ? whole.unsqueeze(0) : whole).contiguous();
 }
 
 std::vector<at::Tensor> unpacked(const FileTensor& tensor, const at::Tensor& whole,
                                  const std::vector<at::Tensor>& parameters)
 {
-    const at::Tensor upright = tensor.transposed ? whole.t() : whole;
+    const at::Tensor upright = tensor.transposed ? whole.t() : tensor.leadingOne ? whole.squeeze(0) : whole;
     if (parameters.size() == 1) {
         return {upright};
     }
@@ -275,6 +276,9 @@ std::vector<std::int64_t> packedShape(const FileTensor& tensor,
     }
     if (tensor.transposed) {
         std::swap(shape.front(), shape.back());
+    }
+    if (tensor.leadingOne) {
+        shape.insert(shape.begin(), 1);
     }
     return shape;
 }

@@ -56,8 +56,11 @@ constexpr std::string_view kIrrelevantKeys[] = {"_attn_implementation",
                                                 "bos_token_id",
                                                 "chunk_size_feed_forward",
                                                 "classifier_dropout",
+                                                "cls_token_id",
                                                 "decoder_start_token_id",
+                                                "directionality",
                                                 "dtype",
+                                                "encoder_stride",
                                                 "eos_token_id",
                                                 "finetuning_task",
                                                 "gradient_checkpointing",
@@ -65,11 +68,20 @@ constexpr std::string_view kIrrelevantKeys[] = {"_attn_implementation",
                                                 "initializer_range",
                                                 "is_decoder",
                                                 "label2id",
+                                                "mask_token_id",
                                                 "n_ctx",
+                                                "num_labels",
                                                 "output_attentions",
                                                 "output_hidden_states",
                                                 "output_scores",
                                                 "pad_token_id",
+                                                "pooler_act",
+                                                "pooler_fc_size",
+                                                "pooler_num_attention_heads",
+                                                "pooler_num_fc_layers",
+                                                "pooler_output_size",
+                                                "pooler_size_per_head",
+                                                "pooler_type",
                                                 "prefix",
                                                 "pretraining_tp",
                                                 "problem_type",
@@ -92,7 +104,8 @@ constexpr std::string_view kIrrelevantKeys[] = {"_attn_implementation",
 
 const ConfigWords& wordsOf(const ModelKind& kind)
 {
-    return kind.learnedPositions ? kGpt2Words : kind.layerNorm ? kNeoxWords : kRmsWords;
+    const bool usual = kind.family == ModelFamily::Llama;
+    return kind.family == ModelFamily::Gpt2 ? kGpt2Words : usual ? kRmsWords : kNeoxWords;
 }
 
 std::string_view functionOfConfigWord(std::string_view word)

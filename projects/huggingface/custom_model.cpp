@@ -2,6 +2,7 @@
 #include "projects/huggingface/custom_model.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/huggingface/model_kinds.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/pytorch/python_text.h"
 
@@ -71,16 +72,25 @@ JsonValue jsonText(const std::string& value)
     return {value, JsonLayout::Lines};
 }
 
+/// Returns the class of transformers that loads a model for its task.
+std::string autoClassOf(ModelTask task)
+{
+    return task == ModelTask::NextToken     ? "AutoModelForCausalLM"
+           : task == ModelTask::MaskedToken ? "AutoModelForMaskedLM"
+           : task == ModelTask::TextClass   ? "AutoModelForSequenceClassification"
+                                            : "AutoModelForImageClassification";
+}
+
 /// Returns Python code that loads the model and its tokeniser. `options` follow the folder in the call.
-std::string loadingCode(ExportedTokeniser tokeniser, const std::string& options)
+std::string loadingCode(const std::string& autoClass, ExportedTokeniser tokeniser, const std::string& options)
 {
     const bool byClass = tokeniser == ExportedTokeniser::Auto;
     const bool byPackage = tokeniser == ExportedTokeniser::SentencePiece;
     std::string code = "```python\n";
     code += byPackage ? "from sentencepiece import SentencePieceProcessor\n" : "";
-    code += "from transformers import AutoModelForCausalLM";
+    code += "from transformers import " + autoClass;
     code += byClass ? ", AutoTokenizer" : "";
-    code += "\n\nmodel = AutoModelForCausalLM.from_pretrained(\".\"" + options + ")\n";
+    code += "\n\nmodel = " + autoClass + ".from_pretrained(\".\"" + options + ")\n";
     code += byClass ? "tokenizer = AutoTokenizer.from_pretrained(\".\"" + options + ")\n" : "";
     code += byPackage ? "tokenizer = SentencePieceProcessor(model_file=\"tokenizer.model\")\n" : "";
     return code + "```\n";
@@ -136,7 +146,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
 std::string customReadme(const SoundProject& project, const std::string& reason, ExportedTokeniser tokeniser)
 {
     return "# " + plainText(project->name) + " for transformers\n\n" +
-           loadingCode(tokeniser, ", trust_remote_code=True") +
+           loadingCode(autoClassOf(ModelTask::NextToken), tokeniser, ", trust_remote_code=True") +
            "\nThe folder brings the network's own code (model.py, wrapped by " + kModelingFile +
            "), because it is none of the architectures of transformers: " + reason + "." + onTokeniser(tokeniser) +
            "\nIt also works without transformers, as follows.\n\n";
@@ -149,10 +159,11 @@ std::string modelReadme(const SoundProject& project, const KnownModel& model, co
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) + ": " +
                        model.kind + ", " + std::to_string(model.layers) + " layers, " + std::to_string(run.parameters) +
                        " parameters in " + dtype + ".\n\n";
-    text += loadingCode(tokeniser, "");
+    const ModelKind& kind = *findModelKind(model.kind);
+    text += loadingCode(autoClassOf(kind.task), tokeniser, "");
     text += "\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
             "here, and neither is dropout.";
-    text += onTokeniser(tokeniser);
+    text += kind.readsPictures() ? "" : onTokeniser(tokeniser);
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. `residua-cli import` makes a run of this folder, whose optimiser begins anew.\n";
     return text;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace residua::projects {
 namespace {
@@ -13,6 +14,7 @@ constexpr ModelKind rmsKind(std::string_view name, std::string_view className)
 {
     ModelKind kind;
     kind.name = name;
+    kind.modelType = name;
     kind.className = className;
     kind.prefix = "model.";
     kind.activation = "silu";
@@ -64,17 +66,20 @@ constexpr ModelKind qwen3()
 constexpr ModelKind olmo2()
 {
     ModelKind kind = rmsKind("olmo2", "Olmo2ForCausalLM");
-    kind.normsAfter = true;
+    kind.norms = NormPlace::Outputs;
     kind.qkNorm = QkNorm::AllHeads;
     kind.choosesAttentionBias = true;
     kind.epsilon = 1e-5;
     return kind;
 }
 
-constexpr ModelKind layerNormKind(std::string_view name, std::string_view className, std::string_view prefix)
+constexpr ModelKind layerNormKind(ModelFamily family, std::string_view name, std::string_view className,
+                                  std::string_view prefix)
 {
     ModelKind kind;
+    kind.family = family;
     kind.name = name;
+    kind.modelType = name;
     kind.className = className;
     kind.prefix = prefix;
     kind.layerNorm = true;
@@ -88,7 +93,7 @@ constexpr ModelKind layerNormKind(std::string_view name, std::string_view classN
 
 constexpr ModelKind gptNeox()
 {
-    ModelKind kind = layerNormKind("gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.");
+    ModelKind kind = layerNormKind(ModelFamily::NeoX, "gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.");
     kind.choosesAttentionBias = true;
     kind.choosesParallel = true;
     kind.choosesRotaryShare = true;
@@ -99,23 +104,60 @@ constexpr ModelKind gptNeox()
 
 constexpr ModelKind gpt2()
 {
-    ModelKind kind = layerNormKind("gpt2", "GPT2LMHeadModel", "transformer.");
-    kind.learnedPositions = true;
+    ModelKind kind = layerNormKind(ModelFamily::Gpt2, "gpt2", "GPT2LMHeadModel", "transformer.");
     kind.activation = "gelu_new";
     kind.tied = true;
     kind.positions = 1024;
     return kind;
 }
 
+constexpr ModelKind bert(std::string_view name, std::string_view className, ModelTask task)
+{
+    ModelKind kind = layerNormKind(ModelFamily::Bert, name, className, "bert.");
+    kind.modelType = "bert";
+    kind.task = task;
+    kind.norms = NormPlace::Sums;
+    kind.activation = "gelu";
+    kind.epsilon = 1e-12;
+    kind.tied = task == ModelTask::MaskedToken;
+    kind.positions = 512;
+    return kind;
+}
+
+constexpr ModelKind vit()
+{
+    ModelKind kind = layerNormKind(ModelFamily::Vit, "vit", "ViTForImageClassification", "vit.");
+    kind.task = ModelTask::PictureClass;
+    kind.activation = "gelu";
+    kind.epsilon = 1e-12;
+    return kind;
+}
+
 // If two kinds describe the same network, exports use the first.
-constexpr std::array kKinds{llama(), mistral(), qwen2(), qwen3(), olmo2(), gptNeox(), gpt2()};
+constexpr std::array kKinds{llama(),
+                            mistral(),
+                            qwen2(),
+                            qwen3(),
+                            olmo2(),
+                            gptNeox(),
+                            gpt2(),
+                            bert("bert", "BertForMaskedLM", ModelTask::MaskedToken),
+                            bert("bert_classifier", "BertForSequenceClassification", ModelTask::TextClass),
+                            vit()};
 
 /// Parameters of this program by their names in the file; a layer's names omit "layers.<number>.". Weight and bias keep
 /// their names.
 struct NameRow {
     std::string_view file;
     std::array<std::string_view, 3> ours;
-    enum class Layout { AsHere, Transposed, ByHead } layout = Layout::AsHere;
+    enum class Layout {
+        AsHere,
+        Transposed,
+        ByHead,
+        Bare,       ///< a weight whose name in the file does not end with "weight", with a 1 before its shape
+        FirstNorm,  ///< the topology's norm after the layer's attention
+        SecondNorm, ///< the topology's norm after the layer's FFN
+    } layout = Layout::AsHere;
 };
 using Layout = NameRow::Layout;
 
@@ -123,7 +165,9 @@ struct NameTable {
     std::span<const NameRow> outside; ///< outside the layers, after the prefix
     std::string_view layers;          ///< before a layer's number
     std::span<const NameRow> layer;
-    std::string_view head;
+    std::string_view tiedHead;                     ///< the layer that may share the embedding, which is the first row
+    std::span<const NameRow> head = {};            ///< without the prefix
+    std::span<const std::string_view> unused = {}; ///< beginnings of the names of tensors of other tasks
 };
 
 constexpr NameRow kRmsOutside[] = {{"embed_tokens", {"stem.embedding"}}, {"norm", {"head.norm"}}};
@@ -160,31 +204,100 @@ constexpr NameRow kGpt2Layer[] = {{"attn.c_attn", {"attention.q", "attention.k",
                                   {"mlp.c_fc", {"up"}, Layout::Transposed},
                                   {"mlp.c_proj", {"down"}, Layout::Transposed}};
 
+constexpr NameRow kBertOutside[] = {{"embeddings.word_embeddings", {"stem.embedding"}},
+                                    {"embeddings.position_embeddings", {"stem.positions"}},
+                                    {"embeddings.token_type_embeddings", {"stem.segments"}},
+                                    {"embeddings.LayerNorm", {"stem.norm"}}};
+constexpr NameRow kBertLayer[] = {{"attention.self.query", {"attention.q"}},
+                                  {"attention.self.key", {"attention.k"}},
+                                  {"attention.self.value", {"attention.v"}},
+                                  {"attention.output.dense", {"attention.out"}},
+                                  {"attention.output.LayerNorm", {}, Layout::FirstNorm},
+                                  {"intermediate.dense", {"up"}},
+                                  {"output.dense", {"down"}},
+                                  {"output.LayerNorm", {}, Layout::SecondNorm}};
+constexpr NameRow kMaskedHead[] = {{"cls.predictions.transform.dense", {"head.dense"}},
+                                   {"cls.predictions.transform.LayerNorm", {"head.norm"}},
+                                   {"cls.predictions", {"head.logits"}}};
+constexpr NameRow kPooledHead[] = {{"bert.pooler.dense", {"head.pooler"}}, {"classifier", {"head.classes"}}};
+constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship.",
+                                                "cls.predictions.decoder.bias"};
+constexpr NameRow kVitOutside[] = {{"embeddings.cls_token", {"stem.class_token"}, Layout::Bare},
+                                   {"embeddings.position_embeddings", {"stem.positions"}, Layout::Bare},
+                                   {"embeddings.patch_embeddings.projection", {"stem.patches"}},
+                                   {"layernorm", {"head.norm"}}};
+constexpr NameRow kVitLayer[] = {{"attention.attention.query", {"attention.q"}},
+                                 {"attention.attention.key", {"attention.k"}},
+                                 {"attention.attention.value", {"attention.v"}},
+                                 {"attention.output.dense", {"attention.out"}},
+                                 {"layernorm_before", {"norm_attention"}},
+                                 {"layernorm_after", {"norm_ffn"}},
+                                 {"intermediate.dense", {"up"}},
+                                 {"output.dense", {"down"}}};
+constexpr NameRow kClassHead[] = {{"classifier", {"head.classes"}}};
+constexpr std::string_view kUnusedByVit[] = {"vit.pooler."};
+
+/// Ends of names that older files have for the same tensors.
+constexpr std::pair<std::string_view, std::string_view> kOlderEnds[] = {
+    {"LayerNorm.weight", "LayerNorm.gamma"},
+    {"LayerNorm.bias", "LayerNorm.beta"},
+    {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
+
 NameTable tableOf(const ModelKind& kind)
 {
-    if (kind.learnedPositions) {
+    switch (kind.family) {
+    case ModelFamily::Gpt2:
         return {kGpt2Outside, "h.", kGpt2Layer, "lm_head"};
-    }
-    if (kind.layerNorm) {
+    case ModelFamily::NeoX:
         return {kNeoxOutside, "layers.", kNeoxLayer, "embed_out"};
+    case ModelFamily::Bert:
+        return kind.classifies() ? NameTable{kBertOutside, "encoder.layer.", kBertLayer, {}, kPooledHead}
+                                 : NameTable{kBertOutside, "encoder.layer.", kBertLayer, "cls.predictions.decoder",
+                                             kMaskedHead,  kUnusedByMasked};
+    case ModelFamily::Vit:
+        return {kVitOutside, "encoder.layer.", kVitLayer, {}, kClassHead, kUnusedByVit};
+    case ModelFamily::Llama:
+        break;
     }
-    return {kRmsOutside, "layers.", kind.normsAfter ? kNormsAfterLayer : kRmsLayer, "lm_head"};
+    return {kRmsOutside, "layers.", kind.norms == NormPlace::Outputs ? kNormsAfterLayer : kRmsLayer, "lm_head"};
 }
 
-void add(std::vector<FileTensor>& tensors, const std::string& file, const std::string& ours, const NameRow& row,
+std::string olderName(const std::string& name)
+{
+    for (const auto& [end, older] : kOlderEnds) {
+        if (name.ends_with(end)) {
+            return name.substr(0, name.size() - end.size()) + std::string(older);
+        }
+    }
+    return {};
+}
+
+/// Adds the tensors of a row. `layer` counts from 1; 0 outside the layers.
+void add(std::vector<FileTensor>& tensors, const std::string& file, std::int64_t layer, const NameRow& row,
          std::int64_t heads)
 {
+    const bool bare = row.layout == Layout::Bare;
+    const bool ofTopology = row.layout == Layout::FirstNorm || row.layout == Layout::SecondNorm;
+    const std::int64_t module = 2 * layer - (row.layout == Layout::FirstNorm ? 1 : 0);
     for (const std::string what : {".weight", ".bias"}) {
         FileTensor tensor;
-        tensor.name = file + std::string(row.file) + what;
+        tensor.name = file + std::string(row.file) + (bare ? "" : what);
+        tensor.otherName = olderName(tensor.name);
+        if (ofTopology) {
+            tensor.parameters.push_back(topologyParameter(module, "norm" + what));
+        }
         for (const std::string_view parameter : row.ours) {
             if (!parameter.empty()) {
-                tensor.parameters.push_back(ours + std::string(parameter) + what);
+                tensor.parameters.push_back((layer > 0 ? layerPrefix(layer) : "") + std::string(parameter) + what);
             }
         }
         tensor.transposed = row.layout == Layout::Transposed && what == ".weight";
         tensor.groups = row.layout == Layout::ByHead ? heads : 1;
+        tensor.leadingOne = bare;
         tensors.push_back(std::move(tensor));
+        if (bare) {
+            return;
+        }
     }
 }
 
@@ -208,34 +321,46 @@ std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
     const std::string prefix(kind.prefix);
     std::vector<FileTensor> tensors;
     for (const NameRow& row : table.outside) {
-        add(tensors, prefix, "", row, 1);
+        add(tensors, prefix, 0, row, 1);
     }
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
-        const std::string ours = layerPrefix(layer + 1);
         for (const NameRow& row : table.layer) {
-            add(tensors, file, ours, row, model.heads);
+            add(tensors, file, layer + 1, row, model.heads);
         }
     }
+    for (const NameRow& row : table.head) {
+        add(tensors, "", 0, row, 1);
+    }
     if (model.tied) {
-        tensors.front().otherName = headTensorOf(model); // the embedding is the first row of each table
-    } else {
-        add(tensors, "", "", {table.head, {"head.logits"}}, 1);
+        tensors.front().otherName = headTensorOf(model);
+    } else if (!table.tiedHead.empty()) {
+        add(tensors, "", 0, {table.tiedHead, {"head.logits"}}, 1);
     }
     return tensors;
 }
 
 std::string headTensorOf(const KnownModel& model)
 {
-    return std::string(tableOf(*findModelKind(model.kind)).head) + ".weight";
+    return std::string(tableOf(*findModelKind(model.kind)).tiedHead) + ".weight";
 }
 
 bool isRedundant(const KnownModel& model, std::string_view tensor)
 {
-    constexpr std::string_view kEnds[] = {".attn.bias", ".attn.masked_bias", ".attention.bias",
-                                          ".attention.masked_bias", ".rotary_emb.inv_freq"};
+    constexpr std::string_view kEnds[] = {".attn.bias",           ".attn.masked_bias",
+                                          ".attention.bias",      ".attention.masked_bias",
+                                          ".rotary_emb.inv_freq", ".embeddings.position_ids"};
     return (model.tied && tensor == headTensorOf(model)) ||
-           std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); });
+           std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); }) ||
+           std::ranges::any_of(tableOf(*findModelKind(model.kind)).unused,
+                               [&](std::string_view begin) { return tensor.starts_with(begin); });
+}
+
+Objective objectiveOf(ModelTask task)
+{
+    return task == ModelTask::NextToken     ? Objective::NextToken
+           : task == ModelTask::MaskedToken ? Objective::MaskedToken
+                                            : Objective::Classification;
 }
 
 } // namespace residua::projects

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/huggingface/known_model.h"
+#include "projects/model/objective.h"
 #include "projects/nodes/attention_options.h"
 
 #include <cstdint>
@@ -12,6 +13,25 @@
 
 namespace residua::projects {
 
+/// What a model is trained to do, which decides its head and its data.
+enum class ModelTask {
+    NextToken,
+    MaskedToken,
+    TextClass,    ///< classes of texts or pairs of texts
+    PictureClass, ///< classes of pictures
+};
+[[nodiscard]] Objective objectiveOf(ModelTask task);
+
+/// The naming of keys in config.json and of tensors.
+enum class ModelFamily { Llama, NeoX, Gpt2, Bert, Vit };
+
+/// The place of a layer's norms.
+enum class NormPlace {
+    Inputs,  ///< of attention and FFN
+    Outputs, ///< of attention and FFN, before the sums
+    Sums,    ///< of residual and branch, which are the topology's
+};
+
 /// The layers of an architecture that may have a window.
 enum class WindowedLayers {
     None,
@@ -21,13 +41,15 @@ enum class WindowedLayers {
 
 /// The fixed properties of an architecture, and the options that a config.json may set.
 struct ModelKind {
-    std::string_view name;         ///< "model_type" in config.json
-    std::string_view className;    ///< in "architectures"
-    std::string_view prefix;       ///< of all tensors except the head's; files with only the body lack it
-    bool layerNorm = false;        ///< layer norms with bias, else RMS norms
-    bool normsAfter = false;       ///< norms of the outputs of attention and FFN instead of their inputs
-    bool gated = true;             ///< SwiGLU, else up, activation, down
-    bool learnedPositions = false; ///< in the stem, else rotary positions
+    std::string_view name;
+    std::string_view modelType; ///< "model_type" in config.json
+    std::string_view className; ///< in "architectures"
+    std::string_view prefix;    ///< of all tensors except the head's; files with only the body lack it
+    ModelFamily family = ModelFamily::Llama;
+    ModelTask task = ModelTask::NextToken;
+    bool layerNorm = false; ///< layer norms with bias, else RMS norms
+    NormPlace norms = NormPlace::Inputs;
+    bool gated = true; ///< SwiGLU, else up, activation, down
     QkNorm qkNorm = QkNorm::None;
 
     // Options that a config.json may set. If it cannot set one, the value here applies.
@@ -51,10 +73,14 @@ struct ModelKind {
     std::int64_t window = 4096;   ///< if there is one
     std::int64_t fullLayers = 28; ///< WindowedLayers::Later: number of layers before the first window
 
+    [[nodiscard]] bool readsPictures() const { return task == ModelTask::PictureClass; }
+    [[nodiscard]] bool classifies() const { return readsPictures() || task == ModelTask::TextClass; }
+    /// True if it has rotary positions, else those of its stem are learned.
+    [[nodiscard]] bool rotates() const { return family == ModelFamily::Llama || family == ModelFamily::NeoX; }
     /// Returns the kind of its norm nodes.
     [[nodiscard]] const char* norm() const { return layerNorm ? "layer_norm" : "rms_norm"; }
 };
-/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2.
+/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2; bert and bert_classifier, which share a model type; vit.
 [[nodiscard]] std::span<const ModelKind> modelKinds();
 /// Returns null for any other name.
 [[nodiscard]] const ModelKind* findModelKind(std::string_view name);
@@ -68,14 +94,15 @@ struct FileTensor {
     /// second part of each, and so on. 1: the parameters are not split.
     std::int64_t groups = 1;
     std::string otherName = {}; ///< alternative name of the tensor; may be empty
+    bool leadingOne = false;    ///< true if the file's shape has a 1 before the parameter's
 };
 /// Returns every tensor that such a model may have. Tensors whose parameters the network lacks are absent from the
 /// file.
 [[nodiscard]] std::vector<FileTensor> fileTensorsOf(const KnownModel& model);
-/// Returns the name of the head's weight, which a tied model does not need.
+/// Returns the name of the weight of the head of a language model, which a tied model does not need.
 [[nodiscard]] std::string headTensorOf(const KnownModel& model);
 /// True if a tensor of this name adds nothing to the config and the other tensors: masks and frequencies in older
-/// files, and a second copy of a tied head.
+/// files, a second copy of a tied head, and heads of other tasks of the pre-training.
 [[nodiscard]] bool isRedundant(const KnownModel& model, std::string_view tensor);
 
 } // namespace residua::projects

@@ -3,6 +3,9 @@
 #include "projects/huggingface/model_network.h"
 
 #include "projects/huggingface/model_kinds.h"
+#include "projects/library/presets.h"
+#include "projects/model/source_tokeniser.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -40,6 +43,7 @@ Params attentionParams(const KnownModel& model, const ModelKind& kind, std::int6
     params[kBiasParam] = text(wordOf(model.attentionBias));
     params[kQkNormParam] = text(wordOf(kind.qkNorm));
     params[kWindowParam] = window;
+    params["causal"] = kind.task == ModelTask::NextToken;
     if (kind.qkNorm != QkNorm::None) {
         params["norm_eps"] = model.epsilon;
     }
@@ -53,15 +57,16 @@ public:
     Graph write(std::int64_t window)
     {
         m_graph.node("input", "input");
-        if (!m_kind.normsAfter) {
+        const bool readsNorm = m_kind.norms == NormPlace::Inputs;
+        if (readsNorm) {
             addNorm("norm_attention", "input");
         }
         m_graph.node("attention", "attention", attentionParams(m_model, m_kind, window));
         for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
-            m_graph.wire(m_kind.normsAfter ? "input" : "norm_attention", port);
+            m_graph.wire(readsNorm ? "norm_attention" : "input", port);
         }
         std::string attention = "attention";
-        if (m_kind.normsAfter) {
+        if (m_kind.norms == NormPlace::Outputs) {
             addNorm("norm_attention", attention);
             attention = "norm_attention";
         }
@@ -96,7 +101,7 @@ private:
     std::string addFfn(const std::string& from)
     {
         std::string read = from;
-        if (!m_kind.normsAfter) {
+        if (m_kind.norms == NormPlace::Inputs) {
             addNorm("norm_ffn", from);
             read = "norm_ffn";
         }
@@ -112,7 +117,7 @@ private:
         }
         addLinear("down", m_model.width);
         m_graph.wire(m_kind.gated ? "swiglu" : "activation", "down");
-        if (!m_kind.normsAfter) {
+        if (m_kind.norms != NormPlace::Outputs) {
             return "down";
         }
         addNorm("norm_ffn", "down");
@@ -124,61 +129,141 @@ private:
     GraphBuilder m_graph;
 };
 
-Graph stemOf(const KnownModel& model, const ModelKind& kind)
-{
-    GraphBuilder graph;
-    graph.node("input", "input").node("embedding", "token_embedding").wire("input", "embedding");
-    if (kind.learnedPositions) {
-        graph.node("positions", "position_embedding", {{"length", model.positions}}).wire("embedding", "positions");
+/// A graph whose nodes follow one another. Each node that is added reads the last one.
+class Chain {
+public:
+    Chain() { m_graph.node("input", "input"); }
+
+    Chain& add(const std::string& name, const std::string& kind, const Params& params = {})
+    {
+        m_graph.node(name, kind, differing(kind, params)).wire(m_last, name);
+        m_last = name;
+        return *this;
     }
-    return graph.node("output", "output").wire(kind.learnedPositions ? "positions" : "embedding", "output").build();
+    /// Feeds the port `port` of the last node from the condition of that name.
+    void addCondition(const std::string& port)
+    {
+        m_graph.node(port + "_port", "input", {{kPortParam, port}}).wire(port + "_port", m_last + "." + port);
+    }
+    [[nodiscard]] Graph build() { return m_graph.node("output", "output").wire(m_last, "output").build(); }
+
+private:
+    GraphBuilder m_graph;
+    std::string m_last = "input";
+};
+
+Graph pictureStem(const PictureSizes& picture)
+{
+    return Chain()
+        .add("image", "image", {{"channels", picture.channels}, {"height", picture.height}, {"width", picture.width}})
+        .add("patches", "patchify", {{"patch", picture.patch}})
+        .add("class_token", "class_token")
+        .add("positions", "position_embedding", {{"length", picture.positions()}})
+        .build();
+}
+
+Graph stemOf(const KnownModel& model, const ModelKind& kind, bool paired)
+{
+    if (kind.readsPictures()) {
+        return pictureStem(model.picture);
+    }
+    Chain chain;
+    chain.add("embedding", "token_embedding");
+    if (!kind.rotates()) {
+        chain.add("positions", "position_embedding", {{"length", model.positions}});
+    }
+    if (model.segments > 0) {
+        chain.add("segments", "segment_embedding", {{"segments", model.segments}, {kPairedParam, paired}});
+        if (paired) {
+            chain.addCondition(kSegmentsPort);
+        }
+    }
+    if (kind.norms == NormPlace::Sums) {
+        chain.add("norm", kind.norm(), {{"epsilon", model.epsilon}});
+    }
+    return chain.build();
 }
 
 Graph headOf(const KnownModel& model, const ModelKind& kind)
 {
-    const char* const norm = kind.norm();
-    return GraphBuilder()
-        .node("input", "input")
-        .node("norm", norm, differing(norm, {{"epsilon", model.epsilon}}))
-        .node("logits", "linear", {{"out", text("vocab")}})
-        .node("output", "output")
-        .wire("input", "norm")
-        .wire("norm", "logits")
-        .wire("logits", "output")
-        .build();
+    const Params epsilon{{"epsilon", model.epsilon}};
+    Chain chain;
+    switch (kind.task) {
+    case ModelTask::NextToken:
+        return chain.add("norm", kind.norm(), epsilon).add("logits", "linear", {{"out", text("vocab")}}).build();
+    case ModelTask::MaskedToken:
+        return chain.add("dense", "linear", {{"bias", true}})
+            .add("activation", "activation", {{"function", model.activation}})
+            .add("norm", kind.norm(), epsilon)
+            .add("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
+            .build();
+    case ModelTask::TextClass:
+        chain.add("first", "first_token")
+            .add("pooler", "linear", {{"bias", true}})
+            .add("activation", "activation", {{"function", text("tanh")}});
+        break;
+    case ModelTask::PictureClass:
+        chain.add("norm", kind.norm(), epsilon).add("first", "first_token");
+        break;
+    }
+    return chain.add("classes", "linear", {{"out", text("out")}, {"bias", true}}).build();
 }
 
-} // namespace
-
-Network networkOf(const KnownModel& model)
+Network networkOf(const KnownModel& model, const ModelKind& kind, const std::map<std::string, Shape>& conditions)
 {
-    const ModelKind& kind = *findModelKind(model.kind);
     Network network;
     network.width = model.width;
-    network.stem = stemOf(model, kind);
+    network.stem = stemOf(model, kind, conditions.contains(kSegmentsPort));
     network.head = headOf(model, kind);
     network.tieHead = model.tied;
+    network.objective = objectiveOf(kind.task);
     const std::int64_t fullLayers = model.window > 0 ? std::min(model.fullLayers, model.layers) : model.layers;
+    const auto addLayers = [&](const std::string& name, std::int64_t window, std::int64_t count) {
+        const Graph block = BlockWriter(model, kind).write(window);
+        network.blocks.push_back({name, "", conditions.contains(kMaskPort) ? withMask(block, kMaskPort) : block});
+        network.stack.push_back({name, count});
+    };
     if (fullLayers > 0) {
-        network.blocks.push_back({model.kind, "", BlockWriter(model, kind).write(0)});
-        network.stack.push_back({model.kind, fullLayers});
+        addLayers(model.kind, 0, fullLayers);
     }
     if (fullLayers < model.layers) {
-        const std::string name = model.kind + (fullLayers > 0 ? "-window" : "");
-        network.blocks.push_back({name, "", BlockWriter(model, kind).write(model.window)});
-        network.stack.push_back({name, model.layers - fullLayers});
+        addLayers(model.kind + (fullLayers > 0 ? "-window" : ""), model.window, model.layers - fullLayers);
     }
     return network;
 }
 
-Project projectOf(const KnownModel& model, const std::string& name, const Source& source)
+/// Returns the mask token of a masked objective: that of the tokeniser or, of ids and bytes, the one of BERT's first
+/// vocabularies.
+std::int64_t maskTokenFor(const Source& source, std::int64_t vocabulary)
+{
+    constexpr std::int64_t kBertMask = 103;
+    const Tokeniser* const tokeniser = tokeniserOf(source);
+    return tokeniser != nullptr && hasModel(tokeniser->kind) ? Masking{}.token : std::min(kBertMask, vocabulary - 1);
+}
+
+} // namespace
+
+std::int64_t trainedLength(const KnownModel& model)
 {
     constexpr std::int64_t kLongestSequence = 512; // short enough for a first step on a workstation
+    constexpr std::int64_t kLongestLabelled = 128; // each text is padded to it
+    return std::min(model.positions, model.classes > 0 ? kLongestLabelled : kLongestSequence);
+}
+
+Project projectOf(const KnownModel& model, const std::string& name, const Source& source)
+{
+    const ModelKind& kind = *findModelKind(model.kind);
     Project project;
     project.name = name;
     project.data.source = source;
-    project.network = networkOf(model);
-    project.training.sequenceLength = std::min(model.positions, kLongestSequence);
+    project.network = networkOf(model, kind, examplesOf(project.data).conditions());
+    if (kind.norms == NormPlace::Sums) {
+        project.topology = {"post-norm", BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = model.epsilon}};
+    }
+    if (kind.task == ModelTask::MaskedToken) {
+        project.data.masking.token = maskTokenFor(source, model.vocabulary);
+    }
+    project.training.sequenceLength = trainedLength(model);
     project.training.batch = 4;
     project.training.learningRate = {2e-5, 50, RateCurve::Cosine, 0.1};
     return project;

@@ -180,7 +180,9 @@ public:
     {
         std::vector<const ModelKind*> kinds;
         for (const ModelKind& kind : modelKinds()) {
-            kinds.insert(kind.name == preferred ? kinds.begin() : kinds.end(), &kind);
+            if (objectiveOf(kind.task) == m_project.network.objective) {
+                kinds.insert(kind.modelType == preferred ? kinds.begin() : kinds.end(), &kind);
+            }
         }
         for (const ModelKind* const kind : kinds) {
             for (const bool parallel : {false, true}) {
@@ -199,8 +201,7 @@ private:
     {
         const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
-        const ParamMap* const norm = paramsOf(m_head, kind.norm());
-        const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
+        const ParamMap* const norm = paramsOf(kind.norms == NormPlace::Sums ? m_stem : m_head, kind.norm());
         if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;
         }
@@ -213,8 +214,9 @@ private:
         model.kvHeads = sizes.kvHeads;
         model.headDim = sizes.headDim;
         model.hidden = paramInt(up->params, "out");
-        model.vocabulary = examplesOf(m_project.data).input().vocabulary;
-        model.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
+        if (!readExamples(model, kind)) {
+            return std::nullopt;
+        }
         if (const ParamMap* const activation = paramsOf(m_blocks.front(), "activation")) {
             model.activation = paramText(*activation, "function");
         }
@@ -224,6 +226,25 @@ private:
         model.parallel = parallel;
         readAttention(model, *attention);
         return fits(model, kind) ? std::optional(model) : std::nullopt;
+    }
+
+    /// Reads the sizes that stem and head take from the examples. Returns false if the stem is of another kind.
+    bool readExamples(KnownModel& model, const ModelKind& kind) const
+    {
+        const ExampleSchema examples = examplesOf(m_project.data);
+        model.vocabulary = examples.input().vocabulary;
+        model.classes = kind.classifies() ? examples.target().vocabulary : 0;
+        const ParamMap* const segments = paramsOf(m_stem, "segment_embedding");
+        model.segments = segments ? paramInt(*segments, "segments") : 0;
+        const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
+        model.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
+        const ParamMap* const image = paramsOf(m_stem, "image");
+        const ParamMap* const patches = paramsOf(m_stem, "patchify");
+        if (image && patches) {
+            model.picture = {paramInt(*image, "height"), paramInt(*image, "width"), paramInt(*image, "channels"),
+                             paramInt(*patches, "patch")};
+        }
+        return kind.readsPictures() == (image && patches);
     }
 
     void readAttention(KnownModel& model, const ParamMap& attention) const
@@ -250,7 +271,8 @@ private:
         return (choosesBias || model.attentionBias == kind.attentionBias) &&
                (kind.choosesFfnBias || model.ffnBias == kind.ffnBias) && (windows || model.window == 0) &&
                (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || model.rotaryShare == 1) &&
-               kind.learnedPositions == (model.rotary.features == 0) &&
+               kind.rotates() == (model.rotary.features > 0) &&
+               (kind.family == ModelFamily::Bert) == (model.segments > 0) &&
                (kind.gated || !configWordOf(model.activation).empty());
     }
 
@@ -259,7 +281,10 @@ private:
     {
         Project candidate = projectOf(model, "", m_project.data.source);
         candidate.training.sequenceLength = m_project.training.sequenceLength;
-        if (candidate.network.depth() != m_project.network.depth()) {
+        const Wiring& wiring = m_project.topology.wiring;
+        const bool wired = wiring == candidate.topology.wiring ||
+                           (isPlainResidual(wiring) && isPlainResidual(candidate.topology.wiring));
+        if (!wired || candidate.network.depth() != m_project.network.depth()) {
             return std::nullopt;
         }
         Names all;
@@ -308,11 +333,18 @@ private:
 
 Result<FoundModel> knownModelOf(const SoundProject& project, std::string_view preferred)
 {
-    if (!isPlainResidual(project->topology.wiring)) {
-        return Error{"topology", "it is " + project->topology.preset + ", and transformers has plain residuals alone"};
+    const auto* const gate = std::get_if<BranchGate>(&project->topology.wiring);
+    const bool postNorm = gate != nullptr && gate->gate == BranchGateKind::PostNorm;
+    if (!postNorm && !isPlainResidual(project->topology.wiring)) {
+        return Error{"topology", "it is " + project->topology.preset +
+                                     ", and transformers has plain residuals and post-norm alone"};
     }
-    if (!continuesText(traitsOf(project->network.objective), examplesOf(project->data))) {
-        return Error{"data", "it is no language model"};
+    const auto hasObjective = [&](const ModelKind& kind) {
+        return objectiveOf(kind.task) == project->network.objective;
+    };
+    if (std::ranges::none_of(modelKinds(), hasObjective)) {
+        return Error{"network · objective", "it is " + std::string(traitsOf(project->network.objective).title) +
+                                                ", which no architecture of transformers here has"};
     }
     return ModelFinder(*project).find(preferred);
 }

@@ -4,168 +4,16 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
+#include "projects/huggingface/config_keys.h"
 #include "projects/huggingface/config_words.h"
 #include "projects/huggingface/model_kinds.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace residua::projects {
 namespace {
-
-/// The largest number that is accepted. The file may come from anyone, and sums of sizes must not overflow.
-constexpr std::int64_t kMostOfAnything = 1'000'000'000;
-
-/// Reads keys of an object. The first error is kept; later reads return the value for a missing key.
-class Keys {
-public:
-    Keys(const JsonValue& object, std::string place, std::string name = "config.json")
-        : m_object(object), m_place(std::move(place)), m_name(std::move(name))
-    {
-    }
-
-    /// True if the key exists, even with the value null.
-    [[nodiscard]] bool names(std::string_view key) const { return findMember(m_object, key) != nullptr; }
-
-    /// Returns null if the key is missing or its value is null.
-    const JsonValue* find(std::string_view key)
-    {
-        m_used.insert(std::string(key));
-        const JsonValue* const value = findMember(m_object, key);
-        return value == nullptr || std::holds_alternative<std::nullptr_t>(value->data) ? nullptr : value;
-    }
-
-    void fail(std::string_view key, const std::string& message)
-    {
-        if (!m_error) {
-            m_error = Error{m_place + " · " + std::string(key), message};
-        }
-    }
-
-    /// At least 1. Returns `otherwise` if the key is missing or null.
-    std::int64_t size(std::string_view key, std::optional<std::int64_t> otherwise = std::nullopt)
-    {
-        const JsonValue* const value = find(key);
-        if (value == nullptr) {
-            if (!otherwise) {
-                fail(key, "is missing, expected a size");
-            }
-            return otherwise.value_or(1);
-        }
-        const auto* const number = std::get_if<std::int64_t>(&value->data);
-        if (number == nullptr || *number < 1 || *number > kMostOfAnything) {
-            fail(key, "got " + shown(*value) + ", expected a size of 1 to " + std::to_string(kMostOfAnything));
-            return 1;
-        }
-        return *number;
-    }
-
-    double real(std::string_view key, std::optional<double> otherwise = std::nullopt)
-    {
-        const JsonValue* const value = find(key);
-        if (value == nullptr) {
-            if (!otherwise) {
-                fail(key, "is missing, expected a number");
-            }
-            return otherwise.value_or(1);
-        }
-        if (const auto* const whole = std::get_if<std::int64_t>(&value->data)) {
-            return static_cast<double>(*whole);
-        }
-        const auto* const number = std::get_if<double>(&value->data);
-        if (number == nullptr) {
-            fail(key, "got " + shown(*value) + ", expected a number");
-        }
-        return number == nullptr ? otherwise.value_or(1) : *number;
-    }
-
-    bool flag(std::string_view key, bool otherwise)
-    {
-        const JsonValue* const value = find(key);
-        const auto* const set = value == nullptr ? nullptr : std::get_if<bool>(&value->data);
-        if (value != nullptr && set == nullptr) {
-            fail(key, "got " + shown(*value) + ", expected true or false");
-        }
-        return set == nullptr ? otherwise : *set;
-    }
-
-    std::string text(std::string_view key, std::string_view otherwise)
-    {
-        const JsonValue* const value = find(key);
-        const auto* const set = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
-        if (value != nullptr && set == nullptr) {
-            fail(key, "got " + shown(*value) + ", expected a text");
-        }
-        return set == nullptr ? std::string(otherwise) : *set;
-    }
-
-    /// Rejects any value except `expected`, which is also the meaning of a missing key.
-    void only(std::string_view key, bool expected)
-    {
-        if (flag(key, expected) != expected) {
-            fail(key, std::string("is ") + (expected ? "false" : "true") + ", which is not supported; expected " +
-                          (expected ? "true" : "false"));
-        }
-    }
-
-    /// Returns the object under a key, or an empty one if it is missing.
-    Keys object(std::string_view key)
-    {
-        static const JsonValue kNone{JsonObject{}, JsonLayout::Lines};
-        const JsonValue* const value = find(key);
-        if (value != nullptr && !std::holds_alternative<JsonObject>(value->data)) {
-            fail(key, "got " + shown(*value) + ", expected an object");
-            return {kNone, m_place};
-        }
-        const std::string below = " · " + std::string(key);
-        return {value == nullptr ? kNone : *value, m_place + below, m_name + below};
-    }
-
-    /// Returns the name of the object for notes: "config.json", "config.json · rope_scaling".
-    [[nodiscard]] std::string name() const { return m_name; }
-    /// Returns the keys of the file that no call has read.
-    [[nodiscard]] std::vector<std::string> unread() const
-    {
-        std::vector<std::string> keys;
-        for (const JsonMember& member : std::get<JsonObject>(m_object.data)) {
-            if (!m_used.contains(member.key) && !std::holds_alternative<std::nullptr_t>(member.value.data)) {
-                keys.push_back(member.key);
-            }
-        }
-        return keys;
-    }
-
-    [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
-    void take(const Keys& inner)
-    {
-        if (!m_error) {
-            m_error = inner.m_error;
-        }
-    }
-
-private:
-    static std::string shown(const JsonValue& value)
-    {
-        if (const auto* const number = std::get_if<std::int64_t>(&value.data)) {
-            return std::to_string(*number);
-        }
-        const auto* const real = std::get_if<double>(&value.data);
-        if (real == nullptr) {
-            return nameOfValue(value);
-        }
-        const std::string text = numberText(*real);
-        return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text; // not an integer
-    }
-
-    const JsonValue& m_object;
-    std::string m_place;
-    std::string m_name;
-    std::set<std::string> m_used;
-    std::optional<Error> m_error;
-};
 
 class ModelReader {
 public:
@@ -174,11 +22,16 @@ public:
     Result<ReadModel> read()
     {
         readSizes();
+        readExamples();
         readAttention();
         readWindow();
         readRope();
         readFfn();
-        m_model.tied = m_keys.flag("tie_word_embeddings", m_kind.tied);
+        if (m_kind.task == ModelTask::NextToken) {
+            m_model.tied = m_keys.flag("tie_word_embeddings", m_kind.tied);
+        } else {
+            m_model.tied = m_kind.tied;
+        }
         m_model.parallel = m_kind.choosesParallel && m_keys.flag("use_parallel_residual", true);
         refuseOthers();
         noteTheRest();
@@ -199,10 +52,54 @@ private:
         }
         m_model.width = m_keys.size(words.width);
         m_model.heads = m_keys.size(words.heads);
-        m_model.vocabulary = m_keys.size("vocab_size");
-        m_model.positions = m_keys.size(words.positions, m_kind.positions);
         m_model.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
         readHeads();
+    }
+
+    /// Reads the sizes that depend on what the model reads and predicts.
+    void readExamples()
+    {
+        if (m_kind.readsPictures()) {
+            readPictures();
+        } else {
+            m_model.vocabulary = m_keys.size("vocab_size");
+            m_model.positions = m_keys.size(wordsOf(m_kind).positions, m_kind.positions);
+        }
+        if (m_kind.family == ModelFamily::Bert) {
+            m_model.segments = m_keys.size("type_vocab_size", 2);
+        }
+        if (m_kind.classifies()) {
+            readClasses();
+        }
+    }
+
+    void readPictures()
+    {
+        const auto [height, width] = m_keys.sides("image_size", 224);
+        const auto [patch, other] = m_keys.sides("patch_size", 16);
+        m_model.picture = {height, width, m_keys.size("num_channels", 3), patch};
+        if (patch != other) {
+            m_keys.fail("patch_size",
+                        "got " + std::to_string(patch) + " × " + std::to_string(other) + ", expected equal sides");
+        }
+        if (height % patch != 0 || width % patch != 0) {
+            m_keys.fail("image_size", "got " + std::to_string(height) + " × " + std::to_string(width) +
+                                          ", expected multiples of the patch size, which is " + std::to_string(patch));
+            return;
+        }
+        m_model.positions = m_model.picture.positions();
+    }
+
+    /// The number of classes is that of their names.
+    void readClasses()
+    {
+        const JsonValue* const names = m_keys.find("id2label");
+        const auto* const list = names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
+        m_model.classes = list != nullptr ? std::ssize(*list) : m_keys.size("num_labels", 2);
+        if (m_model.classes < 2) {
+            m_keys.fail("id2label", "has " + std::to_string(m_model.classes) +
+                                        " classes, which transformers takes for a regression; expected at least 2");
+        }
     }
 
     void readHeads()
@@ -288,7 +185,7 @@ private:
 
     void readRope()
     {
-        if (m_kind.learnedPositions) {
+        if (!m_kind.rotates()) {
             return;
         }
         // Version 5 of transformers stores all values in one object, earlier versions in three places. It accepts both
@@ -354,7 +251,7 @@ private:
                                               (m_kind.gated ? std::string(m_kind.activation) : activationWords()));
         }
         m_model.activation = known;
-        const bool fourfold = m_kind.learnedPositions; // n_inner may be null
+        const bool fourfold = m_kind.family == ModelFamily::Gpt2; // n_inner may be null
         m_model.hidden = m_keys.size(words.hidden, fourfold ? std::optional(4 * m_model.width) : std::nullopt);
         m_model.ffnBias = m_kind.choosesFfnBias ? m_keys.flag("mlp_bias", m_kind.ffnBias) : m_kind.ffnBias;
     }
@@ -373,16 +270,40 @@ private:
         for (const char* const key : {"is_encoder_decoder", "add_cross_attention"}) {
             m_keys.only(key, false);
         }
-        if (m_kind.learnedPositions) {
+        if (m_kind.family == ModelFamily::Gpt2) {
             m_keys.only("scale_attn_weights", true);
             m_keys.only("scale_attn_by_inverse_layer_idx", false);
+        }
+        if (m_kind.family == ModelFamily::Bert) {
+            m_keys.only("is_decoder", false);
+            refuseOtherPositions();
+        }
+        if (m_kind.task == ModelTask::MaskedToken) {
+            m_keys.only("tie_word_embeddings", true);
+        }
+        if (m_kind.family == ModelFamily::Vit) {
+            m_keys.only("qkv_bias", true);
+        }
+    }
+
+    void refuseOtherPositions()
+    {
+        const std::string positions = m_keys.text("position_embedding_type", "absolute");
+        if (positions != "absolute") {
+            m_keys.fail("position_embedding_type", "got \"" + positions + "\", expected absolute");
+        }
+        const JsonValue* const pruned = m_keys.find("pruned_heads");
+        const auto* const heads = pruned == nullptr ? nullptr : std::get_if<JsonObject>(&pruned->data);
+        if (heads != nullptr && !heads->empty()) {
+            m_keys.fail("pruned_heads", "has " + std::to_string(heads->size()) +
+                                            " layers, expected none: all layers have the same heads here");
         }
     }
 
     void noteTheRest()
     {
-        for (const char* const key :
-             {"attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout"}) {
+        for (const char* const key : {"attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout",
+                                      "attention_probs_dropout_prob", "hidden_dropout_prob"}) {
             if (const double rate = m_keys.real(key, 0); rate > 0) {
                 m_notes.push_back(std::string(key) + " " + numberText(rate) +
                                   " is left out: it acts in training alone, where a dropout node does the same");
@@ -406,9 +327,51 @@ private:
     std::vector<std::string> m_notes;
 };
 
-std::string kindNames()
+/// Returns the model types without repetition.
+std::string typeNames()
 {
-    return joinedText(modelKinds(), ", ", &ModelKind::name);
+    std::vector<std::string_view> names;
+    for (const ModelKind& kind : modelKinds()) {
+        if (std::ranges::find(names, kind.modelType) == names.end()) {
+            names.push_back(kind.modelType);
+        }
+    }
+    return joinedText(names);
+}
+
+/// Returns the kind of a model type. If it is a language model's alone, "architectures" does not matter, else that
+/// names the head.
+Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
+{
+    const std::string name = keys.text("model_type", "");
+    if (keys.error()) {
+        return *keys.error();
+    }
+    std::vector<const ModelKind*> kinds;
+    for (const ModelKind& kind : modelKinds()) {
+        if (kind.modelType == name) {
+            kinds.push_back(&kind);
+        }
+    }
+    if (kinds.empty()) {
+        return Error{place + " · model_type", (name.empty() ? "is missing" : "\"" + name + "\" is not supported") +
+                                                  "; expected one of " + typeNames()};
+    }
+    if (kinds.front()->task == ModelTask::NextToken) {
+        return kinds.front();
+    }
+    const JsonValue* const value = keys.find("architectures");
+    const auto* const list = value == nullptr ? nullptr : std::get_if<JsonArray>(&value->data);
+    const auto* const first =
+        list == nullptr || list->empty() ? nullptr : std::get_if<std::string>(&list->front().data);
+    for (const ModelKind* const kind : kinds) {
+        if (first != nullptr && kind->className == *first) {
+            return kind;
+        }
+    }
+    const auto className = [](const ModelKind* kind) { return kind->className; };
+    return Error{place + " · architectures", (first == nullptr ? "is missing" : "got \"" + *first + "\"") +
+                                                 ", expected " + joinedText(kinds, " or ", className)};
 }
 
 } // namespace
@@ -423,16 +386,8 @@ Result<ReadModel> readModel(std::string_view config, const std::string& place)
         return Error{place, "got " + nameOfValue(*tree) + ", expected an object"};
     }
     Keys keys(*tree, place);
-    const std::string name = keys.text("model_type", "");
-    if (keys.error()) {
-        return *keys.error();
-    }
-    const ModelKind* const kind = findModelKind(name);
-    if (kind == nullptr) {
-        return Error{place + " · model_type", (name.empty() ? "is missing" : "\"" + name + "\" is not supported") +
-                                                  "; expected one of " + kindNames()};
-    }
-    return ModelReader(keys, *kind).read();
+    const Result<const ModelKind*> kind = kindOf(keys, place);
+    return kind ? ModelReader(keys, **kind).read() : Result<ReadModel>(kind.error());
 }
 
 } // namespace residua::projects

@@ -35,9 +35,10 @@ public:
     std::string write(const std::string& dtype)
     {
         set("architectures", {JsonArray{tree(m_kind.className)}, JsonLayout::Inline});
-        set("model_type", tree(m_kind.name));
+        set("model_type", tree(m_kind.modelType));
         writeSizes();
-        if (!m_kind.learnedPositions) {
+        writeExamples();
+        if (m_kind.rotates()) {
             writeRope();
         }
         writeOptions();
@@ -66,7 +67,6 @@ private:
     void writeSizes()
     {
         const ConfigWords& words = wordsOf(m_kind);
-        set("vocab_size", tree(m_model.vocabulary));
         set(words.width, tree(m_model.width));
         set(words.layers, tree(m_model.layers));
         set(words.heads, tree(m_model.heads));
@@ -78,14 +78,55 @@ private:
             }
         }
         set(words.hidden, tree(m_model.hidden));
-        if (m_kind.learnedPositions) {
-            set(words.positions, tree(m_model.positions));
-        } else {
-            propose(words.positions, tree(m_model.positions)); // no tensor has this size
-        }
         set(words.epsilon, tree(m_model.epsilon));
         set(words.activation, tree(m_kind.gated ? m_kind.activation : configWordOf(m_model.activation)));
-        set("tie_word_embeddings", tree(m_model.tied));
+    }
+
+    /// Writes the sizes that depend on what the model reads and predicts.
+    void writeExamples()
+    {
+        const ConfigWords& words = wordsOf(m_kind);
+        if (m_kind.readsPictures()) {
+            const PictureSizes& picture = m_model.picture;
+            const JsonArray sides{tree(picture.height), tree(picture.width)};
+            set("image_size", picture.height == picture.width ? sides.front() : JsonValue{sides, JsonLayout::Inline});
+            set("patch_size", tree(picture.patch));
+            set("num_channels", tree(picture.channels));
+        } else {
+            set("vocab_size", tree(m_model.vocabulary));
+        }
+        if (m_kind.rotates()) {
+            propose(words.positions, tree(m_model.positions)); // no tensor has this size
+        } else if (!m_kind.readsPictures()) {
+            set(words.positions, tree(m_model.positions));
+        }
+        if (m_kind.family == ModelFamily::Bert) {
+            set("type_vocab_size", tree(m_model.segments));
+        }
+        if (m_kind.classifies()) {
+            writeClasses();
+        } else {
+            set("tie_word_embeddings", tree(m_model.tied));
+        }
+    }
+
+    /// Keeps the imported names of the classes unless their number has changed.
+    void writeClasses()
+    {
+        const JsonValue* const names = findMember(m_config, "id2label");
+        const auto* const list = names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
+        if (list != nullptr && std::ssize(*list) == m_model.classes) {
+            return;
+        }
+        JsonObject labels;
+        JsonObject numbers;
+        for (std::int64_t i = 0; i < m_model.classes; ++i) {
+            const std::string name = "LABEL_" + std::to_string(i);
+            labels.push_back({std::to_string(i), tree(std::string_view(name))});
+            numbers.push_back({name, tree(i)});
+        }
+        set("id2label", tree(std::move(labels)));
+        set("label2id", tree(std::move(numbers)));
     }
 
     /// Version 5 of transformers reads rope_parameters, earlier versions read keys beside it. The name of a scaling is

@@ -146,6 +146,37 @@ private slots:
         QVERIFY2(out.code == 0, qPrintable(out.errors));
     }
 
+    /// A model of masked tokens fills a text; it, and a vision transformer, train and leave again.
+    void encodersAreTaken()
+    {
+        for (const QString name : {"bert", "vit"}) {
+            tests::ModelFolder(tests::modelCases()[name].toObject()).write(path(name).toStdString());
+            const QString project = path(name + "-project");
+            const Ran taken = runProcess({"import", path(name), "-o", project});
+            QVERIFY2(taken.code == 0, qPrintable(taken.errors));
+            QVERIFY2(taken.output.contains(name == "vit" ? "residua-cli eval" : "[MASK]"), qPrintable(taken.output));
+            const QString run = project + "/runs/imported";
+            QVERIFY(lossOf(run) > 0);
+            const Ran resumed = runProcess({"resume", run, "--steps", "2"});
+            QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+            const Ran out = runProcess({"export", run, "--to", "huggingface", "-o", path(name + "-out"), "--json"});
+            QVERIFY2(out.code == 0, qPrintable(out.errors));
+            QCOMPARE(out.json().object()["architecture"].toString(), name);
+        }
+        const QString run = path("bert-project/runs/imported");
+        const Ran filled = runProcess({"sample", run, "--prompt", "3 [MASK] 5 [MASK]", "--top-k", "2", "--json"});
+        QVERIFY2(filled.code == 0, qPrintable(filled.errors));
+        const QJsonArray masked = filled.json().object()["masked"].toArray();
+        QCOMPARE(masked.size(), 2);
+        QCOMPARE(masked[1].toObject()["position"].toInt(), 3);
+        QCOMPARE(masked[1].toObject()["candidates"].toArray().size(), 2);
+        const Ran shown = runProcess({"sample", run, "--prompt", "3 [MASK] 5"});
+        QVERIFY2(shown.output.contains("probability"), qPrintable(shown.output));
+        const Ran nothing = runProcess({"sample", run, "--prompt", "3 4 5"});
+        QVERIFY2(nothing.code != 0 && nothing.errors.contains("expected a text with [MASK] in it"),
+                 qPrintable(nothing.errors));
+    }
+
     /// A bundle of the run alone, where the data are not: the weights go on from there.
     void weightsLeaveWithoutTheData()
     {

@@ -6,6 +6,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
+#include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,17 @@ namespace {
 
 constexpr engine::QueryTag kImport{1};
 
+/// Returns the command that tries the model: it continues a text, fills masked tokens, or is evaluated.
+std::string trialOf(const std::filesystem::path& run)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const auto target = project ? projects::traitsOf(project->network.objective).targetOf : projects::TargetOf::Example;
+    return target == projects::TargetOf::Example  ? "eval " + run.string()
+           : target == projects::TargetOf::Hidden ? "sample " + run.string() + " --prompt \"… [MASK] …\""
+                                                  : "sample " + run.string();
+}
+
 void showImport(const engine::ImportReady& ready, const Console& console)
 {
     remarkNotes(ready.notes, console);
@@ -26,7 +38,7 @@ void showImport(const engine::ImportReady& ready, const Console& console)
                  groupedText(ready.layers) + (ready.layers == 1 ? " layer, " : " layers, ") +
                  groupedText(ready.parameters) + " parameters, from " + ready.type);
     console.line("its weights are the checkpoint of step 0 in " + ready.runDirectory.string());
-    console.line("try it with: residua-cli sample " + ready.runDirectory.string());
+    console.line("try it with: residua-cli " + trialOf(ready.runDirectory));
     console.value({{"project", ready.projectDirectory.string()},
                    {"run", ready.runDirectory.string()},
                    {"architecture", ready.architecture},
@@ -161,7 +173,7 @@ std::vector<Command> importCommands()
            setOption("with --onto: "),
            {"data", OptionKind::Text, "PATH",
             "what it is to be trained on: a text, JSON Lines (.jsonl), Parquet or ready-made tokens (.bin), or a "
-            "folder of such"},
+            "folder of such; for a classifier a table of texts with labels (.csv) or a folder of pictures by class"},
            mixOption(),
            fieldOption(),
            threadsOption()}},

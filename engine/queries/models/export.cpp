@@ -91,11 +91,6 @@ private:
         if (m_request.format != ExportFormat::HuggingFace) {
             return Done{};
         }
-        if (!projects::continuesText(projects::traitsOf((*m_sound)->network.objective),
-                                     projects::examplesOf((*m_sound)->data))) {
-            return Error{"data", "the run is no language model, and transformers has models of language; expected "
-                                 "--to pytorch"};
-        }
         m_type = weightTypeFrom(m_request.type);
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
@@ -117,6 +112,13 @@ private:
         if (found) {
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
+        }
+        const projects::Project& project = m_run->project;
+        if (!projects::continuesText(projects::traitsOf(project.network.objective),
+                                     projects::examplesOf(project.data))) {
+            return Error{found.error().place, found.error().message +
+                                                  "; expected an architecture of transformers, a language model that "
+                                                  "continues text, or --to pytorch"};
         }
         if (m_type) {
             return Error{"type", "a model with code of its own keeps the checkpoint's type: " + found.error().text()};

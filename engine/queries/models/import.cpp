@@ -77,17 +77,21 @@ private:
         }
         m_record.source = m_request.folder.filename().string();
         m_record.config = std::move(*config);
-        m_known = std::move(model->model);
+        m_model = std::move(model->model);
         m_ready.notes = std::move(model->notes);
         m_files.emplace(std::move(*files));
-        const Result<bool> tied = tieHolds(*m_files, m_known);
+        const Result<bool> tied = tieHolds(*m_files, m_model);
         if (!tied) {
             return tied.error();
         }
+        if (!*tied && projects::findModelKind(m_model.kind)->task != projects::ModelTask::NextToken) {
+            return Error{m_request.folder.string(),
+                         projects::headTensorOf(m_model) + " differs from the embedding; expected one table for both"};
+        }
         if (!*tied) {
-            m_known.tied = false;
+            m_model.tied = false;
             m_ready.notes.push_back("config.json ties the head to the embedding, but " +
-                                    projects::headTensorOf(m_known) +
+                                    projects::headTensorOf(m_model) +
                                     " differs from it: both are kept, and they are not tied");
         }
         return Done{};
@@ -101,13 +105,12 @@ private:
             return folder.error();
         }
         m_folder.emplace(std::move(*folder));
-        const std::int64_t length = projects::projectOf(m_known, "", {}).training.sequenceLength;
         const Result<projects::Source> data =
-            modelData(m_request.folder, m_folder->path(), m_request.data, m_known.vocabulary, length, m_ready.notes);
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_model, m_ready.notes);
         if (!data) {
             return data.error();
         }
-        m_document.project = projects::projectOf(m_known, m_request.projectDirectory.filename().string(), *data);
+        m_document.project = projects::projectOf(m_model, m_request.projectDirectory.filename().string(), *data);
         if (const Status valid = checkProject(m_document.project); !valid) {
             return valid;
         }
@@ -122,7 +125,7 @@ private:
             return parts.error();
         }
         m_network = std::move(parts->network);
-        auto transfers = transfersOf(*m_files, m_known, m_network->parameters(), m_request.folder.string(), m_unfit);
+        auto transfers = transfersOf(*m_files, m_model, m_network->parameters(), m_request.folder.string(), m_unfit);
         if (!transfers) {
             return transfers.error();
         }
@@ -176,7 +179,7 @@ private:
         if (!writer) {
             return writer.error();
         }
-        writer->event({0, RunEventKind::Imported, m_known.kind + " from " + m_record.source});
+        writer->event({0, RunEventKind::Imported, m_model.kind + " from " + m_record.source});
         if (Status written = writeImport(run, m_record); !written) {
             return written;
         }
@@ -196,15 +199,15 @@ private:
     {
         m_ready.projectDirectory = m_request.projectDirectory;
         m_ready.runDirectory = m_request.projectDirectory / projects::kRunsFolder / kRunName;
-        m_ready.architecture = m_known.kind;
-        m_ready.layers = m_known.layers;
+        m_ready.architecture = m_model.kind;
+        m_ready.layers = m_model.layers;
         m_ready.type = nameOf(m_record.type);
         m_ready.parameters = countOf(m_network->parameters());
         return m_folder->keep();
     }
 
     ImportRecord m_record;
-    projects::KnownModel m_known;
+    projects::KnownModel m_model;
     std::optional<TensorFiles> m_files;
     std::optional<NewFolder> m_folder;
     projects::Document m_document;

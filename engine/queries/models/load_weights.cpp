@@ -76,14 +76,14 @@ private:
         if (found) {
             const auto named = [&](const std::string& name) { return found->parameter(name); };
             take(matchModel(*m_files, found->model, named, parameters));
-            m_known = found->model;
-            const Result<bool> tied = tieHolds(*m_files, *m_known);
+            m_model = found->model;
+            const Result<bool> tied = tieHolds(*m_files, *m_model);
             if (!tied) {
                 return tied.error();
             }
             if (!*tied) {
                 m_ready.notes.push_back(
-                    projects::headTensorOf(*m_known) +
+                    projects::headTensorOf(*m_model) +
                     " is left out: it differs from the embedding, to which the project ties the head");
             }
         }
@@ -120,7 +120,7 @@ private:
         constexpr std::size_t kMostCompared = 512;
         constexpr std::size_t kMostGuesses = 32;
         for (const auto& [name, tensor] : m_files->tensors()) {
-            if (!m_used.contains(name) && !(m_known && projects::isRedundant(*m_known, name))) {
+            if (!m_used.contains(name) && !(m_model && projects::isRedundant(*m_model, name))) {
                 m_ready.unused.push_back(name);
             }
         }
@@ -199,7 +199,7 @@ private:
         return m_place->keep();
     }
 
-    std::optional<projects::KnownModel> m_known; ///< the network's architecture, if it is known
+    std::optional<projects::KnownModel> m_model; ///< the network's architecture, if it is known
     std::optional<TensorFiles> m_files;
     std::optional<TrainerParts> m_parts;
     std::vector<TransferStep> m_steps;

@@ -8,6 +8,8 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
+#include "projects/huggingface/model_kinds.h"
+#include "projects/huggingface/model_network.h"
 #include "projects/model/source_tokeniser.h"
 
 #include <utility>
@@ -19,6 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStandInText = "text.txt";
 constexpr const char* kStandInTokens = "tokens.bin";
+constexpr const char* kStandInTable = "texts.csv";
+constexpr const char* kStandInPictures = "pictures.bin";
 /// The number of windows in the placeholder data; the validation split is a tenth.
 constexpr std::int64_t kWindows = 16;
 
@@ -167,6 +171,73 @@ Result<projects::Source> tokenData(const fs::path& project, const std::optional<
     return source;
 }
 
+Result<projects::Source> labelledData(const fs::path& project, const std::optional<projects::Source>& data,
+                                      const projects::Tokeniser& tokeniser, std::int64_t classes,
+                                      std::vector<std::string>& notes)
+{
+    projects::LabelledTextData source;
+    if (!data) {
+        std::string table = "text,label\n";
+        for (std::int64_t i = 0; i < kWindows; ++i) {
+            table += i % 2 == 0 ? "No table was named when this model was imported.,0\n" : "Name one of your own.,1\n";
+        }
+        if (const Status written = writeFileAtomically(project / kStandInTable, table); !written) {
+            return written.error();
+        }
+        notes.push_back(std::string(kStandInTable) + " stands for the data: losses on it mean nothing until a table of "
+                                                     "labelled texts of your own takes its place");
+        source.path = kStandInTable;
+    } else if (const auto* const table = std::get_if<projects::LabelledTextData>(&*data)) {
+        source = *table;
+    } else if (const auto* const lines = std::get_if<projects::JsonLinesData>(&*data)) {
+        source.path = lines->path;
+        source.text = lines->field;
+    } else {
+        return Error{"data", "the model classifies texts: expected a table of texts with labels (.csv, .tsv, .jsonl)"};
+    }
+    source.tokeniser = tokeniser;
+    source.classes = classes;
+    return projects::Source(source);
+}
+
+/// Returns a few pictures without meaning in the format of CIFAR-10, of two classes.
+std::string standInPictures()
+{
+    constexpr std::int64_t kValues = 3 * 32 * 32;
+    std::string records;
+    for (std::int64_t picture = 0; picture < 2 * kWindows; ++picture) {
+        records += static_cast<char>(picture % 2);
+        for (std::int64_t i = 0; i < kValues; ++i) {
+            records += static_cast<char>((i * (picture % 2 + 1) + 7 * picture) & 0xFF);
+        }
+    }
+    return records;
+}
+
+Result<projects::Source> pictureData(const fs::path& project, const std::optional<projects::Source>& data,
+                                     const projects::KnownModel& model, std::vector<std::string>& notes)
+{
+    projects::PictureData source;
+    if (!data) {
+        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures()); !written) {
+            return written.error();
+        }
+        notes.push_back(std::string(kStandInPictures) +
+                        " stands for the data: losses on it mean nothing until pictures "
+                        "of your own take its place");
+        source.path = kStandInPictures;
+    } else if (const auto* const pictures = std::get_if<projects::PictureData>(&*data)) {
+        source = *pictures;
+    } else {
+        return Error{"data", "the model reads pictures: expected a folder with a folder of pictures for each class"};
+    }
+    source.height = model.picture.height;
+    source.width = model.picture.width;
+    source.channels = model.picture.channels;
+    source.classes = model.classes;
+    return projects::Source(source);
+}
+
 Companions byteCompanions()
 {
     Companions companions;
@@ -211,20 +282,31 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
 } // namespace
 
 Result<projects::Source> modelData(const fs::path& folder, const fs::path& project,
-                                   const std::optional<projects::Source>& data, std::int64_t vocabulary,
-                                   std::int64_t length, std::vector<std::string>& notes)
+                                   const std::optional<projects::Source>& data, const projects::KnownModel& model,
+                                   std::vector<std::string>& notes)
 {
+    const projects::ModelKind& kind = *projects::findModelKind(model.kind);
+    if (kind.readsPictures()) {
+        return pictureData(project, data, model, notes);
+    }
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
-    const auto tokeniser = copiedTokeniser(folder, project, vocabulary, notes);
+    const auto tokeniser = copiedTokeniser(folder, project, model.vocabulary, notes);
     if (!tokeniser) {
         return tokeniser.error();
+    }
+    if (kind.classifies()) {
+        return *tokeniser ? labelledData(project, data, **tokeniser, model.classes, notes)
+                          : Result<projects::Source>(Error{folder.string(),
+                                                           "has no tokeniser that is read; expected tokenizer.json, "
+                                                           "which makes tokens of labelled texts"});
     }
     if (*tokeniser && ready) {
         notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
                                               "ids of tokens until a text takes their place");
     }
+    const std::int64_t length = projects::trainedLength(model);
     return *tokeniser && !ready ? textData(project, data, **tokeniser, length, notes)
-                                : tokenData(project, data, vocabulary, length, notes);
+                                : tokenData(project, data, model.vocabulary, length, notes);
 }
 
 Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,

@@ -3,9 +3,9 @@
 
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/model/data_source.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,14 +13,15 @@
 
 namespace residua::engine {
 
-/// Copies the tokeniser of the model's `folder` into `project` and returns the source of `data` with it. Without data,
-/// writes a placeholder text of a few lines, long enough for windows of `length` tokens. For a model without a readable
-/// tokeniser, `data` must be token files or nullopt. Token files use no tokeniser, but it is copied anyway. Adds notes
-/// for the user to `notes`, even before an error.
+/// Copies the tokeniser of the model's `folder` into `project` and returns the source of `data` with it, or `data` with
+/// the form and the classes of the model's pictures. Without data, writes a placeholder: a text of a few lines, long
+/// enough for the model's sequences, a table of texts with labels, or pictures without meaning. For a language model
+/// without a readable tokeniser, `data` must be token files or nullopt; a classifier of texts needs a tokeniser. Token
+/// files use no tokeniser, but it is copied anyway. Adds notes for the user to `notes`, even before an error.
 [[nodiscard]] Result<projects::Source> modelData(const std::filesystem::path& folder,
                                                  const std::filesystem::path& project,
-                                                 const std::optional<projects::Source>& data, std::int64_t vocabulary,
-                                                 std::int64_t length, std::vector<std::string>& notes);
+                                                 const std::optional<projects::Source>& data,
+                                                 const projects::KnownModel& model, std::vector<std::string>& notes);
 
 /// Returns a project's tokeniser for a model's folder: its file, as tokenizer.json or tokenizer.model by its kind, and
 /// the files that came with it. For bytes, a tokenizer.json with the same ids. A tokenizer.json always comes with a

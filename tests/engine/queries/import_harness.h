@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,10 @@ Result<Ready> answerTo(Request request)
 }
 
 [[nodiscard]] Result<engine::ImportReady> imported(const std::filesystem::path& folder,
-                                                   const std::filesystem::path& project);
+                                                   const std::filesystem::path& project,
+                                                   const std::optional<projects::Source>& data = std::nullopt);
+/// The data that a model is imported with: pairs of texts, written into `folder`, if the case has segments.
+[[nodiscard]] std::optional<projects::Source> dataOf(const QJsonObject& modelCase, const std::filesystem::path& folder);
 /// Exports the run as a model of transformers.
 [[nodiscard]] Result<engine::ExportReady> exported(const std::filesystem::path& run,
                                                    const std::filesystem::path& folder);
@@ -44,8 +48,8 @@ Result<Ready> answerTo(Request request)
 [[nodiscard]] Result<engine::RetrofitReady> rewired(const std::filesystem::path& run,
                                                     const std::filesystem::path& newRun);
 
-/// How far the run's logits and greedy continuation are from `expected`, a case of model_cases.json or one that
-/// model_cases.py has made. Empty: near enough.
+/// How far the run's logits, the norms of its gradients, its greedy continuation and its candidates for a masked token
+/// are from `expected`, a case of model_cases.json or one that model_cases.py has made. Empty: near enough.
 [[nodiscard]] QString faultOf(const std::filesystem::path& run, const QJsonObject& expected);
 
 /// All tensors of a folder, in however many files.

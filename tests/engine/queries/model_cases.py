@@ -41,6 +41,10 @@ GPT2 = {
     "bos_token_id": 0,
     "eos_token_id": 1,
 }
+# A padding token would have no gradient in transformers.
+BERT = {key: value for key, value in SMALL.items() if key not in ("bos_token_id", "eos_token_id")}
+VIT = {key: value for key, value in BERT.items() if key not in ("vocab_size", "max_position_embeddings", "pad_token_id")}
+VIT |= {"image_size": 8, "patch_size": 4}
 LLAMA3 = {
     "rope_type": "llama3",
     "rope_theta": 10000.0,
@@ -67,6 +71,28 @@ CASES = {
     "pythia": ("GPTNeoX", SMALL),
     "neox, serial": ("GPTNeoX", {**SMALL, "use_parallel_residual": False, "hidden_act": "gelu_new"}),
     "olmo2": ("Olmo2", GROUPED),
+    "bert": ("Bert", BERT),
+    "bert, tanh": ("Bert", {**BERT, "hidden_act": "gelu_new", "type_vocab_size": 3, "layer_norm_eps": 1e-5}),
+    "bert, classes": ("BertClassifier", {**BERT, "num_labels": 3}),
+    "bert, pairs": ("BertClassifier", {**BERT, "num_labels": 4}),
+    "vit": ("ViT", {**VIT, "num_labels": 3}),
+    "vit, grey": ("ViT", {**VIT, "image_size": [8, 12], "num_channels": 1, "hidden_act": "relu"}),
+}
+HEADS = {
+    "GPT2": "GPT2LMHeadModel",
+    "Bert": "BertForMaskedLM",
+    "BertClassifier": "BertForSequenceClassification",
+    "ViT": "ViTForImageClassification",
+}
+# transformers' names in memory since version 5, and those of its files.
+VIT_NAMES = {
+    ".layers.": ".encoder.layer.",
+    ".attention.q_proj.": ".attention.attention.query.",
+    ".attention.k_proj.": ".attention.attention.key.",
+    ".attention.v_proj.": ".attention.attention.value.",
+    ".attention.o_proj.": ".attention.output.dense.",
+    ".mlp.fc1.": ".intermediate.dense.",
+    ".mlp.fc2.": ".output.dense.",
 }
 
 
@@ -82,6 +108,8 @@ def values(name, shape):
 
 def file_name(family, parameter):
     """A parameter's name in files, which is not always that in memory."""
+    for memory, file in VIT_NAMES.items() if family == "ViT" else ():
+        parameter = parameter.replace(memory, file)
     return "embed_out.weight" if family == "GPTNeoX" and parameter == "lm_head.weight" else parameter
 
 
@@ -90,9 +118,8 @@ def model_of(case, weights):
     options = {key: dict(value) if isinstance(value, dict) else value for key, value in options.items()}
     if family == "GPTNeoX":
         options.setdefault("rope_parameters", {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5})
-    config = getattr(transformers, family + "Config")(**options)
-    head = "GPT2LMHeadModel" if family == "GPT2" else family + "ForCausalLM"
-    model = getattr(transformers, head)(config).eval()
+    config = getattr(transformers, family.removesuffix("Classifier") + "Config")(**options)
+    model = getattr(transformers, HEADS.get(family, family + "ForCausalLM"))(config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(torch.from_numpy(weights(file_name(family, name), tuple(parameter.shape))))
@@ -103,18 +130,78 @@ def tokens():
     return [(7 * i * i + 3) % VOCABULARY for i in range(TIME)]
 
 
-def outputs_of(model):
+def inputs_of(case, model):
+    """What the model reads, by the names of the recorded case and by those of transformers."""
+    family = CASES[case][0]
+    if family == "ViT":
+        sides = numpy.broadcast_to(model.config.image_size, 2)
+        shape = [model.config.num_channels, *map(int, sides)]
+        return {"pixels": shape}, {"pixel_values": torch.from_numpy(values("pixels", shape))[None]}
+    found, given = {"tokens": tokens()}, {"input_ids": torch.tensor([tokens()])}
+    if family == "BertClassifier":
+        found["mask"] = [int(i < TIME - 3) for i in range(TIME)]
+        given["attention_mask"] = torch.tensor([found["mask"]])
+    if case == "bert, pairs":
+        found["segments"] = [int(i > 4) for i in range(TIME)]
+        given["token_type_ids"] = torch.tensor([found["segments"]])
+    return found, given
+
+
+def gradients_of(case, model, logits):
+    """The norms of the gradients of a sum of the logits with fixed weights, by the names in files."""
+    model.zero_grad()
+    (logits * torch.from_numpy(values("loss", tuple(logits.shape)))).sum().backward()
+    family = CASES[case][0]
+    gradients = {file_name(family, n): p.grad.norm().item() for n, p in model.named_parameters() if p.grad is not None}
+    return {name: float(f"{norm:.7g}") for name, norm in gradients.items()}
+
+
+def filled_by(model):
+    """The likeliest tokens at one masked position. Without a tokeniser the last token is the mask."""
+    position, found = 4, tokens()
+    found[position] = VOCABULARY - 1
     with torch.no_grad():
-        found = list(tokens())
-        logits = model(torch.tensor([found]), use_cache=False).logits[0]
+        best = model(torch.tensor([found])).logits[0, position].double().softmax(0).topk(3)
+    return {"position": position, "tokens": best.indices.tolist(), "probabilities": best.values.tolist()}
+
+
+def outputs_of(case, model):
+    outputs, given = inputs_of(case, model)
+    logits = model(**given).logits
+    outputs["logits"] = logits[0].detach().reshape(-1, logits.shape[-1]).double().tolist()
+    outputs["gradients"] = gradients_of(case, model, logits[0])
+    if CASES[case][0] == "Bert":
+        outputs["filled"] = filled_by(model)
+    if CASES[case][0] in ("Bert", "BertClassifier", "ViT"):
+        return outputs
+    found = list(tokens())
+    with torch.no_grad():
         for _ in range(GREEDY):
             found.append(model(torch.tensor([found]), use_cache=False).logits[0, -1].argmax().item())
-    return {"tokens": tokens(), "logits": logits.double().tolist(), "greedy": found[TIME:]}
+    return {**outputs, "greedy": found[TIME:]}
 
 
 def loaded(folder):
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True, dtype=torch.float32)
-    return model.eval()
+    architecture = json.loads((Path(folder) / "config.json").read_text())["architectures"][0]
+    kind = transformers.AutoModelForCausalLM if "Residua" in architecture else getattr(transformers, architecture)
+    return kind.from_pretrained(folder, trust_remote_code=True, dtype=torch.float32).eval()
+
+
+def write_tokeniser(folder):
+    """A tokeniser for labelled texts: one token for each of as many words as the models have."""
+    vocabulary = {f"w{i}": i for i in range(VOCABULARY)}
+    tokeniser = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "post_processor": None,
+        "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "w0"},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(tokeniser))
 
 
 def record(file):
@@ -122,7 +209,7 @@ def record(file):
     for case in CASES:
         model = model_of(case, values)
         model.config.architectures = [type(model).__name__]
-        outputs = outputs_of(model)
+        outputs = outputs_of(case, model)
         outputs["logits"] = [[float(f"{x:.7g}") for x in row] for row in outputs["logits"]]
         tied = set(getattr(model, "all_tied_weights_keys", None) or {})
         tensors = {
@@ -141,7 +228,9 @@ def make(folder):
         model = model_of(case, lambda name, shape: values(name + "'", shape) * numpy.float32(0.9))
         kept = types[number % 3]
         model.to(kept).save_pretrained(place / "model", max_shard_size="3KB" if number % 2 else "1GB")
-        (place / "expected.json").write_text(json.dumps(outputs_of(loaded(place / "model"))))
+        if CASES[case][0] == "BertClassifier":
+            write_tokeniser(place / "model")
+        (place / "expected.json").write_text(json.dumps(outputs_of(case, loaded(place / "model"))))
 
 
 def fault_of_calls(model, expected):
@@ -177,12 +266,12 @@ def compare(folder):
                 continue
             expected = json.loads((place / "expected.json").read_text())
             model = loaded(place / "exported")
-            found = outputs_of(model)
+            found = outputs_of(place.name if place.name in CASES else "llama", model)
             away = (torch.tensor(found["logits"]) - torch.tensor(expected["logits"])).abs().max().item()
             if not away <= 1e-5:
                 fault = f"logits differ by {away}"
             else:
-                fault = "" if found["greedy"] == expected["greedy"] else "the continuation is another"
+                fault = "" if found.get("greedy") == expected.get("greedy") else "the continuation is another"
             if not fault and (place / "exported" / "modeling_residua.py").exists():
                 fault = fault_of_calls(model, expected)
         except Exception as error:

@@ -29,23 +29,6 @@ std::uint32_t crc32(const std::string& text)
     return ~crc;
 }
 
-std::vector<float> valuesOf(const std::string& name, const std::vector<std::int64_t>& shape)
-{
-    std::uint64_t count = 1;
-    for (const std::int64_t size : shape) {
-        count *= static_cast<std::uint64_t>(size);
-    }
-    const bool gain = shape.size() == 1 && name.ends_with("weight");
-    std::vector<float> values;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        std::uint64_t bits = (i + crc32(name)) * 2654435761U;
-        bits = (bits ^ (bits >> 13)) * 0x9E3779B97F4A7C15U;
-        const double number = static_cast<double>(bits >> 40) / 0x1p24 - 0.5;
-        values.push_back(static_cast<float>(gain ? 1 + number : number));
-    }
-    return values;
-}
-
 /// As BF16 (cut off) or F16 (a subset of the normal numbers, cut off) where the type says so.
 std::vector<std::byte> bytesOf(const std::vector<float>& values, StoredType type)
 {
@@ -71,7 +54,39 @@ void writeText(const fs::path& path, const QByteArray& text)
     QCOMPARE(file.write(text), text.size());
 }
 
+/// One token for each of as many words as the models have.
+QByteArray wordTokeniser(int vocabulary)
+{
+    QJsonObject words;
+    for (int i = 0; i < vocabulary; ++i) {
+        words["w" + QString::number(i)] = i;
+    }
+    return QJsonDocument(
+               QJsonObject{{"version", "1.0"},
+                           {"added_tokens", QJsonArray()},
+                           {"pre_tokenizer", QJsonObject{{"type", "WhitespaceSplit"}}},
+                           {"model", QJsonObject{{"type", "WordLevel"}, {"vocab", words}, {"unk_token", "w0"}}}})
+        .toJson();
+}
+
 } // namespace
+
+std::vector<float> valuesOf(const std::string& name, const std::vector<std::int64_t>& shape)
+{
+    std::uint64_t count = 1;
+    for (const std::int64_t size : shape) {
+        count *= static_cast<std::uint64_t>(size);
+    }
+    const bool gain = shape.size() == 1 && name.ends_with("weight");
+    std::vector<float> values;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint64_t bits = (i + crc32(name)) * 2654435761U;
+        bits = (bits ^ (bits >> 13)) * 0x9E3779B97F4A7C15U;
+        const double number = static_cast<double>(bits >> 40) / 0x1p24 - 0.5;
+        values.push_back(static_cast<float>(gain ? 1 + number : number));
+    }
+    return values;
+}
 
 QJsonObject modelCases()
 {
@@ -93,6 +108,9 @@ void ModelFolder::write(const fs::path& folder) const
 {
     fs::create_directories(folder);
     writeText(folder / "config.json", QJsonDocument(config).toJson());
+    if (config["architectures"].toArray().contains("BertForSequenceClassification")) {
+        writeText(folder / "tokenizer.json", wordTokeniser(config["vocab_size"].toInt()));
+    }
     std::vector<std::vector<std::string>> names(static_cast<std::size_t>(shards));
     for (const auto& [name, shape] : shapes) {
         names[names.size() * crc32(name) >> 32].push_back(name);

@@ -16,7 +16,10 @@ namespace residua::tests {
 /// The cases of model_cases.json by name: a small model with what transformers computes of it.
 [[nodiscard]] QJsonObject modelCases();
 
-/// The folder of a model as transformers saves it, whose numbers are those of values() in model_cases.py.
+/// The numbers of values() in model_cases.py.
+[[nodiscard]] std::vector<float> valuesOf(const std::string& name, const std::vector<std::int64_t>& shape);
+
+/// The folder of a model as transformers saves it, whose numbers are those of valuesOf().
 class ModelFolder {
 public:
     explicit ModelFolder(const QJsonObject& modelCase);
@@ -26,7 +29,7 @@ public:
     engine::StoredType type = engine::StoredType::F32;
     int shards = 1;
 
-    /// An error of the writer is a failed test.
+    /// Adds a tokenizer.json of words for a classifier of texts. An error of the writer is a failed test.
     void write(const std::filesystem::path& folder) const;
 
 private:

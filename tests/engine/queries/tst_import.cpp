@@ -87,14 +87,15 @@ private Q_SLOTS:
         QFETCH(const QString, name);
         const tests::ModelFolder model(m_cases[name].toObject());
         model.write(at("model"));
-        const auto ready = imported(at("model"), at("project"));
+        const auto data = tests::dataOf(m_cases[name].toObject(), at("data"));
+        const auto ready = imported(at("model"), at("project"), data);
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
         QCOMPARE(faultOf(ready->runDirectory, m_cases[name].toObject()), QString());
 
         const auto out = exported(ready->runDirectory, at("exported"));
         QVERIFY2(out.ok(), out ? "" : out.error().text().c_str());
         QVERIFY(tensorsIn(at("exported")) == tensorsIn(at("model")));
-        const auto again = imported(at("exported"), at("again"));
+        const auto again = imported(at("exported"), at("again"), data);
         QVERIFY2(again.ok(), again ? "" : again.error().text().c_str());
         QCOMPARE(faultOf(again->runDirectory, m_cases[name].toObject()), QString());
         const auto first = projects::loadProject(at("project"));

@@ -82,7 +82,8 @@ private:
             m_faults[name] = "Python has not made it";
             return;
         }
-        const auto ready = imported(folder / "model", folder / "project");
+        const auto data = tests::dataOf(m_cases[name].toObject(), folder / "data");
+        const auto ready = imported(folder / "model", folder / "project", data);
         if (!ready) {
             m_faults[name] = QString::fromStdString(ready.error().text());
             return;

@@ -37,7 +37,15 @@ KnownModel smallModel(std::string_view kindName)
     model.ffnBias = kind.ffnBias;
     model.window = kind.windowed == WindowedLayers::All ? 7 : 0; // else it is the network of another
     model.rotaryShare = kind.choosesRotaryShare ? 0.5 : 1;
-    model.rotary.features = kind.learnedPositions ? 0 : kind.choosesRotaryShare ? 2 : 4;
+    model.rotary.features = !kind.rotates() ? 0 : kind.choosesRotaryShare ? 2 : 4;
+    model.segments = kind.family == ModelFamily::Bert ? 2 : 0;
+    model.classes = kind.classifies() ? 5 : 0;
+    model.tied = kind.task == ModelTask::MaskedToken;
+    if (kind.readsPictures()) {
+        model.vocabulary = 0;
+        model.picture = {.height = 8, .width = 12, .channels = 3, .patch = 4};
+        model.positions = model.picture.positions();
+    }
     return model;
 }
 
@@ -258,6 +266,11 @@ private Q_SLOTS:
             namedNode(firstBlock(project), "attention").params["bias"] = std::string("qkv");
             namedNode(firstBlock(project), "attention").params["qk_norm"] = std::string("all");
         });
+        row("no norms after the sums", smallModel("bert"), [](Project& project) { project.topology = {}; });
+        row("later tokens are hidden", smallModel("bert_classifier"),
+            [](Project& project) { namedNode(firstBlock(project), "attention").params.erase("causal"); });
+        row("the mean of the positions", smallModel("vit"),
+            [](Project& project) { namedNode(project.network.head, "first").kind = "mean_pool"; });
         row("every token sees all", smallModel("llama"),
             [](Project& project) { namedNode(firstBlock(project), "attention").params["causal"] = false; });
     }
@@ -360,6 +373,60 @@ private Q_SLOTS:
         QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
     }
 
+    void refusesOptionsThatAreNotCovered_data()
+    {
+        QTest::addColumn<QString>("members");
+        QTest::addColumn<QString>("message");
+        const QString bert = R"("model_type": "bert", "architectures": ["BertForMaskedLM"], )";
+        const QString classes = R"("model_type": "bert", "architectures": ["BertForSequenceClassification"], )";
+        const QString vit = R"("model_type": "vit", "architectures": ["ViTForImageClassification"], )";
+        QTest::newRow("relative positions") << bert + R"("position_embedding_type": "relative_key", )"
+                                            << R"(position_embedding_type] got "relative_key", expected absolute)";
+        QTest::newRow("a decoder") << bert + R"("is_decoder": true, )"
+                                   << "is_decoder] is true, which is not supported";
+        QTest::newRow("two tables") << bert + R"("tie_word_embeddings": false, )"
+                                    << "tie_word_embeddings] is false";
+        QTest::newRow("pruned heads") << bert + R"("pruned_heads": {"1": [0]}, )"
+                                      << "pruned_heads] has 1 layers, expected none";
+        QTest::newRow("another head")
+            << R"("model_type": "bert", "architectures": ["BertForQuestionAnswering"], )"
+            << R"(architectures] got "BertForQuestionAnswering", expected BertForMaskedLM or )"
+               "BertForSequenceClassification";
+        QTest::newRow("no head") << R"("model_type": "vit", )"
+                                 << "architectures] is missing, expected ViTForImageClassification";
+        QTest::newRow("regression") << classes + R"("id2label": {"0": "score"}, )"
+                                    << "id2label] has 1 classes, which transformers takes for a regression";
+        QTest::newRow("patches that are no squares") << vit + R"("patch_size": [4, 2], )"
+                                                     << "patch_size] got 4 × 2, expected equal sides";
+        QTest::newRow("three sides") << vit + R"("image_size": [8, 8, 8], )"
+                                     << "image_size] got a list of 3, expected a height and a width";
+        QTest::newRow("a rest of pixels")
+            << vit + R"("image_size": 10, "patch_size": 4, )"
+            << "image_size] got 10 × 10, expected multiples of the patch size, which is 4";
+        QTest::newRow("no biases") << vit + R"("qkv_bias": false, )"
+                                   << "qkv_bias] is false, which is not supported";
+    }
+    void refusesOptionsThatAreNotCovered()
+    {
+        QFETCH(const QString, members);
+        QFETCH(const QString, message);
+        const auto got = readText(members.toStdString() + kSomeSizes);
+        QVERIFY(!got.ok());
+        QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
+    }
+
+    /// The names of the classes are the folder's, unless their number has changed.
+    void keepsTheNamesOfClasses()
+    {
+        KnownModel model = smallModel("vit");
+        model.classes = 2;
+        const std::string config = R"({"model_type": "vit", "id2label": {"0": "cat", "1": "dog"}})";
+        QVERIFY(configOf(model, config, "float32").find("\"dog\"") != std::string::npos);
+        model.classes = 3;
+        const std::string other = configOf(model, config, "float32");
+        QVERIFY(other.find("\"dog\"") == std::string::npos && other.find("\"LABEL_2\"") != std::string::npos);
+    }
+
     void knowsWhatIsRedundant()
     {
         KnownModel model = smallModel("gpt2");
@@ -372,6 +439,12 @@ private Q_SLOTS:
         model = smallModel("gpt_neox");
         model.tied = true;
         QVERIFY(isRedundant(model, "embed_out.weight"));
+        model = smallModel("bert");
+        for (const char* const name : {"cls.predictions.decoder.weight", "bert.pooler.dense.bias",
+                                       "bert.embeddings.position_ids", "cls.seq_relationship.weight"}) {
+            QVERIFY2(isRedundant(model, name), name);
+        }
+        QVERIFY(!isRedundant(model, "cls.predictions.bias"));
     }
 };
 
