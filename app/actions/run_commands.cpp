@@ -17,18 +17,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
 
 namespace {
 
-/// True if the run's model predicts masked tokens. Any thread.
-bool fillsMasks(const std::string& run)
+/// Returns whether the run's model predicts masked tokens; nullopt if the run cannot be read yet. Any thread.
+std::optional<bool> fillsMasks(const std::string& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    return project && projects::traitsOf(project->network.objective).targetOf == projects::TargetOf::Hidden;
+    return project
+               ? std::optional(projects::traitsOf(project->network.objective).targetOf == projects::TargetOf::Hidden)
+               : std::nullopt;
 }
 
 } // namespace
@@ -179,11 +182,14 @@ void RunCommands::showRunToSample()
         m_shown = run;
         m_shownName = QString::fromStdString(name);
         m_workspace.view<SamplesPanel>().setRun(run, m_shownName);
+    }
+    if (run != m_known && !run.empty()) {
         inBackground(
             this, [run] { return fillsMasks(run); },
-            [this, run](bool fills) {
-                if (run == m_shown) {
-                    m_workspace.view<SamplesPanel>().setFills(fills);
+            [this, run](const std::optional<bool>& fills) {
+                if (fills && run == m_shown) {
+                    m_known = run;
+                    m_workspace.view<SamplesPanel>().setFills(*fills);
                 }
             });
     }

@@ -60,6 +60,7 @@ private:
     std::string m_sampled;       ///< the run that m_sample is about
     std::string m_shown;         ///< the run whose texts are shown
     QString m_shownName;         ///< its name in the panel
+    std::string m_known;         ///< the run whose task the panel knows
 };
 
 } // namespace residua::app

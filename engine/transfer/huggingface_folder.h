@@ -41,9 +41,9 @@ struct HuggingFaceFolder {
     std::vector<std::string> notes;
 };
 
-/// Writes config.json, model.safetensors, README.md and the companions, which AutoModelForCausalLM loads without custom
-/// code. Imported weights are written in their original type if that is lossless; other weights in the checkpoint's
-/// type. Holds one tensor in memory at a time.
+/// Writes config.json, model.safetensors, README.md and the companions, which transformers loads without custom code.
+/// Imported weights are written in their original type if that is lossless; other weights in the checkpoint's type.
+/// Holds one tensor in memory at a time.
 class HuggingFaceWriter {
 public:
     /// `folder` must exist and be empty; on error it may have some files (NewFolder). The references in `source` must

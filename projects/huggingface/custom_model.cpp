@@ -72,15 +72,6 @@ JsonValue jsonText(const std::string& value)
     return {value, JsonLayout::Lines};
 }
 
-/// Returns the class of transformers that loads a model for its task.
-std::string autoClassOf(ModelTask task)
-{
-    return task == ModelTask::NextToken     ? "AutoModelForCausalLM"
-           : task == ModelTask::MaskedToken ? "AutoModelForMaskedLM"
-           : task == ModelTask::TextClass   ? "AutoModelForSequenceClassification"
-                                            : "AutoModelForImageClassification";
-}
-
 /// Returns Python code that loads the model and its tokeniser. `options` follow the folder in the call.
 std::string loadingCode(const std::string& autoClass, ExportedTokeniser tokeniser, const std::string& options)
 {
@@ -146,7 +137,7 @@ std::string customConfig(const SoundProject& project, const PyTorchCode& code, c
 std::string customReadme(const SoundProject& project, const std::string& reason, ExportedTokeniser tokeniser)
 {
     return "# " + plainText(project->name) + " for transformers\n\n" +
-           loadingCode(autoClassOf(ModelTask::NextToken), tokeniser, ", trust_remote_code=True") +
+           loadingCode(autoClassOf(kOwnArchitecture), tokeniser, ", trust_remote_code=True") +
            "\nThe folder brings the network's own code (model.py, wrapped by " + kModelingFile +
            "), because it is none of the architectures of transformers: " + reason + "." + onTokeniser(tokeniser) +
            "\nIt also works without transformers, as follows.\n\n";
@@ -159,11 +150,10 @@ std::string modelReadme(const SoundProject& project, const KnownModel& model, co
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) + ": " +
                        model.kind + ", " + std::to_string(model.layers) + " layers, " + std::to_string(run.parameters) +
                        " parameters in " + dtype + ".\n\n";
-    const ModelKind& kind = *findModelKind(model.kind);
-    text += loadingCode(autoClassOf(kind.task), tokeniser, "");
+    text += loadingCode(autoClassOf(model.kind), tokeniser, "");
     text += "\n## What is lost\n\nThe optimiser's state, the learning rate's schedule and the data are not "
             "here, and neither is dropout.";
-    text += kind.readsPictures() ? "" : onTokeniser(tokeniser);
+    text += findModelKind(model.kind)->readsPictures() ? "" : onTokeniser(tokeniser);
     text += "\n\n## Going on with training\n\nIn Residua, where nothing is lost: `residua-cli resume RUN`, with the "
             "folder of the run. `residua-cli import` makes a run of this folder, whose optimiser begins anew.\n";
     return text;

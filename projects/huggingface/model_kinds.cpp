@@ -314,6 +314,22 @@ const ModelKind* findModelKind(std::string_view name)
     return found == kKinds.end() ? nullptr : &*found;
 }
 
+std::string autoClassOf(std::string_view kind)
+{
+    const ModelKind* const known = findModelKind(kind);
+    switch (known == nullptr ? ModelTask::NextToken : known->task) {
+    case ModelTask::MaskedToken:
+        return "AutoModelForMaskedLM";
+    case ModelTask::TextClass:
+        return "AutoModelForSequenceClassification";
+    case ModelTask::PictureClass:
+        return "AutoModelForImageClassification";
+    case ModelTask::NextToken:
+        break;
+    }
+    return "AutoModelForCausalLM";
+}
+
 std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
 {
     const ModelKind& kind = *findModelKind(model.kind);

@@ -84,6 +84,9 @@ struct ModelKind {
 [[nodiscard]] std::span<const ModelKind> modelKinds();
 /// Returns null for any other name.
 [[nodiscard]] const ModelKind* findModelKind(std::string_view name);
+/// Returns the class of transformers that loads an exported model of this kind; that of a language model with custom
+/// code for any other name.
+[[nodiscard]] std::string autoClassOf(std::string_view kind);
 
 /// A tensor of the folder, and the parameters of the network in it.
 struct FileTensor {

@@ -6,6 +6,7 @@
 #include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "projects/base/text.h"
+#include "projects/huggingface/model_kinds.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,7 +36,7 @@ std::string howToLoad(const engine::ExportReady& ready)
         return "python " + (ready.folder / "check.py").string() + " compares it with what is recorded here";
     }
     return (ready.ownCode ? "a model with code of its own" : "a model of the architecture " + ready.architecture) +
-           ": AutoModelForCausalLM.from_pretrained(\"" + ready.folder.string() + "\"" +
+           ": " + projects::autoClassOf(ready.architecture) + ".from_pretrained(\"" + ready.folder.string() + "\"" +
            (ready.ownCode ? ", trust_remote_code=True)" : ")");
 }
 

@@ -76,9 +76,29 @@ KnownModel parallelNeox()
     return model;
 }
 
+Source sourceOf(const KnownModel& model)
+{
+    const ModelKind& kind = *findModelKind(model.kind);
+    if (kind.readsPictures()) {
+        return PictureData{.path = "pictures",
+                           .validationPath = {},
+                           .height = model.picture.height,
+                           .width = model.picture.width,
+                           .classes = model.classes};
+    }
+    if (kind.classifies()) {
+        return LabelledTextData{.path = "pairs.csv",
+                                .validationPath = {},
+                                .second = "other",
+                                .classes = model.classes,
+                                .tokeniser = {TokeniserKind::Characters, {}, model.vocabulary}};
+    }
+    return TokenFileData{"tokens.bin", {}, TokenWidth::Uint16, model.vocabulary};
+}
+
 Project projectOfModel(const KnownModel& model)
 {
-    Project project = projectOf(model, "model", TokenFileData{"tokens.bin", {}, TokenWidth::Uint16, model.vocabulary});
+    Project project = projectOf(model, "model", sourceOf(model));
     project.training.sequenceLength = model.positions; // which has no key of its own where positions rotate
     return project;
 }
