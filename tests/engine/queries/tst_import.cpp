@@ -85,8 +85,7 @@ private Q_SLOTS:
     void computesWhatWasRecorded()
     {
         QFETCH(const QString, name);
-        const tests::ModelFolder model(m_cases[name].toObject());
-        model.write(at("model"));
+        tests::ModelFolder(m_cases[name].toObject()).write(at("model"));
         const auto data = tests::dataOf(m_cases[name].toObject(), at("data"));
         const auto ready = imported(at("model"), at("project"), data);
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());

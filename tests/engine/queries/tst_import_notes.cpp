@@ -17,6 +17,8 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <utility>
 
 using namespace residua;
 using namespace residua::engine;
@@ -82,6 +84,56 @@ private Q_SLOTS:
         QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
         QVERIFY(exported(ready->runDirectory, at("out")));
         QVERIFY(tensorsIn(at("out")).at("transformer.wte.weight") == tensorsIn(at("model")).at("lm_head.weight"));
+    }
+
+    /// A file of the first BERT has other names of the norms, and the heads of its whole pre-training.
+    void olderNamesAndOtherHeadsWillDo()
+    {
+        tests::ModelFolder model(m_cases["bert"].toObject());
+        std::map<std::string, std::vector<std::int64_t>> shapes;
+        for (auto [name, shape] : model.shapes) {
+            for (const auto& [newer, older] :
+                 {std::pair<std::string, std::string>{"LayerNorm.weight", "LayerNorm.gamma"},
+                  {"LayerNorm.bias", "LayerNorm.beta"}}) {
+                name = name.ends_with(newer) ? name.substr(0, name.size() - newer.size()) + older : name;
+            }
+            shapes[name] = shape;
+        }
+        model.shapes = shapes;
+        model.shapes["bert.pooler.dense.weight"] = {16, 16};
+        model.shapes["cls.seq_relationship.bias"] = {2};
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        QVERIFY(exported(ready->runDirectory, at("out")));
+        const auto before = tensorsIn(at("model"));
+        const auto after = tensorsIn(at("out"));
+        QCOMPARE(after.size(), before.size() - 2);
+        QVERIFY(after.at("bert.embeddings.LayerNorm.weight") == before.at("bert.embeddings.LayerNorm.gamma"));
+    }
+
+    void aBertHasOneTable()
+    {
+        tests::ModelFolder model(m_cases["bert"].toObject());
+        model.shapes["cls.predictions.decoder.weight"] = model.shapes.at("bert.embeddings.word_embeddings.weight");
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY(!ready);
+        QVERIFY2(ready.error().message.find("differs from the embedding") != std::string::npos,
+                 ready.error().text().c_str());
+    }
+
+    void aClassifierNeedsItsDataAndATokeniser()
+    {
+        tests::ModelFolder(m_cases["bert, classes"].toObject()).write(at("model"));
+        const auto text = imported(at("model"), at("project"), projects::TextData{"text.txt", {}});
+        QVERIFY(!text && text.error().message.find("expected a table of texts with labels") != std::string::npos);
+        fs::remove(at("model") / "tokenizer.json");
+        const auto without = imported(at("model"), at("project"));
+        QVERIFY(!without && without.error().message.find("expected tokenizer.json") != std::string::npos);
+        tests::ModelFolder(m_cases["vit"].toObject()).write(at("vit"));
+        const auto pictures = imported(at("vit"), at("project"), projects::TextData{"text.txt", {}});
+        QVERIFY(!pictures && pictures.error().message.find("the model reads pictures") != std::string::npos);
     }
 
     void notesSurviveAnError()

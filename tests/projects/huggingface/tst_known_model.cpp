@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Language models of transformers as networks of this program, and networks as those.
 #include "projects/base/json_tree.h"
+#include "projects/cost/cost.h"
 #include "projects/huggingface/model_kinds.h"
 #include "projects/huggingface/model_network.h"
 #include "projects/huggingface/model_of.h"
@@ -391,6 +392,27 @@ private Q_SLOTS:
         const auto got = readText(R"("model_type": "gpt_neox", )" + members.toStdString() + kSomeSizes);
         QVERIFY(!got.ok());
         QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
+    }
+
+    /// Of BERT base with either head, and of ViT-S/16.
+    void countsThePublishedParameters()
+    {
+        const std::string bert = R"("model_type": "bert", "vocab_size": 30522, "hidden_size": 768,
+            "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072, "architectures": )";
+        const std::string vit = R"("model_type": "vit", "hidden_size": 384, "num_hidden_layers": 12,
+            "num_attention_heads": 6, "intermediate_size": 1536, "num_labels": 1000,
+            "architectures": ["ViTForImageClassification"])";
+        const std::pair<std::string, std::int64_t> published[] = {
+            {bert + R"(["BertForMaskedLM"])", 109'514'298},
+            {bert + R"(["BertForSequenceClassification"])", 109'482'240 + 2 * 768 + 2},
+            {vit, 22'050'664}};
+        for (const auto& [config, count] : published) {
+            const auto read = readText(config);
+            QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+            const auto cost = costOf(projectOfModel(read->model));
+            QVERIFY2(cost.ok(), cost ? "" : cost.error().text().c_str());
+            QCOMPARE(cost->total.parameters, count);
+        }
     }
 
     void refusesOptionsThatAreNotCovered_data()
