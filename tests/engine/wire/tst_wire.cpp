@@ -56,7 +56,7 @@ std::vector<Event> events()
     progress.matrices = {{"mix/q", 1, 2, 2, {0.1F, std::numeric_limits<float>::quiet_NaN(), -1e30F, 4}},
                          {"active", 1, 1, 1, {1}}};
     all.push_back(progress);
-    all.push_back(SampleReady{QueryTag{5}, "text \xc3", 3, {"a note"}});
+    all.push_back(SampleReady{QueryTag{5}, "text \xc3", 3, {"a note"}, {{2, {{"##ing", 0.25}}}}});
     EvaluationReady evaluation;
     evaluation.means = {{"loss", 1.5}, {"accuracy", 0.25}};
     all.push_back(evaluation);
