@@ -138,8 +138,8 @@ QFormLayout* ImportDialog::makeForm()
     m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors; or one .safetensors file"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
-    m_data->setPlaceholderText(
-        tr("A text, a table, JSON Lines, Parquet, a .bin, or a folder of such or of pictures; may be left empty"));
+    m_data->setPlaceholderText(tr("A text, table or JSON Lines, also compressed, Parquet, a .bin, a folder of such or "
+                                  "of pictures; may be left empty"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTensors = new QPushButton(tr("File…"), this);

@@ -184,7 +184,7 @@ private slots:
 
     void aModelOfMaskedTokensFillsATextInThePanel()
     {
-        projects::Project masked = quickExample(4);
+        projects::Project masked = quickLanguage();
         masked.network.objective = projects::Objective::MaskedToken;
         masked.data.masking.token = 1;
         openWindowOn(masked);
