@@ -18,7 +18,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <utility>
 
 using namespace residua;
 using namespace residua::engine;
@@ -91,13 +90,14 @@ private Q_SLOTS:
     {
         tests::ModelFolder model(m_cases["bert"].toObject());
         std::map<std::string, std::vector<std::int64_t>> shapes;
-        for (auto [name, shape] : model.shapes) {
-            for (const auto& [newer, older] :
-                 {std::pair<std::string, std::string>{"LayerNorm.weight", "LayerNorm.gamma"},
-                  {"LayerNorm.bias", "LayerNorm.beta"}}) {
-                name = name.ends_with(newer) ? name.substr(0, name.size() - newer.size()) + older : name;
-            }
-            shapes[name] = shape;
+        for (const auto& [name, shape] : model.shapes) {
+            std::string older = name;
+            const auto rename = [&older](const std::string& end, const std::string& other) {
+                older = older.ends_with(end) ? older.substr(0, older.size() - end.size()) + other : older;
+            };
+            rename("LayerNorm.weight", "LayerNorm.gamma");
+            rename("LayerNorm.bias", "LayerNorm.beta");
+            shapes[older] = shape;
         }
         model.shapes = shapes;
         model.shapes["bert.pooler.dense.weight"] = {16, 16};
