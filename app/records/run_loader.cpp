@@ -91,6 +91,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
     RunRecord record;
     record.directory = directory;
     record.name = info->name;
+    record.classes = info->classes;
     record.since = since;
     record.project = std::move(*project);
     if (const auto cost = projects::costOf(record.project)) {

@@ -30,6 +30,7 @@ inline constexpr RunMark kKnownButEvents{std::numeric_limits<std::int64_t>::max(
 struct RunRecord {
     std::string directory;
     std::string name;
+    std::vector<std::string> classes; ///< RunInfo::classes
     RunMark since;
     projects::Project project; ///< the trained project
     engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown

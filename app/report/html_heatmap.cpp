@@ -18,6 +18,7 @@ using resources::Theme;
 
 constexpr double kSide = 640; ///< width of the grid
 constexpr double kMargin = 44;
+constexpr double kLetter = 6.5;            ///< width of an average letter
 constexpr std::int64_t kMostLabelled = 16; ///< columns up to which cells show their number
 constexpr int kEndDigits = 7;              ///< as many as an end of a scale has
 constexpr int kColours = 33;               ///< entries of the page's colour table
@@ -33,6 +34,24 @@ std::string colourTable(const projects::WeightScale& scale)
         out << (i == 0 ? "" : ",") << '"' << rgb.hex() << '"';
     }
     return out.str();
+}
+
+/// Draws the names or numbers of classes, shortened to the room that they have.
+void drawClasses(std::ostringstream& out, const std::vector<std::string>& classes, double cell)
+{
+    const std::size_t every = std::max<std::size_t>(1, (classes.size() + 31) / 32);
+    for (std::size_t i = 0; i < classes.size(); i += every) {
+        const double middle = kMargin + (static_cast<double>(i) + 0.5) * cell;
+        const auto label = [&](double room) {
+            const std::string& name = classes[i];
+            return "<title>" + escapeHtml(name) + "</title>" +
+                   escapeHtml(shortened(name, static_cast<std::size_t>(std::max(room / kLetter, 3.0)))) + "</text>";
+        };
+        out << "<text class='tick' text-anchor='middle' x='" << middle << "' y='" << kMargin - 8 << "'>"
+            << label(cell * static_cast<double>(every)) << "<text class='tick' text-anchor='end' x='" << kMargin - 4
+            << "' y='" << middle + 4 << "'>" << label(kMargin);
+    }
+    out << "<text class='label' x='" << kMargin << "' y='14'>predicted class →, true class ↓</text>";
 }
 
 void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cell)
@@ -73,7 +92,8 @@ void drawCells(std::ostringstream& out, const std::vector<engine::Matrix>& frame
 
 std::string jsonNumber(float value)
 {
-    return numberText(static_cast<double>(value), 4);
+    const bool isCount = value == std::round(value);
+    return numberText(static_cast<double>(value), isCount ? 9 : 4);
 }
 
 // null where there is no shortcut, so that the values are JSON.
@@ -98,7 +118,7 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
 } // namespace
 
 std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
-                        const projects::WeightScale& scale, ColouredBy by)
+                        const projects::WeightScale& scale, ColouredBy by, const std::vector<std::string>& classes)
 {
     if (frames.empty() || frames.back().columns == 0) {
         return {};
@@ -111,15 +131,15 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
     out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high
-        << (change ? "' data-from='first" : "") << "'><figcaption><b>" << escapeHtml(title) << "</b>, step <output>"
-        << last.step << "</output></figcaption>";
+        << (change ? "' data-from='first" : "") << (classes.empty() ? "" : "' data-rows='0") << "'><figcaption><b>"
+        << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
     if (frames.size() > 1) {
         out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
             << frames.size() - 1 << "'>";
     }
     out << "<svg role='img' aria-label='" << escapeHtml(title) << "' style='max-width:" << width << "px' viewBox='0 0 "
         << width << ' ' << height << "'>";
-    drawLabels(out, last, cell);
+    classes.empty() ? drawLabels(out, last, cell) : drawClasses(out, classes, cell);
     drawCells(out, frames, cell);
     out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
         << (change ? "+" : "") << shortNumber(high, kEndDigits) << (change ? " from the start of each" : "")

@@ -58,7 +58,7 @@ document.querySelectorAll('figure.heatmap').forEach(f=>{
  const show=i=>{f.querySelector('output').textContent=d.steps[i];cells.forEach(g=>{
   const c=+g.dataset.cell,v=d.values[i][c],t=(v-(first?d.values[0][c]:0)-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
   const none=v===null,x=g.querySelector('text');g.querySelector('rect').setAttribute('fill',none?'none':h);
-  g.querySelector('title').textContent=none?'':(c%d.columns)+':'+(Math.floor(c/d.columns)+1)+' = '+v;
+  g.querySelector('title').textContent=none?'':(c%d.columns)+':'+(Math.floor(c/d.columns)+ +(f.dataset.rows??1))+' = '+v;
   if(x){x.textContent=none?'':Math.abs(v)<1000?v.toFixed(2):v.toPrecision(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
@@ -108,6 +108,7 @@ private:
     void transitions();
     void gap();
     void heatmaps();
+    void confusion();
     void events();
     void document();
     /// The frames of each matrix on the page, by its name.
@@ -147,6 +148,7 @@ std::string RunPage::html()
     transitions();
     gap();
     heatmaps();
+    confusion();
     events();
     document();
     return head() + faults() + m_out.str() + "<script>" + kScript + "</script></body></html>\n";
@@ -402,7 +404,7 @@ void RunPage::heatmaps()
 {
     Heatmaps heatmaps;
     for (const engine::MatrixName& name : m_run.matrixNames()) {
-        if (!engine::isDrawnAsCurves(name)) {
+        if (!engine::isDrawnAsCurves(name) && !name.isOfOutputs()) {
             heatmaps.emplace_back(name, framesOf(name));
         }
     }
@@ -413,6 +415,19 @@ void RunPage::heatmaps()
     for (const auto& [name, frames] : heatmaps) {
         const Colouring colouring = colouringOf(name.kind, heatmaps);
         m_out << htmlHeatmap(name.text(), frames, colouring.scale, colouring.by);
+    }
+}
+
+void RunPage::confusion()
+{
+    const engine::MatrixName name = engine::matrix::kConfusion;
+    const Heatmaps heatmap{{name, framesOf(name)}};
+    const std::vector<engine::Matrix>& frames = heatmap.front().second;
+    if (!frames.empty()) {
+        m_out << "<h2>Confusion matrix</h2><p>The examples of each class that the validation predicted as each class, "
+                 "counted.</p>"
+              << htmlHeatmap(name.text(), frames, colouringOf(name.kind, heatmap).scale, ColouredBy::Numbers,
+                             engine::namesOfClasses(frames.back(), m_info.classes));
     }
 }
 

@@ -308,7 +308,8 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
         m_reading.erase(directory);
         m_shown.begin(directory, {QString::fromStdString(record->name), record->flops, record->project.topology,
                                   record->project.network.depth(), startOf(directory), record->bounds,
-                                  projects::textApartFromSeeds(record->project), startOfFactors(record->project)});
+                                  projects::textApartFromSeeds(record->project), startOfFactors(record->project),
+                                  record->classes});
     }
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);

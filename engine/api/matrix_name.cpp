@@ -41,7 +41,7 @@ bool MatrixName::isOfShortcuts() const
 
 projects::WeightQuantity MatrixName::quantity() const
 {
-    const bool isMagnitude = kind == matrix::kSpread || kind == matrix::kActive; // not negative
+    const bool isMagnitude = kind == matrix::kSpread || kind == matrix::kActive || isOfOutputs(); // not negative
     return isMagnitude                    ? projects::WeightQuantity::Spread
            : kind == matrix::kCoefficient ? projects::WeightQuantity::Coefficient
                                           : projects::WeightQuantity::Weight;

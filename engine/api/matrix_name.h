@@ -5,6 +5,7 @@
 #include "projects/depth/weight_scale.h"
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,10 @@ inline constexpr const char* kStability = "stability";
 inline constexpr const char* kStabilityGap = "stability gap";
 /// One row, one column per degree from 1: Σ(c − ĉ)²/Σc² over the target's terms of that degree (RaPTr, section 3).
 inline constexpr const char* kDegreeErrors = "degree errors";
+/// The examples of the validation by their class (row) and the class with the largest output (column), counted. The sum
+/// of a row is the number of examples of its class. Recorded up to kMostConfusedClasses.
+inline constexpr const char* kConfusion = "confusion";
+inline constexpr std::int64_t kMostConfusedClasses = 100;
 } // namespace matrix
 
 /// The name of a recorded matrix: its kind, and the port that the mix feeds. As text, in stores, tables and pages:
@@ -67,6 +72,8 @@ struct MatrixName {
     [[nodiscard]] std::string text() const;
     /// True if the matrix describes shortcuts: their weights, coefficients or spreads.
     [[nodiscard]] bool isOfShortcuts() const;
+    /// True if the matrix describes neither shortcuts nor layers, but the outputs: it remains valid for another wiring.
+    [[nodiscard]] bool isOfOutputs() const { return kind == matrix::kConfusion; }
     /// Returns the quantity in the matrix, which decides its colours.
     [[nodiscard]] projects::WeightQuantity quantity() const;
     /// Orders names for lists: applied weights first, then by port.

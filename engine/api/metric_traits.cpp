@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -18,6 +19,9 @@ const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
                                     {metric::kThroughput, "throughput", "tokens or samples a second"},
                                     {metric::kPeakBytes, "peak memory", "MiB", 1 / kMebibyte}};
 
+/// The titles of quantities that are not their names.
+constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"}, {"macro_f1", "macro F1"}};
+
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)
 {
@@ -31,7 +35,9 @@ void addQuantities(const std::set<std::string>& names, std::vector<MetricTraits>
         const std::string_view split = splitOf(name);
         const std::string quantity = name.substr(0, name.size() - split.size());
         if (quantity != "loss" && (isRating(name) || split == kStage)) {
-            const std::string title = (split == kTraining ? "training " : "validation ") + quantity;
+            const auto* const known = std::ranges::find(kTitles, quantity, &std::pair<const char*, const char*>::first);
+            const std::string title = (split == kTraining ? "training " : "validation ") +
+                                      (known == std::end(kTitles) ? quantity : std::string(known->second));
             metrics.push_back({name, title + (split == kStage ? " of the stage" : "")});
         }
     }

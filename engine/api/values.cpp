@@ -75,4 +75,13 @@ RunEvent runEventFrom(std::int64_t step, const std::string& kind, std::string te
     return {step, RunEventKind::Other, text.empty() ? kind : kind + ": " + text};
 }
 
+std::vector<std::string> namesOfClasses(const Matrix& confusion, std::vector<std::string> classes)
+{
+    while (std::ssize(classes) < confusion.rows) {
+        classes.push_back(std::to_string(classes.size()));
+    }
+    classes.resize(static_cast<std::size_t>(std::max<std::int64_t>(confusion.rows, 0)));
+    return classes;
+}
+
 } // namespace residua::engine

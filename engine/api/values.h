@@ -81,6 +81,10 @@ struct Matrix {
     }
 };
 
+/// Returns the names of the rows of a confusion matrix, which are those of its columns too: `classes`, or numbers from
+/// 0 for those that have no name.
+[[nodiscard]] std::vector<std::string> namesOfClasses(const Matrix& confusion, std::vector<std::string> classes);
+
 /// Names of the recorded time series that code refers to. Others have a name made of a quantity of the objective and
 /// the split that it is measured on: "accuracy/validation".
 namespace metric {
@@ -159,6 +163,7 @@ struct RunInfo {
     std::vector<std::string> tags;
     std::string notes;
     std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
+    std::vector<std::string> classes; ///< names by label, of a run with a confusion matrix; empty if they have none
 
     /// Returns the last value of a metric that rates the run; NaN before the first.
     [[nodiscard]] double last(const std::string& name) const;

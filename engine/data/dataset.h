@@ -96,6 +96,8 @@ public:
     [[nodiscard]] virtual const TextCodec* codec() const { return nullptr; }
     /// Returns decisions made while opening that the user should know, one sentence each.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+    /// Returns the names of the classes by label; empty if the data have no labels or do not name them.
+    [[nodiscard]] virtual std::vector<std::string> classes() const { return {}; }
     /// Returns the texts of a mixture; empty if the data are not a mixture.
     [[nodiscard]] virtual std::vector<DataPartOutline> parts() const { return {}; }
     /// Returns the number of tokens or samples in a split, over all texts; kEndless if training samples are unlimited.

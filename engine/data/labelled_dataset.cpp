@@ -122,6 +122,7 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
         }
     }
     dataset->m_notes.push_back(orderNote("labels", labels));
+    dataset->m_classes = labels;
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};
     }

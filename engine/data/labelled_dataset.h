@@ -28,6 +28,7 @@ public:
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
+    [[nodiscard]] std::vector<std::string> classes() const override { return m_classes; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(rowsOf(split)) * m_time; }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;
@@ -55,6 +56,7 @@ private:
     std::unique_ptr<TextCodec> m_codec;
     std::int64_t m_time = 0;
     std::array<std::vector<Row>, kSplits> m_rows;
+    std::vector<std::string> m_classes;
     std::vector<std::string> m_notes;
 };
 

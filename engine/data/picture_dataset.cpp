@@ -147,6 +147,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::DrawnPictu
     const PictureDrawing drawing{source.size, source.noise};
     const std::int64_t seed = project.seeds.data;
     PictureSet set;
+    set.classes = drawnClasses();
     std::vector<Split> splits;
     const std::array<std::int64_t, kSplits> sizes = drawnSizes(source, project.data);
     for (std::size_t split = 0; split < kSplits; ++split) {

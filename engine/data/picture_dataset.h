@@ -38,6 +38,7 @@ public:
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
+    [[nodiscard]] std::vector<std::string> classes() const override { return m_sets.front().classes; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(rowsOf(split)); }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;

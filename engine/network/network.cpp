@@ -81,17 +81,20 @@ public:
         return loss;
     }
 
-    [[nodiscard]] BatchMeans quantities(const DeviceBatch& batch, const Pass& pass) override
+    [[nodiscard]] BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
         at::Tensor output = headOf(stackOf(batch.input, whole), whole);
-        BatchMeans means;
+        BatchQuantities quantities;
         for (const ObjectiveQuantity& quantity : m_objective.further) {
-            means.emplace_back(quantity.name, quantity.mean(output, batch.target));
+            quantities.means.emplace_back(quantity.name, quantity.mean(output, batch.target));
         }
-        means.emplace_back(
+        if (m_objective.confusion != nullptr) {
+            quantities.confusion = m_objective.confusion(output, batch.target);
+        }
+        quantities.means.emplace_back(
             "loss", m_objective.loss(std::move(output), batch.target, m_smoothing, whole)); // may overwrite the output
-        return means;
+        return quantities;
     }
 
     [[nodiscard]] Status initialise(const PreparationWatch& watch,

@@ -32,6 +32,13 @@ struct DeviceBatch {
 
 /// The quantities of a batch by name, each a mean over its units, a scalar on the device.
 using BatchMeans = std::vector<std::pair<std::string, at::Tensor>>;
+/// All quantities of a batch.
+struct BatchQuantities {
+    BatchMeans means;
+    /// The examples of each class (row) by the class with the largest output (column), counted in double on the device;
+    /// undefined if the objective has none.
+    at::Tensor confusion = {};
+};
 
 /// A document compiled to modules: stem → stack → head. Each graph runs in topological order, and a LayerWiring
 /// connects the layers. Each pass carries its settings (pass.h). Engine thread only. LibTorch's exceptions propagate
@@ -68,8 +75,8 @@ public:
     [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
 
     /// Returns the quantities of the document's objective on a batch: "loss", without regularisers, and those that its
-    /// entry names.
-    [[nodiscard]] virtual BatchMeans quantities(const DeviceBatch& batch, const Pass& pass) = 0;
+    /// entry has.
+    [[nodiscard]] virtual BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) = 0;
 
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/network/objectives.h"
 
+#include "engine/api/matrix_name.h"
 #include "engine/ops/token_loss.h"
 #include "engine/runtime/host_path.h"
 
@@ -11,8 +12,10 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/ne.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/topk.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -86,6 +89,17 @@ at::Tensor topFive(const at::Tensor& output, const at::Tensor& target)
     return at::eq(largest, target.unsqueeze(-1)).any(-1).mean(at::kDouble);
 }
 
+at::Tensor confusion(const at::Tensor& output, const at::Tensor& target)
+{
+    const std::int64_t classes = output.size(-1);
+    if (classes > matrix::kMostConfusedClasses) {
+        return {};
+    }
+    const at::Tensor cells = target.to(at::kLong) * classes + at::argmax(output, -1);
+    const at::Tensor ones = at::ones(cells.sizes(), cells.options().dtype(at::kDouble)); // exact in any order
+    return at::zeros({classes * classes}, ones.options()).scatter_add_(0, cells, ones).view({classes, classes});
+}
+
 at::Tensor accuracyOfHidden(const at::Tensor& output, const at::Tensor& target)
 {
     const at::Tensor count = at::ne(target, projects::kIgnoredTarget).sum().to(at::kDouble).clamp_min(1);
@@ -98,7 +112,7 @@ constexpr ObjectiveQuantity kOfHidden[] = {{"accuracy", accuracyOfHidden}};
 
 constexpr ObjectiveEntry kTable[] = {
     {Objective::NextToken, nextToken, kOfTokens},     {Objective::HalfSquaredError, halfSquaredError},
-    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels},
+    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels, confusion},
     {Objective::MaskedToken, maskedToken, kOfHidden},
 };
 static_assert(projects::hasEachObjective(kTable));

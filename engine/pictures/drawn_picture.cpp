@@ -106,6 +106,19 @@ double coverOf(const Part& part, double x, double y)
 
 } // namespace
 
+std::vector<std::string> drawnClasses()
+{
+    constexpr std::array kNames{"disc", "ring", "square", "triangle", "cross"};
+    static_assert(kNames.size() == static_cast<std::size_t>(Kind::Count));
+    std::vector<std::string> classes;
+    for (std::int64_t label = 0; label < kClasses; ++label) {
+        const auto [first, second] = kindsOf(label);
+        classes.push_back(std::string(kNames[static_cast<std::size_t>(first)]) + "+" +
+                          kNames[static_cast<std::size_t>(second)]);
+    }
+    return classes;
+}
+
 std::int64_t drawnLabel(std::int64_t seed, std::uint64_t index)
 {
     const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Target), index / kClasses);

@@ -4,6 +4,8 @@
 #include "engine/pictures/picture.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace residua::engine {
 
@@ -15,6 +17,8 @@ struct PictureDrawing {
     double noise = 0.1;     ///< standard deviation of the noise of each value, where the range is 1
 };
 
+/// Returns the names of the classes by label: "disc+ring".
+[[nodiscard]] std::vector<std::string> drawnClasses();
 /// Returns the label of picture `index`. Any ten pictures from a multiple of ten have one of each class.
 [[nodiscard]] std::int64_t drawnLabel(std::int64_t seed, std::uint64_t index);
 /// Draws picture `index` in colour: a function of the arguments alone.

@@ -32,7 +32,7 @@ void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunW
         }
     }
     for (const MatrixName& name : from.matrixNames()) {
-        if (!sameWiring && !isDrawnAsCurves(name)) {
+        if (!sameWiring && !isDrawnAsCurves(name) && !name.isOfOutputs()) {
             continue;
         }
         for (const std::int64_t at : from.matrixSteps(name)) {

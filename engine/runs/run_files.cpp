@@ -147,6 +147,9 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     info.parentStep = fields.count("parentStep");
     info.tags = fields.texts("tags");
     info.notes = fields.text("notes");
+    if (fields.find("classes") != nullptr) { // written if there are any
+        info.classes = fields.texts("classes");
+    }
     file.projectDirectory = fields.text("projectDirectory");
     file.data = fingerprintFrom(fields);
     if (fields.find("identity") != nullptr) {
@@ -206,6 +209,9 @@ std::string runFileText(const RunFile& file)
                        {"notes", info.notes},
                        {"projectDirectory", file.projectDirectory.string()},
                        {kMembershipKey, RecordJson::parse(projects::textOf(info.membership))}};
+    if (!info.classes.empty()) {
+        json["classes"] = info.classes;
+    }
     if (!file.identity.empty()) {
         json["identity"] = file.identity;
     }

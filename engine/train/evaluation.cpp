@@ -9,6 +9,30 @@
 
 namespace residua::engine {
 
+std::map<std::string, double> f1Of(const Matrix& confusion)
+{
+    double sum = 0;
+    double counted = 0;
+    double last = 0;
+    for (std::int64_t label = 0; label < confusion.rows; ++label) {
+        double own = 0;
+        double predicted = 0;
+        for (std::int64_t other = 0; other < confusion.rows; ++other) {
+            own += confusion.at(label, other);
+            predicted += confusion.at(other, label);
+        }
+        const double either = own + predicted; // 2·TP + FP + FN
+        last = either > 0 ? 2 * static_cast<double>(confusion.at(label, label)) / either : 0;
+        sum += last;
+        counted += either > 0 ? 1 : 0;
+    }
+    std::map<std::string, double> scores{{"macro_f1", counted > 0 ? sum / counted : 0}};
+    if (confusion.rows == 2) {
+        scores["f1"] = last;
+    }
+    return scores;
+}
+
 Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split,
                        const projects::TrainingPlan& plan, c10::Device device, std::int64_t batches)
     : m_network(network), m_device(device), m_batches(dataset, split, plan, device, batches)
@@ -27,7 +51,10 @@ Status Evaluation::advance(const Pass& pass)
     if (m_atEnd) {
         return Done{};
     }
-    const BatchMeans means = m_network.quantities(**batch, pass);
+    const auto [means, confusion] = m_network.quantities(**batch, pass);
+    if (confusion.defined()) {
+        m_confusion = m_confusion.defined() ? m_confusion.add_(confusion) : confusion;
+    }
     for (std::size_t i = 0; i < means.size(); ++i) {
         if (i == m_sums.size()) {
             m_sums.emplace_back(means[i].first, at::zeros({}, means[i].second.options().dtype(at::kDouble)));
@@ -44,7 +71,20 @@ std::map<std::string, double> Evaluation::means() const
     for (const auto& [name, sum] : m_sums) {
         means[name] = sum.item<double>() / static_cast<double>(m_units);
     }
+    if (const std::optional<Matrix> counts = confusion(0)) {
+        means.merge(f1Of(*counts));
+    }
     return means;
+}
+
+std::optional<Matrix> Evaluation::confusion(std::int64_t step) const
+{
+    if (!m_confusion.defined()) {
+        return std::nullopt;
+    }
+    const at::Tensor counts = m_confusion.to(at::kCPU, at::kFloat).contiguous();
+    const float* const first = counts.const_data_ptr<float>();
+    return Matrix{matrix::kConfusion, step, counts.size(0), counts.size(1), {first, first + counts.numel()}};
 }
 
 double Evaluation::loss() const

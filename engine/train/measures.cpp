@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/measures.h"
 
-#include "engine/train/evaluation.h"
 #include "engine/train/stability.h"
 
 #include <algorithm>
@@ -11,41 +10,39 @@ namespace residua::engine {
 namespace {
 
 /// Adds a row for each quantity, named after it and `split`.
-Status addMeans(const TrainedState& state, const std::string& split,
-                const std::function<Pass(std::int64_t)>& passOfBatch, Measured& measured)
+void addRows(const Evaluation& evaluation, std::int64_t step, const std::string& split, Measured& measured)
 {
-    const Result<std::map<std::string, double>> means = validationMeans(state, passOfBatch);
-    if (!means) {
-        return means.error();
+    for (const auto& [quantity, mean] : evaluation.means()) {
+        measured.rows.push_back({quantity + "/" + split, step, mean});
     }
-    for (const auto& [quantity, mean] : *means) {
-        measured.rows.push_back({quantity + "/" + split, state.step, mean});
-    }
-    return Done{};
 }
 
 } // namespace
 
-Result<std::map<std::string, double>> validationMeans(const TrainedState& state,
-                                                      const std::function<Pass(std::int64_t)>& passOfBatch)
+Result<Evaluation> evaluateValidation(const TrainedState& state, const std::function<Pass(std::int64_t)>& passOfBatch)
 {
     const projects::TrainingPlan& plan = state.project.training;
-    if (state.dataset.size(Split::Validation) == 0) {
-        return std::map<std::string, double>();
-    }
     Evaluation evaluation(state.network, state.dataset, Split::Validation, plan, state.device, plan.validationBatches);
-    while (!evaluation.atEnd()) {
+    while (!evaluation.atEnd() && state.dataset.size(Split::Validation) > 0) {
         if (const Status added = evaluation.advance(passOfBatch(evaluation.batchesDone())); !added) {
             return added.error();
         }
     }
-    return evaluation.means();
+    return evaluation;
 }
 
 Status measureValidation(const TrainedState& state, Measured& measured)
 {
-    return addMeans(
-        state, "validation", [&](std::int64_t) { return passAfter(state.step); }, measured);
+    const Result<Evaluation> evaluation =
+        evaluateValidation(state, [&](std::int64_t) { return passAfter(state.step); });
+    if (!evaluation) {
+        return evaluation.error();
+    }
+    addRows(*evaluation, state.step, "validation", measured);
+    if (std::optional<Matrix> confusion = evaluation->confusion(state.step)) {
+        measured.matrices.push_back(std::move(*confusion));
+    }
+    return Done{};
 }
 
 Status measureStage(const TrainedState& state, Measured& measured)
@@ -54,8 +51,12 @@ Status measureStage(const TrainedState& state, Measured& measured)
         return Done{};
     }
     // Each batch uses the layers of another one of the last steps, so the mean is over these draws too.
-    const auto pass = [&](std::int64_t batch) { return state.partOf(std::max<std::int64_t>(state.step - batch, 1)); };
-    return addMeans(state, "validation/stage", pass, measured);
+    const Result<Evaluation> evaluation = evaluateValidation(
+        state, [&](std::int64_t batch) { return state.partOf(std::max<std::int64_t>(state.step - batch, 1)); });
+    if (evaluation) {
+        addRows(*evaluation, state.step, "validation/stage", measured);
+    }
+    return evaluation ? Status(Done{}) : evaluation.error();
 }
 
 Status measureStability(const TrainedState& state, Measured& measured)

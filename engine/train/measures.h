@@ -4,12 +4,12 @@
 #include "engine/api/values.h"
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
+#include "engine/train/evaluation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -43,7 +43,7 @@ struct Measure {
 };
 
 /// Measures the objective's quantities of the whole network (of a growing network, as grown so far) on the first
-/// `validationBatches` of the validation split.
+/// `validationBatches` of the validation split, and matrix::kConfusion if the objective has it.
 [[nodiscard]] Status measureValidation(const TrainedState& state, Measured& measured);
 /// Measures them of the layers that the last steps have trained, if that is not the whole network.
 [[nodiscard]] Status measureStage(const TrainedState& state, Measured& measured);
@@ -63,9 +63,9 @@ inline constexpr Measure kMeasures[] = {
     {matrix::kStability, &projects::TrainingPlan::stabilityEvery, measureStability},
 };
 
-/// Returns the means of the objective's quantities on the first `validationBatches` of the validation split, empty if
-/// the data have none. `passOfBatch` returns the pass of each batch by its number.
-[[nodiscard]] Result<std::map<std::string, double>>
-validationMeans(const TrainedState& state, const std::function<Pass(std::int64_t)>& passOfBatch);
+/// Evaluates the objective's quantities on the first `validationBatches` of the validation split, which may be empty.
+/// `passOfBatch` returns the pass of each batch by its number. The state's network and data must outlive the result.
+[[nodiscard]] Result<Evaluation> evaluateValidation(const TrainedState& state,
+                                                    const std::function<Pass(std::int64_t)>& passOfBatch);
 
 } // namespace residua::engine

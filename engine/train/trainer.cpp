@@ -359,12 +359,12 @@ Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std
         return taken;
     }
     const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
-    Result<std::map<std::string, double>> onValidation = validationMeans(state(), part);
+    const Result<Evaluation> onValidation = evaluateValidation(state(), part);
     if (!onValidation) {
         return onValidation.error();
     }
     train = sum / static_cast<double>(trainingBatches);
-    validation = onValidation->empty() ? kNoLoss : onValidation->at("loss");
+    validation = onValidation->loss();
     return Done{};
 }
 

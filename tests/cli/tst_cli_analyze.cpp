@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Another topology for a trained network, what it learns, and what is proved of a topology.
 #include "projects/file/store.h"
+#include "projects/library/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
@@ -184,6 +185,45 @@ private slots:
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(QString::fromUtf8(file.readAll()).count(">G2, d = "), 6);
         QCOMPARE(run({"analyze", "theory", "wide-relu", "--figure", "5"}).code, 1);
+    }
+
+    void confusionOfARun()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("labelled"));
+        projects::Document document = tinyProject();
+        const QString plain = path("labelled/plain");
+        QVERIFY(projects::saveProject(path("labelled/language").toStdString(), document).ok());
+        QCOMPARE(run({"train", path("labelled/language"), "--steps", "2", "--run", plain}).code, 0);
+        const Ran none = run({"analyze", "confusion", plain});
+        QCOMPARE(none.code, 3);
+        QVERIFY2(none.errors.contains("has no confusion matrix"), qPrintable(none.errors));
+
+        document.project = projects::findExample("small-vit")->project;
+        document.project.data.source = projects::DrawnPictures{.size = 32, .samples = 20};
+        document.project.network.stack.front().repeat = 1;
+        document.project.training.batch = 4;
+        document.project.training.validateEvery = 2;
+        QVERIFY(projects::saveProject(path("labelled/project").toStdString(), document).ok());
+        const QString trained = path("labelled/run");
+        QCOMPARE(run({"train", path("labelled/project"), "--steps", "4", "--run", trained}).code, 0);
+        const QJsonObject told = json(run({"analyze", "confusion", trained, "--json"})).object();
+        QCOMPARE(told["step"].toInt(), 4);
+        QCOMPARE(told["classes"].toArray().size(), 10);
+        QCOMPARE(told["classes"].toArray().first().toString(), QString("disc+ring"));
+        double sum = 0;
+        for (const QJsonValue& row : told["counts"].toArray()) {
+            for (const QJsonValue& count : row.toArray()) {
+                sum += count.toDouble();
+            }
+        }
+        QCOMPARE(sum, 2.0); // a tenth of 20 pictures
+        const Ran shown = run({"analyze", "confusion", trained, "--step", "2"});
+        QVERIFY2(shown.output.contains("at step 2") && shown.output.contains("triangle+cross"),
+                 qPrintable(shown.output));
+        const Ran csv = run({"analyze", "confusion", trained, "-o", "-"});
+        QCOMPARE(csv.output.count('\n'), 101);
+        QVERIFY(csv.output.startsWith("step,true,predicted,count\n4,0,0,"));
+        QVERIFY(run({"eval", trained, "--json"}).output.contains("macro_f1"));
     }
 
     void retrofits()

@@ -9,6 +9,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/gap_record.h"
+#include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
@@ -403,6 +404,31 @@ private slots:
         QVERIFY(softmax.contains("data-low='0' data-high='1'"));
         const QStringList magnitudes = softmax.section("class='colours'>[", 1, 1).section("]", 0, 0).split(",");
         QCOMPARE(magnitudes[magnitudes.size() / 2], middle(resources::magnitude(0.5, resources::Theme::Light)));
+    }
+
+    /// A confusion matrix has a part of its own, with names at its rows and columns, numbers where there are none, and
+    /// a scale from 0.
+    void confusionIsOfClasses()
+    {
+        const QTemporaryDir dir;
+        const auto path = writeRun(dir, "labelled");
+        auto file = engine::readRunFile(path);
+        QVERIFY(file.ok());
+        file->info.classes = {"cat<", "dog"};
+        QVERIFY(engine::writeRunFile(path, *file).ok());
+        {
+            auto writer = engine::RunWriter::reopen(path, 40);
+            QVERIFY(writer.ok());
+            writer->matrix({engine::matrix::kConfusion, 40, 3, 3, {12345, 2, 0, 1, 20, 0, 0, 0, 4}});
+            QVERIFY(writer->flush().ok());
+        }
+        const QString html = QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path)));
+        const QString part = html.section("<h2>Confusion matrix</h2>", 1).section("<h2>", 0, 0);
+        QVERIFY(part.contains("data-low='0'") && part.contains("data-rows='0'"));
+        QCOMPARE(part.count("<title>cat&lt;</title>"), 2);
+        QCOMPARE(part.count("<title>2</title>2</text>"), 2);
+        QVERIFY(part.contains("[12345,2,0,1,20,0,0,0,4]"));
+        QVERIFY(part.contains(QString::fromUtf8("predicted class →, true class ↓")));
     }
 
     void lettersThatAreNoneAreReplaced()

@@ -176,6 +176,51 @@ private slots:
         }
     }
 
+    /// A confusion matrix has the names of its classes at both axes, counts from 0, and no shortcuts to point at.
+    void confusionIsOfClasses()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        matrices.follow(runs);
+        HeatmapView view(matrices);
+        view.resize(500, 400);
+        runs.bringToFront("a");
+        ShownRuns::Facts facts;
+        facts.classes = {"cat", "dog"};
+        begin(runs, "a", facts);
+        const Matrix confusion{
+            .name = "confusion", .step = 5, .rows = 3, .columns = 3, .values = {12345, 2, 0, 1, 20, 0, 0, 0, 4}};
+        runs.add("a", {.matrices = {confusion}});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        QCOMPARE(view.findChild<QComboBox*>("kind")->currentText(), QString("confusion matrix"));
+        QCOMPARE(plot->xAxis->label(), QString("predicted class"));
+        QCOMPARE(plot->yAxis->label(), QString("true class"));
+        const auto names = [&](QCPAxis* axis) {
+            return QStringList(axis->ticker().dynamicCast<QCPAxisTickerText>()->ticks().values());
+        };
+        QCOMPARE(names(plot->xAxis), (QStringList{"cat", "dog", "2"}));
+        QCOMPARE(names(plot->yAxis), (QStringList{"cat", "dog", "2"}));
+        auto* map = plot->findChild<QCPColorMap*>();
+        QCOMPARE(map->data()->cell(1, 0), 2.0); // column 1 of row 0
+        QCOMPARE(map->dataRange().lower, 0.0);
+        QVERIFY(map->dataRange().upper >= 12345);
+        QVERIFY(!view.findChild<QToolButton*>("byDistance")->isEnabled());
+        QSignalSpy hovered(&view, &HeatmapView::cellHovered);
+        QTest::keyClick(plot, Qt::Key_Down);
+        QStringList readings;
+        for (const QLabel* label : view.findChildren<QLabel*>()) {
+            readings << label->text();
+        }
+        QVERIFY2(readings.contains("cat predicted as cat = 12345"), qPrintable(readings.join(" | ")));
+        QCOMPARE(hovered.count(), 0);
+        QString csv;
+        QTextStream out(&csv);
+        view.csvText()(out);
+        QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
+    }
+
     void heatmapNamesTheCellUnderThePointer()
     {
         ShownMatrices matrices;

@@ -149,6 +149,7 @@ QString HeatmapControls::titleOf(const std::string& of) const
     return of == engine::matrix::kMix           ? tr("weights applied")
            : of == engine::matrix::kCoefficient ? tr("coefficients learned")
            : of == engine::matrix::kSpread      ? tr("spread over features")
+           : of == engine::matrix::kConfusion   ? tr("confusion matrix")
            : of == engine::matrix::kFeature     ? tr("feature %1").arg(m_matrices.feature().value_or(0))
                                                 : QString::fromStdString(of);
 }
@@ -193,6 +194,7 @@ void HeatmapControls::refresh()
          std::initializer_list<QWidget*>{kind, port, feature, value, distance, pin, play, scrubber}) {
         control->setEnabled(step.has_value());
     }
+    distance->setEnabled(step && !m_matrices.series().isOfOutputs());
 }
 
 } // namespace residua::visualizers

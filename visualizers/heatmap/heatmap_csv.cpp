@@ -12,10 +12,11 @@ constexpr int kCellDigits = 9; // exact for a float
 
 void writeCells(QTextStream& out, const QString& lead, const engine::Matrix& matrix)
 {
+    const std::int64_t firstRow = matrix.name.isOfOutputs() ? 0 : 1; // classes count from 0, targets from 1
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
         for (std::int64_t column = 0; column < matrix.columns; ++column) {
             if (const float cell = matrix.at(row, column); !std::isnan(cell)) {
-                out << lead << matrix.step << ',' << column << ',' << row + 1 << ',' << cell << '\n';
+                out << lead << matrix.step << ',' << column << ',' << row + firstRow << ',' << cell << '\n';
             }
         }
     }
@@ -37,7 +38,11 @@ CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source)
         const bool cells = source.table == HeatmapTable::Cells;
         const QString lead = csvQuoted(source.run) + QLatin1Char(',') + source.port + QLatin1Char(',');
         out.setRealNumberPrecision(kCellDigits);
-        out << "run,port,step," << (cells ? "source,target,value" : "distance,count,median,percentile90") << '\n';
+        out << "run,port,step,"
+            << (!cells                        ? "distance,count,median,percentile90"
+                : source.series.isOfOutputs() ? "predicted,true,count"
+                                              : "source,target,value")
+            << '\n';
         for (std::size_t i = 0; i < frames.count(source.series); ++i) {
             const engine::Matrix matrix = frames.shown(source.series, i, source.value).matrix;
             cells ? writeCells(out, lead, matrix) : writeDistances(out, lead, matrix);

@@ -14,8 +14,12 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kColourBarWidth = 10;
-constexpr int kEndDigits = 7;   ///< as many as an end of a scale has
-constexpr int kAxesHeight = 50; ///< pixels; the numbers and the name below the map, and its margins
+constexpr int kEndDigits = 7;         ///< as many as an end of a scale has
+constexpr int kMostNamedClasses = 30; ///< named at the axes
+constexpr int kCountDigits = 9;       ///< of a count of examples
+constexpr int kTurnOfNames = -45;     ///< degrees
+constexpr int kWidestName = 90;       ///< pixels
+constexpr int kAxesHeight = 50;       ///< pixels; the numbers and the name below the map, and its margins
 
 /// Returns the range of a colour map of `count` cells: from centre to centre, or the whole of a single cell.
 QCPRange centresFrom(double first, int count)
@@ -48,21 +52,41 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     m_map->setColorScale(m_scale);
     m_map->setInterpolate(false);
     m_map->setTightBoundary(false);
-    xAxis->setLabel(tr("source i (0: the input)"));
-    yAxis->setLabel(tr("target j"));
     yAxis->setRangeReversed(true);
     for (QCPAxis* axis : {xAxis, yAxis}) {
-        const QSharedPointer<QCPAxisTickerFixed> ticker(new QCPAxisTickerFixed);
-        ticker->setTickStep(1);
-        ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-        axis->setTicker(ticker);
         axis->grid()->setVisible(false);
     }
+    nameAxes();
     m_labels->setClipToAxisRect(true);
     m_outline->setVisible(false);
     connect(this, &QCustomPlot::mouseMove, this, [this](QMouseEvent* event) { hover(event->position()); });
     connect(this, &Plot::pointerLeft, this, [this] { point(-1, -1); });
     setAnyVisible(false);
+}
+
+/// Names up to kMostNamedClasses classes in full. More of them are numbered, and named at the pointer.
+void HeatmapGrid::nameAxes()
+{
+    const bool named = !m_classes.isEmpty() && m_classes.size() <= kMostNamedClasses;
+    xAxis->setLabel(m_classes.isEmpty() ? tr("source i (0: the input)") : tr("predicted class"));
+    yAxis->setLabel(m_classes.isEmpty() ? tr("target j") : tr("true class"));
+    xAxis->setTickLabelRotation(named ? kTurnOfNames : 0);
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+        const int first = axis == yAxis ? 1 : 0;
+        if (!named) {
+            const QSharedPointer<QCPAxisTickerFixed> ticker(new QCPAxisTickerFixed);
+            ticker->setTickStep(1);
+            ticker->setTickOrigin(m_classes.isEmpty() ? 0 : first);
+            ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+            axis->setTicker(ticker);
+            continue;
+        }
+        const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+        for (int i = 0; i < m_classes.size(); ++i) {
+            ticker->addTick(first + i, fontMetrics().elidedText(m_classes[i], Qt::ElideRight, kWidestName));
+        }
+        axis->setTicker(ticker);
+    }
 }
 
 void HeatmapGrid::setAnyVisible(bool any)
@@ -85,6 +109,10 @@ void HeatmapGrid::setNothing()
 void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
+    if (m_classes != picture.classes) {
+        m_classes = picture.classes;
+        nameAxes();
+    }
     m_numbers = picture.cells;
     m_map->data()->setSize(picture.columns, picture.rows);
     m_map->data()->setRange(centresFrom(0, picture.columns), centresFrom(1, picture.rows));
@@ -186,8 +214,12 @@ void HeatmapGrid::moveCell(int rows, int columns)
 void HeatmapGrid::outline(int row, int column)
 {
     const bool known = holds(row, column);
-    emit readingChanged(known ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(numberOf(row, column), 0, 'g', 4)
-                              : QString());
+    const QString number =
+        known ? QString::number(numberOf(row, column), 'g', m_classes.isEmpty() ? 4 : kCountDigits) : QString();
+    emit readingChanged(!known ? QString()
+                        : m_classes.isEmpty()
+                            ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(number)
+                            : tr("%1 predicted as %2 = %3").arg(m_classes[row], m_classes[column], number));
     m_outline->setVisible(known);
     m_outline->topLeft->setCoords(column - 0.5, row + 0.5);
     m_outline->bottomRight->setCoords(column + 0.5, row + 1.5);

@@ -6,6 +6,7 @@
 #include "visualizers/plot/plot_style.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <optional>
 #include <vector>
@@ -14,8 +15,8 @@ namespace residua::visualizers {
 
 class CellLabels;
 
-/// A matrix of weights as coloured cells. Rows are targets j, from 1 at the top, columns are sources i, from 0. Pointer
-/// and keys move from cell to cell. GUI thread.
+/// A matrix as coloured cells. Of weights, rows are targets j, from 1 at the top, and columns are sources i, from 0. Of
+/// classes, rows are the true and columns the predicted ones. Pointer and keys move from cell to cell. GUI thread.
 class HeatmapGrid final : public Plot {
     Q_OBJECT
 public:
@@ -32,6 +33,7 @@ public:
         std::optional<double> centre; ///< of signed values, which use a diverging map around it
         QString label;                ///< of the colour bar
         bool fromStart = false;       ///< true if shades are distances from initial values; the bar has signs
+        QStringList classes = {};     ///< names of both the rows and the columns, which are classes then
     };
     void setPicture(const Picture& picture);
     void setNothing();
@@ -52,6 +54,7 @@ protected:
 
 private:
     void fitLabel();
+    void nameAxes();
     void setColours(const Picture& picture);
     void hover(const QPointF& position);
     void point(int row, int column);
@@ -66,6 +69,7 @@ private:
     QCPColorScale* m_scale;
     CellLabels* m_labels;
     QString m_label;              ///< of the colour bar
+    QStringList m_classes;        ///< Picture::classes
     std::vector<float> m_numbers; ///< the cells' values, row by row
     QCPItemRect* m_outline;
     resources::Theme m_theme = resources::Theme::Light;

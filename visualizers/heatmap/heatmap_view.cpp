@@ -23,14 +23,19 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
       m_matrices(matrices),
       m_controls(new HeatmapControls(matrices, this)),
-      m_grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
+      m_grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights, or "
+                                "one that classifies to see its confusion matrix."),
                              this)),
       m_distances(new DistancePlot(this))
 {
     layOut();
     connect(&matrices, &ShownMatrices::changed, this, &HeatmapView::draw);
     connect(m_controls->distance, &QToolButton::toggled, this, &HeatmapView::draw);
-    connect(m_grid, &HeatmapGrid::cellPointed, this, &HeatmapView::cellHovered);
+    connect(m_grid, &HeatmapGrid::cellPointed, this, [this](int row, int column) {
+        if (!m_matrices.series().isOfOutputs()) { // its cells are no shortcuts
+            emit cellHovered(row, column);
+        }
+    });
     connect(m_grid, &HeatmapGrid::readingChanged, m_controls->readout, &QLabel::setText);
     m_grid->setTheme(resources::Theme::Light);
     draw();
@@ -54,7 +59,7 @@ void HeatmapView::layOut()
 
 bool HeatmapView::byDistance() const
 {
-    return m_controls->distance->isChecked() && m_matrices.any();
+    return m_controls->distance->isChecked() && m_matrices.any() && !m_matrices.series().isOfOutputs();
 }
 
 void HeatmapView::draw()
@@ -70,9 +75,16 @@ void HeatmapView::draw()
     const engine::Matrix& matrix = shown.matrix;
     const projects::WeightScale& scale = shown.scale;
     const QString title = m_matrices.value() == CellValue::Weight ? m_controls->kindTitle() : m_matrices.valueTitle();
+    QStringList classes;
+    if (matrix.name.isOfOutputs()) {
+        for (const std::string& name : engine::namesOfClasses(matrix, m_matrices.classes())) {
+            classes << QString::fromStdString(name);
+        }
+    }
     m_grid->setPicture({static_cast<int>(matrix.rows), static_cast<int>(matrix.columns), matrix.values, shown.shades,
                         scale.low, scale.high, scale.centre,
-                        shown.fromStart ? tr("%1, from the start of each").arg(title) : title, shown.fromStart});
+                        shown.fromStart ? tr("%1, from the start of each").arg(title) : title, shown.fromStart,
+                        classes});
     if (byDistance()) {
         const auto [low, high] = m_matrices.frames().range(m_matrices.series(), m_matrices.value());
         m_distances->setWeights(weightsByDistance(matrix), title, low, high);
@@ -129,7 +141,9 @@ void HeatmapView::setTheme(resources::Theme theme)
 
 void HeatmapView::setHighlighted(int row, int column)
 {
-    m_grid->outline(row, column);
+    if (!m_matrices.series().isOfOutputs()) {
+        m_grid->outline(row, column);
+    }
 }
 
 } // namespace residua::visualizers

@@ -6,6 +6,7 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace residua::visualizers {
 
@@ -25,7 +26,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
         if (key == runs.front()) {
             clear();
             m_run = runs.labelOf(key);
-            setWiring(facts.topology.wiring);
+            setRun(facts.topology.wiring, facts.classes);
         } else if (key == runs.compared()) {
             compareWith(runs.labelOf(key));
         }
@@ -42,6 +43,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
 void ShownMatrices::clear()
 {
     m_frames.clear();
+    m_classes.clear();
     m_kinds.clear();
     m_ports.clear();
     m_kind.clear();
@@ -53,9 +55,10 @@ void ShownMatrices::clear()
     emit changed();
 }
 
-void ShownMatrices::setWiring(const projects::Wiring& wiring)
+void ShownMatrices::setRun(const projects::Wiring& wiring, std::vector<std::string> classes)
 {
     m_frames.setWiring(wiring);
+    m_classes = std::move(classes);
     emit changed();
 }
 

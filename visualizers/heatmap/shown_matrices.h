@@ -33,8 +33,9 @@ public:
     void follow(const ShownRuns& runs);
     /// Removes every frame, but keeps the run to compare with.
     void clear();
-    /// Sets the wiring of the run, which determines the colours of its weights; clear() resets it.
-    void setWiring(const projects::Wiring& wiring);
+    /// Sets the wiring of the run, which determines the colours of its weights, and the names of its classes; clear()
+    /// resets them.
+    void setRun(const projects::Wiring& wiring, std::vector<std::string> classes = {});
     /// Appends the frames. If the newest frame was shown, shows the new newest one.
     void append(const std::vector<engine::Matrix>& matrices);
     /// Sets the run to compare with; an empty name: none.
@@ -87,6 +88,7 @@ public:
     /// Returns the name of the cells' values if they are not the recorded numbers: "change since step 0". Empty if they
     /// are.
     [[nodiscard]] QString valueTitle() const;
+    [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }
     [[nodiscard]] const QString& run() const { return m_run; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
 
@@ -100,8 +102,9 @@ private:
     void keepFrame();
 
     HeatmapFrames m_frames;
-    QString m_run;         ///< of the frames
-    QString m_comparedRun; ///< that the frames are compared with
+    std::vector<std::string> m_classes; ///< of the run
+    QString m_run;                      ///< of the frames
+    QString m_comparedRun;              ///< that the frames are compared with
     std::vector<std::string> m_kinds;
     std::vector<projects::MixPort> m_ports;
     std::string m_kind;

@@ -50,6 +50,7 @@ public:
         std::vector<Bound> bounds = {};   ///< by step
         std::string study = {};           ///< equal for runs that differ only in their seeds; empty: unknown
         std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
+        std::vector<std::string> classes = {};             ///< RunInfo::classes
     };
     struct Run {
         std::string key;

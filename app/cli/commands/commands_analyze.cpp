@@ -265,6 +265,48 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// Prints or writes a recorded confusion matrix.
+Exit runConfusion(const Arguments& arguments, const Console& console)
+{
+    const fs::path run = arguments.positional(1);
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
+    if (!info) {
+        return console.fail(Exit::RunFailed, info.error());
+    }
+    const std::vector<std::int64_t> steps = reader->matrixSteps(engine::matrix::kConfusion);
+    if (steps.empty()) {
+        return console.fail(Exit::RunFailed, {run.string(), "has no confusion matrix: a validation of up to " +
+                                                                std::to_string(engine::matrix::kMostConfusedClasses) +
+                                                                " classes records it"});
+    }
+    const std::int64_t step = arguments.has("step") ? arguments.integer("step", 0) : steps.back();
+    const Result<Matrix> matrix = reader->matrix(engine::matrix::kConfusion, step);
+    if (!matrix) {
+        return console.fail(Exit::RunFailed, matrix.error());
+    }
+    const std::vector<std::string> names = engine::namesOfClasses(*matrix, info->classes);
+    std::vector<std::vector<std::string>> rows(1, {"true \\ predicted"});
+    std::string csv = "step,true,predicted,count\n";
+    rows.front().insert(rows.front().end(), names.begin(), names.end());
+    for (std::int64_t row = 0; row < matrix->rows; ++row) {
+        rows.push_back({names[static_cast<std::size_t>(row)]});
+        for (std::int64_t column = 0; column < matrix->columns; ++column) {
+            const std::string count = std::to_string(std::llround(matrix->at(row, column)));
+            rows.back().push_back(count);
+            csv += std::to_string(step) + "," + std::to_string(row) + "," + std::to_string(column) + "," + count + "\n";
+        }
+    }
+    if (arguments.has("output")) {
+        const std::string path = arguments.text("output");
+        return deliver({path, csv, "csv"}, "wrote " + path + ": the confusion matrix of step " + groupedText(step),
+                       {{"output", path}, {"step", step}}, console);
+    }
+    console.line("confusion matrix at step " + groupedText(step) + ": examples by class\n" + table(rows));
+    console.value({{"run", run.string()}, {"step", step}, {"classes", names}, {"counts", cellsOf(*matrix)}});
+    return Exit::Ok;
+}
+
 Exit runAnalyze(const Arguments& arguments, const Console& console)
 {
     const std::string what = arguments.positional(0);
@@ -288,14 +330,17 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
         }
         return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
     }
+    if (what == "confusion") {
+        return runConfusion(arguments, console);
+    }
     if (what == "stability") {
         return runStability(arguments, console);
     }
     if (what == "gap") {
         return runGap(arguments, console);
     }
-    return console.fail(Exit::Usage,
-                        {"", "unknown analysis \"" + what + "\", expected coefficients, stability, theory or gap"});
+    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what +
+                                              "\", expected coefficients, confusion, stability, theory or gap"});
 }
 
 } // namespace
@@ -323,13 +368,14 @@ std::vector<Command> analyzeCommands()
     options.push_back(threadsOption());
     return {
         {"analyze",
-         "print or export what a run has learned, its mixing coefficients, what its network does without each layer, "
+         "print or export what a run has learned, its mixing coefficients, which classes it confuses, what its network "
+         "does without each layer, "
          "what the papers prove of a project, or how far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
          {{{"WHAT",
-            "coefficients, stability, theory or gap",
+            "coefficients, confusion, stability, theory or gap",
             Presence::Required,
-            {"coefficients", "stability", "theory", "gap"}},
+            {"coefficients", "confusion", "stability", "theory", "gap"}},
            {"SUBJECT",
             "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
             Presence::Optional, exampleNames(), Beside::Files}},

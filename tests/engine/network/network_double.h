@@ -47,13 +47,16 @@ public:
         m_training = pass.training();
         return m_loss(m_parameters[0].tensor, batch);
     }
-    engine::BatchMeans quantities(const engine::DeviceBatch& batch, const engine::Pass& pass) override
+    engine::BatchQuantities quantities(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
-        engine::BatchMeans means{{"loss", loss(batch, pass)}};
+        engine::BatchQuantities quantities{{{"loss", loss(batch, pass)}}};
         for (const auto& [name, mean] : further) {
-            means.emplace_back(name, mean(m_parameters[0].tensor, batch));
+            quantities.means.emplace_back(name, mean(m_parameters[0].tensor, batch));
         }
-        return means;
+        if (confusion) {
+            quantities.confusion = confusion(batch);
+        }
+        return quantities;
     }
     engine::InitPlan& initPlan() override { return m_plan; }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
@@ -61,6 +64,9 @@ public:
 
     /// Quantities beside the loss.
     std::vector<std::pair<std::string, Loss>> further;
+
+    /// BatchQuantities::confusion; empty: it has none.
+    std::function<at::Tensor(const engine::DeviceBatch& batch)> confusion;
 
     /// Whether the last pass was one of training.
     [[nodiscard]] bool training() const { return m_training; }

@@ -16,6 +16,7 @@
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -24,6 +25,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 using namespace residua;
 using namespace residua::tests;
@@ -139,6 +141,24 @@ private Q_SLOTS:
         const double own = nats.gather(1, labels.view({6, 1})).mean().item<double>();
         const double smoothed = entry.loss(logits, labels, 0.2, {}).item<double>();
         QVERIFY(std::abs(smoothed - (0.8 * own + 0.2 * nats.mean().item<double>())) < 1e-12);
+    }
+
+    /// Row: the label, column: the largest output.
+    void confusionCountsLabelsByPredictions()
+    {
+        const auto confusion = engine::entryOf(projects::Objective::Classification).confusion;
+        const std::vector<std::int64_t> predicted{0, 2, 1, 0, 0, 1};
+        at::Tensor output = at::zeros({6, 3}, at::kFloat);
+        for (std::size_t row = 0; row < predicted.size(); ++row) {
+            output[static_cast<std::int64_t>(row)][predicted[row]] = 1;
+        }
+        const at::Tensor labels = at::arange(6, at::kInt).remainder(3);
+        const at::Tensor counts = confusion(output, labels);
+        QVERIFY(counts.scalar_type() == at::kDouble);
+        const std::vector<double> expected{2, 0, 0, 1, 0, 1, 0, 2, 0};
+        QVERIFY(at::equal(counts.view({9}), at::tensor(expected, at::kDouble)));
+        QVERIFY(!confusion(at::zeros({1, 101}), at::zeros({1}, at::kLong)).defined());
+        QVERIFY(confusion(at::zeros({1, 100}), at::zeros({1}, at::kLong)).defined());
     }
 
     /// A label counts if at most four outputs are larger.

@@ -5,13 +5,16 @@
 #include "engine/train/sampler.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/zeros.h>
 
 #include <QtTest>
 
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 
 using namespace residua;
 using namespace residua::engine;
@@ -140,6 +143,61 @@ private Q_SLOTS:
         QVERIFY(!network->training());
     }
 
+    /// The scores that scikit-learn's f1_score gives, by hand: an F1 of each class that was given or predicted.
+    void f1FollowsFromCounts_data()
+    {
+        QTest::addColumn<int>("classes");
+        QTest::addColumn<QList<float>>("counts");
+        QTest::addColumn<double>("macro");
+        QTest::addColumn<double>("positive"); // NaN: not measured
+        const double none = std::numeric_limits<double>::quiet_NaN();
+        // Labels 0 1 2 0 1 2, predictions 0 2 1 0 0 1: F1 4/5, 0 and 0.
+        QTest::newRow("three classes") << 3 << QList<float>{2, 0, 0, 1, 0, 1, 0, 2, 0} << 0.8 / 3 << none;
+        // Class 3 has no example and no prediction: 2/3, 1 and 0.
+        QTest::newRow("a class that is not there")
+            << 4 << QList<float>{1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} << (2.0 / 3 + 1) / 3 << none;
+        // 50 of 60 and 30 of 40 right: F1 100/120 and 60/80.
+        QTest::newRow("two classes") << 2 << QList<float>{50, 10, 10, 30} << (100.0 / 120 + 60.0 / 80) / 2 << 60.0 / 80;
+        QTest::newRow("nothing right") << 2 << QList<float>{0, 5, 5, 0} << 0.0 << 0.0;
+    }
+    void f1FollowsFromCounts()
+    {
+        QFETCH(int, classes);
+        QFETCH(QList<float>, counts);
+        QFETCH(double, macro);
+        QFETCH(double, positive);
+        const auto scores = engine::f1Of({matrix::kConfusion, 1, classes, classes, {counts.begin(), counts.end()}});
+        QVERIFY(std::abs(scores.at("macro_f1") - macro) < 1e-12);
+        QCOMPARE(scores.contains("f1"), !std::isnan(positive));
+        QVERIFY(std::isnan(positive) || std::abs(scores.at("f1") - positive) < 1e-12);
+    }
+
+    /// Counted over the batches, not averaged: the F1 of all examples.
+    void confusionIsSummedOverBatches()
+    {
+        NetworkDouble network(
+            at::zeros({1}), [](const at::Tensor& w, const at::Tensor&) { return w; },
+            [](const at::Tensor&, const DeviceBatch& given) { return given.input.mean(); });
+        network.confusion = [](const DeviceBatch& given) {
+            at::Tensor counts = at::zeros({2, 2}, at::kDouble); // the numbers from 6 on are right, 0 to 5 are not
+            counts[1][1] = given.input.ge(6).sum().item<double>();
+            counts[0][1] = static_cast<double>(given.input.size(0)) - counts[1][1].item<double>();
+            return counts;
+        };
+        const NumberedVectors data;
+        projects::TrainingPlan plan;
+        plan.batch = 4;
+        Evaluation evaluation(network, data, Split::Validation, plan, c10::Device(c10::DeviceType::CPU), 0);
+        while (!evaluation.atEnd()) {
+            QVERIFY(evaluation.advance());
+        }
+        const std::optional<Matrix> confusion = evaluation.confusion(7);
+        QVERIFY(confusion && confusion->step == 7);
+        QCOMPARE(confusion->values, (std::vector<float>{0, 6, 0, 4}));
+        QVERIFY(std::abs(evaluation.means().at("f1") - 8.0 / 14) < 1e-12);
+        QVERIFY(std::abs(evaluation.means().at("macro_f1") - 4.0 / 14) < 1e-12);
+    }
+
     void evaluationWeighsExamplesAlike_data()
     {
         QTest::addColumn<qint64>("batch");
@@ -168,6 +226,7 @@ private Q_SLOTS:
         }
         QCOMPARE(evaluation.loss(), mean);
         QCOMPARE(evaluation.batchesDone(), batches);
+        QVERIFY(!evaluation.confusion(1));
         const Evaluation nothing(network, data, Split::Test, plan, c10::Device(c10::DeviceType::CPU), 0);
         QVERIFY(std::isnan(nothing.loss()));
     }
