@@ -4,6 +4,8 @@
 #include "projects/base/random.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -33,16 +35,27 @@ void mirror(Picture& picture)
     }
 }
 
+/// Returns the mean and the deviation of a channel.
+std::pair<double, double> normalOf(const projects::Augmentation& of, std::size_t channel)
+{
+    const double mean = channel == 0 ? of.mean : channel == 1 ? of.meanGreen : of.meanBlue;
+    const double deviation = channel == 0 ? of.deviation : channel == 1 ? of.deviationGreen : of.deviationBlue;
+    return {mean < 0 ? of.mean : mean, deviation > 0 ? deviation : of.deviation};
+}
+
 } // namespace
 
 void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out)
 {
-    const double scale = 1.0 / (255.0 * augmentation.deviation);
-    const double offset = augmentation.mean / augmentation.deviation;
     const auto channels = static_cast<std::size_t>(picture.form.channels);
     const std::size_t pixels = picture.values.size() / channels;
-    for (std::size_t i = 0; i < picture.values.size(); ++i) {
-        out[i % channels * pixels + i / channels] = static_cast<float>(picture.values[i] * scale - offset);
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const auto [mean, deviation] = normalOf(augmentation, channel);
+        const double scale = 1.0 / (255.0 * deviation);
+        const double offset = mean / deviation;
+        for (std::size_t i = 0; i < pixels; ++i) {
+            out[channel * pixels + i] = static_cast<float>(picture.values[i * channels + channel] * scale - offset);
+        }
     }
 }
 

@@ -9,8 +9,8 @@
 
 namespace residua::engine {
 
-/// Writes the values of a picture, normalised to (v / 255 − mean) / deviation, into `out` of form.values() numbers in
-/// the order [channels, height, width].
+/// Writes the values of a picture, normalised to (v / 255 − mean) / deviation of their channel, into `out` of
+/// form.values() numbers in the order [channels, height, width].
 void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out);
 
 /// Changes a training picture by the draws that `key` selects: pads it with black on each side and crops a part of its

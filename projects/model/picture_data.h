@@ -35,10 +35,14 @@ struct DrawnPictures {
 /// The normalisation of all pictures, and the random changes of those for training. Each picture that is drawn has its
 /// own changes, which its place in the order of the examples determines.
 struct Augmentation {
-    std::int64_t padding = 0; ///< black pixels added on each side before a part of the picture's size is cropped
-    bool flip = false;        ///< mirrors half of the pictures left to right
-    double mean = 0.5;        ///< subtracted from each value, where the range is 1
-    double deviation = 0.5;   ///< divides each value after that
+    std::int64_t padding = 0;    ///< black pixels added on each side before a part of the picture's size is cropped
+    bool flip = false;           ///< mirrors half of the pictures left to right
+    double mean = 0.5;      ///< subtracted from each value, where the range is 1; of red in colour pictures
+    double deviation = 0.5; ///< divides each value after that
+    double meanGreen = -1;  ///< the same of the other colours; −1: `mean`
+    double meanBlue = -1;
+    double deviationGreen = 0; ///< 0: `deviation`
+    double deviationBlue = 0;
     bool operator==(const Augmentation&) const = default;
 };
 

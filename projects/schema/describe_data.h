@@ -299,6 +299,7 @@ struct Fields<DrawnPictures> {
 template <>
 struct Fields<Augmentation> {
     static bool isUsed(const Project& project);
+    static bool hasColours(const Project& project); ///< true if pictures have three channels
 
     static constexpr void visit(auto&& v)
     {
@@ -311,14 +312,34 @@ struct Fields<Augmentation> {
           &Augmentation::flip);
         v({"mean",
            "mean",
-           "Subtracted from each value of a picture, where the range of values is 1.",
+           "Subtracted from each value of a picture, where the range of values is 1; of colour pictures from red.",
            {.range = Range::within(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
           &Augmentation::mean);
         v({"deviation",
            "deviation",
-           "Divides each value of a picture after that.",
+           "Divides each value of a picture after that; of colour pictures red.",
            {.range = Range::halfOpenLow(0, 1), .paper = "0.5 (ViT)", .where = when<isUsed>}},
           &Augmentation::deviation);
+        v({"mean_green",
+           "mean of green",
+           "Subtracted from the green values of a colour picture; -1: the mean.",
+           {.range = Range::within(-1, 1), .where = when<hasColours>}},
+          &Augmentation::meanGreen);
+        v({"mean_blue",
+           "mean of blue",
+           "Subtracted from the blue values of a colour picture; -1: the mean.",
+           {.range = Range::within(-1, 1), .where = when<hasColours>}},
+          &Augmentation::meanBlue);
+        v({"deviation_green",
+           "deviation of green",
+           "Divides the green values of a colour picture after that; 0: the deviation.",
+           {.range = Range::within(0, 1), .where = when<hasColours>}},
+          &Augmentation::deviationGreen);
+        v({"deviation_blue",
+           "deviation of blue",
+           "Divides the blue values of a colour picture after that; 0: the deviation.",
+           {.range = Range::within(0, 1), .where = when<hasColours>}},
+          &Augmentation::deviationBlue);
     }
 };
 template <>

@@ -324,6 +324,12 @@ bool Fields<Augmentation>::isUsed(const Project& project)
            std::holds_alternative<DrawnPictures>(project.data.source);
 }
 
+bool Fields<Augmentation>::hasColours(const Project& project)
+{
+    const auto* const files = std::get_if<PictureData>(&project.data.source);
+    return isUsed(project) && (files == nullptr || files->channels == 3);
+}
+
 bool Fields<Masking>::isUsed(const Project& project)
 {
     return traitsOf(project.network.objective).targetOf == TargetOf::Hidden;

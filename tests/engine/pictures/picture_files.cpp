@@ -71,6 +71,15 @@ void writeFile(const std::filesystem::path& path, const std::string& bytes)
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
+Picture ramp(std::int64_t height, std::int64_t width, std::int64_t channels)
+{
+    Picture picture{{height, width, channels}, {}};
+    for (std::int64_t i = 0; i < picture.form.values(); ++i) {
+        picture.values.push_back(static_cast<std::uint8_t>(i * 7 % 251));
+    }
+    return picture;
+}
+
 std::string pngOf(const Picture& picture)
 {
     const auto& [height, width, channels] = picture.form;

@@ -3,6 +3,7 @@
 
 #include "engine/pictures/picture.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -10,6 +11,9 @@ namespace residua::engine {
 
 /// Writes a file, and its folders if they are missing.
 void writeFile(const std::filesystem::path& path, const std::string& bytes);
+
+/// Returns a picture in which each value tells its place.
+[[nodiscard]] Picture ramp(std::int64_t height, std::int64_t width, std::int64_t channels);
 
 // Files of pictures, as bytes. PNG may also have 4 channels (with opacity), WebP has 3 and is lossless.
 [[nodiscard]] std::string pngOf(const Picture& picture);

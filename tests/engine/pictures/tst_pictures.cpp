@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/pictures/augment.h"
 #include "engine/pictures/drawn_picture.h"
 #include "engine/pictures/picture_file.h"
 #include "engine/pictures/picture_set.h"
@@ -22,16 +21,6 @@ using residua::tests::gzipOf;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A picture in which each value tells its place.
-Picture ramp(std::int64_t height, std::int64_t width, std::int64_t channels)
-{
-    Picture picture{{height, width, channels}, {}};
-    for (std::int64_t i = 0; i < picture.form.values(); ++i) {
-        picture.values.push_back(static_cast<std::uint8_t>(i * 7 % 251));
-    }
-    return picture;
-}
 
 std::string errorOf(const fs::path& path)
 {
@@ -254,35 +243,6 @@ private slots:
         for (std::uint64_t i = 0; i < 30; ++i) {
             QCOMPARE(brightAreas(drawPicture({.size = 64, .noise = 0}, 5, i)), 2);
         }
-    }
-
-    void augmentationIsAFunctionOfItsKey()
-    {
-        const Picture picture = ramp(6, 5, 3);
-        const projects::Augmentation none;
-        Picture same = picture;
-        augment(same, none, 9);
-        QCOMPARE(same.values, picture.values);
-        std::set<std::vector<std::uint8_t>> seen;
-        for (std::uint64_t key = 0; key < 200; ++key) {
-            Picture one = picture;
-            augment(one, {.padding = 1, .flip = true}, key);
-            Picture again = picture;
-            augment(again, {.padding = 1, .flip = true}, key);
-            QCOMPARE(one.values, again.values);
-            seen.insert(one.values);
-        }
-        QCOMPARE(std::ssize(seen), 18); // nine places, mirrored or not
-        Picture far = picture;
-        augment(far, {.padding = 100}, 1);
-        QCOMPARE(std::ssize(far.values), picture.form.values());
-        std::array<float, 6> planes{};
-        normalise({{1, 2, 3}, {0, 51, 102, 153, 204, 255}}, {.mean = 0, .deviation = 1}, planes);
-        QCOMPARE(planes, (std::array<float, 6>{0, 0.6F, 0.2F, 0.8F, 0.4F, 1}));
-        std::array<float, 2> values{};
-        normalise({{1, 2, 1}, {0, 255}}, {.mean = 0.5, .deviation = 0.25}, values);
-        QCOMPARE(values[0], -2.0F);
-        QCOMPARE(values[1], 2.0F);
     }
 
 private:
