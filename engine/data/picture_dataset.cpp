@@ -17,6 +17,9 @@
 namespace residua::engine {
 namespace {
 
+/// The first number of the draws of batches, beyond those of pictures.
+constexpr std::uint64_t kOfBatches = std::uint64_t{1} << 62;
+
 /// Calls `work` with 0 … count − 1 on all cores, this thread among them, until it returns false.
 void onAllCores(std::size_t count, const std::function<bool(std::size_t)>& work)
 {
@@ -231,6 +234,9 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
     batch.batch = count;
     batch.time = 0;
     const auto values = static_cast<std::size_t>(m_form.values());
+    if (mixes()) { // the fields first, because a new one makes references to others invalid
+        batch.values<float>(3).assign(static_cast<std::size_t>(count), 0.0F);
+    }
     std::vector<std::int64_t>& labels = batch.values<std::int64_t>(1);
     std::vector<float>& inputs = batch.values<float>(0);
     labels.resize(static_cast<std::size_t>(count));
@@ -259,6 +265,9 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
         for (std::size_t i = 0; i < static_cast<std::size_t>(count) && fillRow(i); ++i) {
         }
     }
+    if (mixes() && status) {
+        batch.values<std::int64_t>(2) = labels;
+    }
     return status;
 }
 
@@ -276,7 +285,21 @@ Status PictureDataset::prepare(Batch& batch, const Request& request) const
     if (request.split != Split::Train) {
         return fillRows(batch, request.count, rowAt, {});
     }
-    return fillRows(batch, request.count, rowAt, keyOf);
+    Status status = fillRows(batch, request.count, rowAt, keyOf);
+    if (mixes() && status) {
+        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
+                                           kOfBatches + static_cast<std::uint64_t>(request.index));
+        mix(batch, mixedShare(m_augmentation.mixup, key));
+    }
+    return status;
+}
+
+void PictureDataset::mix(Batch& batch, double share) const
+{
+    mixWithPrevious(batch.values<float>(0), static_cast<std::size_t>(m_form.values()), share);
+    std::vector<std::int64_t>& mixed = batch.values<std::int64_t>(2);
+    std::rotate(mixed.begin(), mixed.end() - 1, mixed.end());
+    std::ranges::fill(batch.values<float>(3), static_cast<float>(share));
 }
 
 void PictureDataset::prepareAhead() const

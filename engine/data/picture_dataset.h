@@ -71,6 +71,10 @@ private:
     [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count,
                                   const std::function<const Row&(std::int64_t)>& rowAt,
                                   const std::function<std::uint64_t(std::int64_t)>& keyOf) const;
+    /// True if the examples have the fields of a mixture (projects::kMixedLabel).
+    [[nodiscard]] bool mixes() const { return m_augmentation.mixup > 0; }
+    /// Mixes each example of a batch with the one before it, by this share of the other.
+    void mix(Batch& batch, double share) const;
     [[nodiscard]] Status prepare(Batch& batch, const Request& request) const;
     void prepareAhead() const;
 

@@ -4,6 +4,7 @@
 #include "engine/api/matrix_name.h"
 #include "engine/ops/token_loss.h"
 #include "engine/runtime/host_path.h"
+#include "projects/nodes/example_schema.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
@@ -60,11 +61,22 @@ at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, double,
     return at::sum(error * error) / static_cast<double>(error.numel());
 }
 
-at::Tensor classification(at::Tensor output, const at::Tensor& target, double smoothing, const Pass&)
+/// Of mixed examples, the loss is that of both labels by their shares.
+at::Tensor classification(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass)
 {
-    const at::Tensor logits = atLeastSingle(output);
-    return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
-                                  at::Reduction::Mean, projects::kIgnoredTarget, smoothing);
+    const at::Tensor wide = atLeastSingle(output);
+    const at::Tensor logits = wide.view({-1, wide.size(-1)});
+    const auto lossOf = [&](const at::Tensor& labels, at::Reduction::Reduction reduction) {
+        return at::cross_entropy_loss(logits, labels.reshape({-1}).to(at::kLong), {}, reduction,
+                                      projects::kIgnoredTarget, smoothing);
+    };
+    const auto mixed = pass.inputs.find(projects::kMixedLabel);
+    if (mixed == pass.inputs.end()) {
+        return lossOf(target, at::Reduction::Mean);
+    }
+    const at::Tensor share = pass.inputs.at(projects::kMixedShare).to(logits.scalar_type());
+    const at::Tensor own = lossOf(target, at::Reduction::None);
+    return (own + share * (lossOf(mixed->second, at::Reduction::None) - own)).mean();
 }
 
 /// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.

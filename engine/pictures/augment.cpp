@@ -4,8 +4,10 @@
 #include "projects/base/random.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 namespace {
@@ -43,6 +45,21 @@ std::pair<double, double> normalOf(const projects::Augmentation& of, std::size_t
     return {mean < 0 ? of.mean : mean, deviation > 0 ? deviation : of.deviation};
 }
 
+/// Draws the logarithm of a number from Gamma(alpha, 1): Marsaglia and Tsang, 2000, for alpha + 1, times u^(1/alpha).
+double logOfGamma(double alpha, RandomStream& random)
+{
+    const double d = alpha + 1 - 1.0 / 3;
+    const double c = 1 / std::sqrt(9 * d);
+    for (;;) {
+        const double x = random.gaussian();
+        const double v = std::pow(1 + c * x, 3);
+        const double u = random.uniform();
+        if (v > 0 && std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) {
+            return std::log(d * v) + std::log(random.uniform()) / alpha;
+        }
+    }
+}
+
 } // namespace
 
 void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out)
@@ -70,6 +87,25 @@ void augment(Picture& picture, const projects::Augmentation& augmentation, std::
     }
     if (augmentation.flip && random.uniform() < 0.5) {
         mirror(picture);
+    }
+}
+
+double mixedShare(double alpha, std::uint64_t key)
+{
+    RandomStream random(key, streamOf(Stream::Changes));
+    const double first = logOfGamma(alpha, random);
+    const double second = logOfGamma(alpha, random);
+    return 1 / (1 + std::exp(std::abs(first - second)));
+}
+
+void mixWithPrevious(std::span<float> inputs, std::size_t size, double share)
+{
+    const auto other = static_cast<float>(share);
+    const std::span<float> last = inputs.last(size);
+    const std::vector<float> kept(last.begin(), last.end());
+    for (std::size_t i = inputs.size(); i > 0; --i) {
+        const float before = i > size ? inputs[i - 1 - size] : kept[i - 1];
+        inputs[i - 1] += other * (before - inputs[i - 1]);
     }
 }
 

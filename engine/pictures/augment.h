@@ -17,4 +17,10 @@ void normalise(const Picture& picture, const projects::Augmentation& augmentatio
 /// own size at a drawn place, then mirrors it with probability one half, each if the augmentation says so.
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key);
 
+/// Draws min(λ, 1 − λ) for λ from Beta(alpha, alpha): the share of the other example in a mixture. alpha > 0.
+[[nodiscard]] double mixedShare(double alpha, std::uint64_t key);
+/// Mixes each example of `inputs`, `size` numbers each, with the one before it, and the first with the last: it keeps
+/// 1 − share of itself.
+void mixWithPrevious(std::span<float> inputs, std::size_t size, double share);
+
 } // namespace residua::engine

@@ -33,10 +33,11 @@ struct DrawnPictures {
 };
 
 /// The normalisation of all pictures, and the random changes of those for training. Each picture that is drawn has its
-/// own changes, which its place in the order of the examples determines.
+/// own changes, which its place in the order of the examples determines; a batch has one share of mixup.
 struct Augmentation {
     std::int64_t padding = 0;    ///< black pixels added on each side before a part of the picture's size is cropped
     bool flip = false;           ///< mirrors half of the pictures left to right
+    double mixup = 0;       ///< α of mixup: each picture is mixed with another by a share from Beta(α, α); 0: not
     double mean = 0.5;      ///< subtracted from each value, where the range is 1; of red in colour pictures
     double deviation = 0.5; ///< divides each value after that
     double meanGreen = -1;  ///< the same of the other colours; −1: `mean`

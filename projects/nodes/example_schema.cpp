@@ -166,7 +166,17 @@ const ExampleField& ExampleSchema::first(FieldRole role) const
 
 ExampleSchema examplesOf(const DataSource& data)
 {
-    return std::visit([](const auto& source) { return schemaOf(source); }, data.source);
+    ExampleSchema schema = std::visit([](const auto& source) { return schemaOf(source); }, data.source);
+    const bool pictures =
+        std::holds_alternative<PictureData>(data.source) || std::holds_alternative<DrawnPictures>(data.source);
+    if (pictures && data.augmentation.mixup > 0) {
+        ExampleField label = schema.target();
+        label.name = kMixedLabel;
+        label.role = FieldRole::Mixture;
+        schema.fields.push_back(std::move(label));
+        schema.fields.push_back({kMixedShare, FieldRole::Mixture, {{kBatch}}});
+    }
+    return schema;
 }
 
 double unitsPerBatch(const DataSource& data, const TrainingPlan& plan)

@@ -25,7 +25,13 @@ enum class FieldRole {
     Target,    ///< compared with the head's output by the objective
     Condition, ///< feeds the graph ports of its name: a class, a time
     Mask,      ///< a condition that is 1 where the input has values and 0 where it is padded
+    Mixture,   ///< a further input of the objective (kMixedLabel, kMixedShare), which no graph reads
 };
+
+/// The fields of mixed examples: the label of the other example [batch], and its share of the mixture [batch], below
+/// 1/2 or equal to it. The loss is that of both labels by their shares.
+inline constexpr const char* kMixedLabel = "mixed label";
+inline constexpr const char* kMixedShare = "mixed share";
 
 /// An array that every example contains.
 struct ExampleField {

@@ -310,6 +310,12 @@ struct Fields<Augmentation> {
           &Augmentation::padding);
         v({"flip", "flip", "Mirrors half of the training pictures left to right.", {.where = when<isUsed>}},
           &Augmentation::flip);
+        v({"mixup",
+           "mixup",
+           "Each training picture and its label are mixed with another's by a share drawn from Beta(α, α); 0: not "
+           "mixed.",
+           {.unit = "α", .range = Range::within(0, 100), .paper = "0.2 (ViT-S/16)", .where = when<isUsed>}},
+          &Augmentation::mixup);
         v({"mean",
            "mean",
            "Subtracted from each value of a picture, where the range of values is 1; of colour pictures from red.",

@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -116,6 +117,54 @@ private slots:
         Batch same;
         QVERIFY(opened(project)->fillSequential(same, Split::Validation, 0, 1).ok());
         QVERIFY(same.fields == validated.fields);
+    }
+
+    /// A mixed batch is the one that is not mixed, each example with the one before it, by the batch's share.
+    void batchesAreMixed()
+    {
+        projects::Project project = drawnProject(40);
+        const auto plain = opened(project);
+        project.data.augmentation.mixup = 0.4;
+        const auto mixes = opened(project);
+        QCOMPARE(std::ssize(mixes->schema().fields), 4);
+        QVERIFY(mixes->schema() == projects::examplesOf(project.data));
+        QVERIFY(mixes->schema().conditions().empty()); // no graph reads them
+        std::set<float> shares;
+        for (std::int64_t index = 0; index < 4; ++index) {
+            Batch before;
+            Batch mixed;
+            QVERIFY(plain->fill(before, Split::Train, 3, index, 8).ok());
+            QVERIFY(mixes->fill(mixed, Split::Train, 3, index, 8).ok());
+            const auto& labels = before.values<std::int64_t>(1);
+            QVERIFY(mixed.values<std::int64_t>(1) == labels);
+            const std::vector<float>& share = mixed.values<float>(3);
+            QVERIFY(std::ranges::count(share, share.front()) == 8 && share.front() >= 0 && share.front() <= 0.5F);
+            shares.insert(share.front());
+            const std::size_t size = 3 * 12 * 12;
+            for (std::size_t i = 0; i < 8; ++i) {
+                const std::size_t other = (i + 7) % 8;
+                QCOMPARE(mixed.values<std::int64_t>(2)[i], labels[other]);
+                for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
+                    const auto& inputs = before.values<float>(0);
+                    const float expected =
+                        (1 - share[i]) * inputs[i * size + at] + share[i] * inputs[other * size + at];
+                    QVERIFY(std::abs(mixed.values<float>(0)[i * size + at] - expected) < 1e-5F);
+                }
+            }
+        }
+        QCOMPARE(std::ssize(shares), 4);
+        Batch held;
+        Batch same;
+        QVERIFY(mixes->fillSequential(held, Split::Validation, 0, 4).ok());
+        QVERIFY(plain->fillSequential(same, Split::Validation, 0, 4).ok());
+        QVERIFY(held.values<float>(0) == same.values<float>(0));
+        QVERIFY(held.values<std::int64_t>(2) == held.values<std::int64_t>(1));
+        QVERIFY(held.values<float>(3) == std::vector<float>(4, 0.0F));
+        Batch again;
+        Batch first;
+        QVERIFY(mixes->fill(again, Split::Train, 3, 2, 8).ok()); // asked for out of order
+        QVERIFY(opened(project)->fill(first, Split::Train, 3, 2, 8).ok());
+        QVERIFY(again.fields == first.fields);
     }
 
     void foldersAreSplit()

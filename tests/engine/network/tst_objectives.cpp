@@ -5,6 +5,7 @@
 #include "engine/network/objectives.h"
 #include "engine/ops/token_loss.h"
 #include "engine/runtime/host_path.h"
+#include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -141,6 +142,30 @@ private Q_SLOTS:
         const double own = nats.gather(1, labels.view({6, 1})).mean().item<double>();
         const double smoothed = entry.loss(logits, labels, 0.2, {}).item<double>();
         QVERIFY(std::abs(smoothed - (0.8 * own + 0.2 * nats.mean().item<double>())) < 1e-12);
+    }
+
+    /// Each of a mixture's labels counts by its share, smoothed like any other.
+    void mixedLabelsCountByTheirShares()
+    {
+        const engine::ObjectiveEntry& entry = engine::entryOf(projects::Objective::Classification);
+        const at::Tensor logits = randomTensor({6, kFeatures}, 3);
+        const at::Tensor labels = at::arange(6, at::kLong).remainder(kFeatures);
+        const at::Tensor others = (labels + 2).remainder(kFeatures);
+        const at::Tensor shares = at::arange(6, at::kDouble) / 10;
+        engine::Pass pass;
+        pass.inputs = {{projects::kMixedLabel, others}, {projects::kMixedShare, shares}};
+        for (const double smoothing : {0.0, 0.2}) {
+            // The cross-entropy with the targets of the mixture, written out.
+            at::Tensor target = at::zeros({6, kFeatures}, at::kDouble);
+            target.scatter_add_(1, labels.view({6, 1}), 1 - shares.view({6, 1}));
+            target.scatter_add_(1, others.view({6, 1}), shares.view({6, 1}));
+            target = target * (1 - smoothing) + smoothing / kFeatures;
+            const double expected = -(target * at::log_softmax(logits, -1)).sum().item<double>() / 6;
+            QVERIFY(std::abs(entry.loss(logits, labels, smoothing, pass).item<double>() - expected) < 1e-12);
+        }
+        pass.inputs[projects::kMixedShare] = at::zeros({6}, at::kDouble);
+        QCOMPARE(entry.loss(logits, labels, 0.1, pass).item<double>(),
+                 entry.loss(logits, labels, 0.1, {}).item<double>());
     }
 
     /// Row: the label, column: the largest output.

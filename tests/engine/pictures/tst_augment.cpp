@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace residua;
@@ -47,6 +48,38 @@ private slots:
         normalise({{1, 2, 1}, {0, 255}}, {.mean = 0.5, .deviation = 0.25}, values);
         QCOMPARE(values[0], -2.0F);
         QCOMPARE(values[1], 2.0F);
+    }
+
+    /// The share of Beta(α, α) below one half: its mean is that of min(λ, 1 − λ).
+    void mixedSharesAreOfBeta()
+    {
+        constexpr int kDraws = 20000;
+        const auto meanOf = [](double alpha) {
+            double sum = 0;
+            for (std::uint64_t key = 0; key < kDraws; ++key) {
+                const double share = mixedShare(alpha, splitMix(key));
+                if (!(share >= 0 && share <= 0.5)) {
+                    return -1.0;
+                }
+                sum += share;
+            }
+            return sum / kDraws;
+        };
+        QVERIFY(std::abs(meanOf(1) - 0.25) < 0.005);          // uniform
+        QVERIFY(std::abs(meanOf(2) - 0.3125) < 0.005);        // 1/2 − E|λ − 1/2|, with E|λ − 1/2| = 3/16
+        QVERIFY(std::abs(meanOf(0.5) - 0.1816901) < 0.005);   // the arcsine law: 1/2 − 1/π
+        QVERIFY(meanOf(0.001) >= 0 && meanOf(0.001) < 0.005); // almost always one of the two
+        QVERIFY(meanOf(100) > 0.45);
+    }
+
+    void examplesMixWithTheOneBefore()
+    {
+        std::vector<float> inputs{0, 8, 16, 24, 4, 4};
+        mixWithPrevious(inputs, 2, 0.25);
+        QCOMPARE(inputs, (std::vector<float>{1, 7, 12, 20, 7, 9}));
+        std::vector<float> one{3, 5};
+        mixWithPrevious(one, 2, 0.25);
+        QCOMPARE(one, (std::vector<float>{3, 5}));
     }
 
     /// ImageNet's means and deviations, on one pixel.

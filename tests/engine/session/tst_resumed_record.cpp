@@ -8,6 +8,7 @@
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
+#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
@@ -20,6 +21,7 @@
 #include <fstream>
 #include <future>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -70,6 +72,43 @@ private Q_SLOTS:
             return ended != nullptr && ended->run == RunId{2};
         }));
         QCOMPARE(readRunFile(fresh.runDirectory)->info.threads, usual);
+    }
+
+    /// Mixed pictures: losses, confusion matrix and F1 are those of a run that never
+    /// stopped, and the names of the classes are recorded.
+    void mixedPicturesGoOnAsIfNeverStopped()
+    {
+        projects::Project project = projects::findExample("small-vit")->project;
+        project.data.source = projects::DrawnPictures{.size = 32, .samples = 40};
+        project.data.augmentation = {.padding = 2, .flip = true, .mixup = 0.4};
+        project.network.stack.front().repeat = 1;
+        project.training.steps = 6;
+        project.training.batch = 4;
+        project.training.validateEvery = 3;
+        project.training.checkpointEvery = 2;
+        const auto losses = tests::lossesOf(project, m_folder / "whole");
+        QCOMPARE(losses.size(), std::size_t{6});
+        QVERIFY(tests::trainTo(project, m_folder / "parts", 2));
+        QCOMPARE(tests::resumeToEnd(m_folder / "parts"), std::string());
+        QCOMPARE(tests::recordedLosses(m_folder / "parts"), losses);
+        const auto whole = RunReader::open(m_folder / "whole");
+        const auto parts = RunReader::open(m_folder / "parts");
+        QVERIFY(whole && parts);
+        QCOMPARE(whole->matrixSteps(matrix::kConfusion), (std::vector<std::int64_t>{3, 6}));
+        for (const std::int64_t step : {3, 6}) {
+            const auto confusion = whole->matrix(matrix::kConfusion, step);
+            QVERIFY(confusion && confusion->rows == 10 && confusion->columns == 10);
+            QCOMPARE(std::accumulate(confusion->values.begin(), confusion->values.end(), 0.0F), 4.0F); // 10 % of 40
+            QCOMPARE(parts->matrix(matrix::kConfusion, step)->values, confusion->values);
+        }
+        QCOMPARE(whole->metric("macro_f1/validation").size(), std::size_t{2});
+        QVERIFY(whole->metric("macro_f1/validation") == parts->metric("macro_f1/validation"));
+        QVERIFY(whole->metric("f1/validation").empty()); // ten classes
+        QCOMPARE(std::ssize(whole->info()->classes), 10);
+        QCOMPARE(whole->info()->classes.front(), std::string("disc+ring"));
+        QVERIFY(parts->info()->classes == whole->info()->classes);
+        project.data.augmentation.mixup = 0;
+        QVERIFY(tests::lossesOf(project, m_folder / "unmixed").at(1) != losses.at(1));
     }
 
     /// The steps beyond the checkpoint are dropped, and so is what run.json says of them.
