@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/augment.h"
 
+#include "engine/pictures/random_operation.h"
 #include "projects/base/random.h"
 
 #include <algorithm>
@@ -87,6 +88,9 @@ void augment(Picture& picture, const projects::Augmentation& augmentation, std::
     }
     if (augmentation.flip && random.uniform() < 0.5) {
         mirror(picture);
+    }
+    for (std::int64_t i = 0; i < augmentation.operations; ++i) {
+        apply(picture, drawOperation(picture.form, augmentation.magnitude, random));
     }
 }
 

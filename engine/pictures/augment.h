@@ -14,7 +14,8 @@ namespace residua::engine {
 void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out);
 
 /// Changes a training picture by the draws that `key` selects: pads it with black on each side and crops a part of its
-/// own size at a drawn place, then mirrors it with probability one half, each if the augmentation says so.
+/// own size at a drawn place, then mirrors it with probability one half, then applies the operations of RandAugment,
+/// each if the augmentation says so.
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key);
 
 /// Draws min(λ, 1 − λ) for λ from Beta(alpha, alpha): the share of the other example in a mixture. alpha > 0.

@@ -37,6 +37,8 @@ struct DrawnPictures {
 struct Augmentation {
     std::int64_t padding = 0;    ///< black pixels added on each side before a part of the picture's size is cropped
     bool flip = false;           ///< mirrors half of the pictures left to right
+    std::int64_t operations = 0; ///< N of RandAugment: operations applied to each picture
+    double magnitude = 10;       ///< M of RandAugment: their strength, in tenths of the usual range
     double mixup = 0;       ///< α of mixup: each picture is mixed with another by a share from Beta(α, α); 0: not
     double mean = 0.5;      ///< subtracted from each value, where the range is 1; of red in colour pictures
     double deviation = 0.5; ///< divides each value after that

@@ -299,6 +299,7 @@ struct Fields<DrawnPictures> {
 template <>
 struct Fields<Augmentation> {
     static bool isUsed(const Project& project);
+    static bool isAltered(const Project& project);  ///< by RandAugment
     static bool hasColours(const Project& project); ///< true if pictures have three channels
 
     static constexpr void visit(auto&& v)
@@ -310,6 +311,16 @@ struct Fields<Augmentation> {
           &Augmentation::padding);
         v({"flip", "flip", "Mirrors half of the training pictures left to right.", {.where = when<isUsed>}},
           &Augmentation::flip);
+        v({"operations",
+           "operations",
+           "Random operations of RandAugment that are applied to each training picture.",
+           {.range = Range::within(0, 16), .paper = "2 (ViT-S/16)", .where = when<isUsed>}},
+          &Augmentation::operations);
+        v({"magnitude",
+           "magnitude",
+           "Strength of RandAugment's operations.",
+           {.range = Range::within(0, 30), .paper = "10 (ViT-S/16)", .where = when<isAltered>}},
+          &Augmentation::magnitude);
         v({"mixup",
            "mixup",
            "Each training picture and its label are mixed with another's by a share drawn from Beta(α, α); 0: not "

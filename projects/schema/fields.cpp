@@ -324,6 +324,11 @@ bool Fields<Augmentation>::isUsed(const Project& project)
            std::holds_alternative<DrawnPictures>(project.data.source);
 }
 
+bool Fields<Augmentation>::isAltered(const Project& project)
+{
+    return isUsed(project) && project.data.augmentation.operations > 0;
+}
+
 bool Fields<Augmentation>::hasColours(const Project& project)
 {
     const auto* const files = std::get_if<PictureData>(&project.data.source);

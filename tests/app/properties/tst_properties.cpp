@@ -81,6 +81,7 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         project.network.objective = projects::Objective::Classification;
     } else if (pointer.starts_with("/data/augmentation/")) {
         project.data.source = projects::DrawnPictures{};
+        project.data.augmentation.operations = 1;
     }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The normalisation and the random changes of pictures.
 #include "engine/pictures/augment.h"
+#include "engine/pictures/random_operation.h"
 #include "projects/base/random.h"
 #include "tests/engine/pictures/picture_files.h"
 #include "tests/support/test_program.h"
@@ -48,6 +49,132 @@ private slots:
         normalise({{1, 2, 1}, {0, 255}}, {.mean = 0.5, .deviation = 0.25}, values);
         QCOMPARE(values[0], -2.0F);
         QCOMPARE(values[1], 2.0F);
+    }
+
+    /// Every operation of RandAugment on a small picture, worked out by hand.
+    void operationsOnASmallPicture_data()
+    {
+        using enum PictureOperation;
+        QTest::addColumn<AppliedOperation>("operation");
+        QTest::addColumn<Picture>("before");
+        QTest::addColumn<QList<int>>("after");
+        const Picture grey{{2, 3, 1}, {10, 20, 30, 40, 50, 60}};
+        const Picture square{{3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+        const Picture high{{1, 4, 1}, {0, 100, 128, 200}};
+        const Picture red{{1, 2, 3}, {200, 100, 0, 50, 50, 50}}; // grey: 119 and 50
+        const auto row = [](const char* name, const AppliedOperation& operation, const Picture& before,
+                            const QList<int>& after) { QTest::newRow(name) << operation << before << after; };
+        row("auto contrast", {AutoContrast}, grey, {0, 51, 102, 153, 204, 255});
+        row("auto contrast of channels", {AutoContrast}, red, {255, 255, 0, 0, 0, 255});
+        row("auto contrast of one value", {AutoContrast}, {{1, 2, 1}, {9, 9}}, {9, 9});
+        row("equalise few", {Equalize}, grey, {10, 20, 30, 40, 50, 60});
+        row("invert", {Invert}, high, {255, 155, 127, 55});
+        row("rotate", {Rotate, 90}, square, {3, 6, 9, 2, 5, 8, 1, 4, 7});
+        row("rotate back", {Rotate, -90}, square, {7, 4, 1, 8, 5, 2, 9, 6, 3});
+        row("rotate by nothing", {Rotate, 0}, grey, {10, 20, 30, 40, 50, 60});
+        row("posterise", {Posterize, 1}, high, {0, 0, 128, 128});
+        row("posterise nothing", {Posterize, 8}, high, {0, 100, 128, 200});
+        row("solarise", {Solarize, 128}, high, {0, 100, 127, 55});
+        row("solarise nothing", {Solarize, 256}, high, {0, 100, 128, 200});
+        row("add below the middle", {SolarizeAdd, 60}, high, {60, 160, 128, 200});
+        row("add nothing", {SolarizeAdd, 0}, high, {0, 100, 128, 200});
+        row("without colour", {Colour, 0}, red, {119, 119, 119, 50, 50, 50});
+        row("same colour", {Colour, 1}, red, {200, 100, 0, 50, 50, 50});
+        row("more colour", {Colour, 1.5}, red, {240, 90, 0, 50, 50, 50});
+        row("half contrast", {Contrast, 0.5}, high, {53, 103, 117, 153}); // about 107
+        row("more contrast", {Contrast, 2}, high, {0, 93, 149, 255});
+        row("half brightness", {Brightness, 0.5}, high, {0, 50, 64, 100});
+        row("more brightness", {Brightness, 1.5}, high, {0, 150, 192, 255});
+        // The centre, 130, is smoothed to (8 · 0 + 5 · 130) / 13.
+        row("smooth", {Sharpness, 0}, {{3, 3, 1}, {0, 0, 0, 0, 130, 0, 0, 0, 0}}, {0, 0, 0, 0, 50, 0, 0, 0, 0});
+        row("sharpen", {Sharpness, 1.5}, {{3, 3, 1}, {0, 0, 0, 0, 130, 0, 0, 0, 0}}, {0, 0, 0, 0, 170, 0, 0, 0, 0});
+        row("shear along rows", {ShearX, 1}, square, {1, 2, 3, 5, 6, 128, 9, 128, 128});
+        row("shear along columns", {ShearY, 1}, square, {1, 5, 9, 4, 8, 128, 7, 128, 128});
+        row("translate", {TranslateX, 1}, square, {2, 3, 128, 5, 6, 128, 8, 9, 128});
+        row("translate up", {TranslateY, 2}, square, {7, 8, 9, 128, 128, 128, 128, 128, 128});
+        row("translate back", {TranslateX, -1}, square, {128, 1, 2, 128, 4, 5, 128, 7, 8});
+        row("cut out", {Cutout, 1, 1, 2}, square, {1, 128, 128, 4, 128, 128, 7, 8, 9});
+        row("cut out a corner", {Cutout, 2, 0, 0}, square, {128, 128, 3, 128, 128, 6, 7, 8, 9});
+        row("cut out nothing", {Cutout, 0, 1, 1}, square, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    }
+    void operationsOnASmallPicture()
+    {
+        QFETCH(AppliedOperation, operation);
+        QFETCH(Picture, before);
+        QFETCH(QList<int>, after);
+        apply(before, operation);
+        QCOMPARE(QList<int>(before.values.begin(), before.values.end()), after);
+    }
+
+    /// 512 pixels of the values 10, 20, 30 and 200: the step is (512 − 128) / 255 = 1, so the counts below each value,
+    /// 0, 128, 256 and 384, become its new value, at most 255.
+    void equalisedValuesAreEquallyFrequent()
+    {
+        Picture picture{{16, 32, 1}, {}};
+        for (const std::uint8_t value : {10, 20, 30, 200}) {
+            picture.values.insert(picture.values.end(), 128, value);
+        }
+        apply(picture, {PictureOperation::Equalize});
+        QCOMPARE(int{picture.values[0]}, 0);
+        QCOMPARE(int{picture.values[128]}, 128);
+        QCOMPARE(int{picture.values[256]}, 255);
+        QCOMPARE(int{picture.values[384]}, 255);
+    }
+
+    /// All operations come up, with the strength of their magnitude; at 0 those that move or add change nothing.
+    void operationsAreDrawn()
+    {
+        const PictureForm form{224, 224, 3};
+        std::map<PictureOperation, std::set<double>> amounts;
+        RandomStream random(5, 1);
+        for (int i = 0; i < 1000; ++i) {
+            const AppliedOperation drawn = drawOperation(form, 10, random);
+            QVERIFY(drawn.row >= 0 && drawn.row < 224 && drawn.column >= 0 && drawn.column < 224);
+            amounts[drawn.operation].insert(drawn.amount);
+        }
+        QCOMPARE(std::ssize(amounts), static_cast<std::ptrdiff_t>(PictureOperation::Count));
+        QVERIFY((amounts[PictureOperation::Rotate] == std::set<double>{-30, 30}));
+        QVERIFY((amounts[PictureOperation::TranslateX] == std::set<double>{-100, 100}));
+        QVERIFY((amounts[PictureOperation::Cutout] == std::set<double>{40}));
+        QVERIFY((amounts[PictureOperation::Posterize] == std::set<double>{4}));
+        QVERIFY((amounts[PictureOperation::Solarize] == std::set<double>{256}));
+        QVERIFY((amounts[PictureOperation::SolarizeAdd] == std::set<double>{110}));
+        QVERIFY(std::abs(*amounts[PictureOperation::Contrast].begin() - 1.9) < 1e-12);
+        QVERIFY(std::abs(*amounts[PictureOperation::ShearY].rbegin() - 0.3) < 1e-12);
+        const Picture picture = ramp(6, 5, 3);
+        std::set<PictureOperation> still;
+        for (int i = 0; i < 300; ++i) {
+            const AppliedOperation drawn = drawOperation(picture.form, 0, random);
+            Picture same = picture;
+            apply(same, drawn);
+            if (same.values == picture.values) {
+                still.insert(drawn.operation);
+            }
+        }
+        using enum PictureOperation;
+        for (const PictureOperation each : {Rotate, ShearX, ShearY, TranslateX, TranslateY, Cutout, SolarizeAdd}) {
+            QVERIFY(still.contains(each));
+        }
+    }
+
+    /// RandAugment follows from the key, and leaves the draws before it as they are.
+    void randAugmentFollowsFromItsKey()
+    {
+        const Picture picture = ramp(6, 5, 3);
+        const projects::Augmentation all{.padding = 1, .flip = true, .operations = 2, .magnitude = 9};
+        int changed = 0;
+        for (std::uint64_t key = 0; key < 100; ++key) {
+            Picture one = picture;
+            augment(one, all, key);
+            Picture again = picture;
+            augment(again, all, key);
+            QCOMPARE(one.values, again.values);
+            QVERIFY((one.form == picture.form));
+            Picture plain = picture;
+            augment(plain, {.padding = 1, .flip = true}, key);
+            changed += one.values != plain.values ? 1 : 0;
+        }
+        QVERIFY(changed > 60); // some operations change nothing, such as Solarize at a high magnitude
     }
 
     /// The share of Beta(α, α) below one half: its mean is that of min(λ, 1 − λ).

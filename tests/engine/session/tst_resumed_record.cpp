@@ -74,13 +74,13 @@ private Q_SLOTS:
         QCOMPARE(readRunFile(fresh.runDirectory)->info.threads, usual);
     }
 
-    /// Mixed pictures: losses, confusion matrix and F1 are those of a run that never
+    /// Pictures with every random change, and with mixup: losses, confusion matrix and F1 are those of a run that never
     /// stopped, and the names of the classes are recorded.
     void mixedPicturesGoOnAsIfNeverStopped()
     {
         projects::Project project = projects::findExample("small-vit")->project;
         project.data.source = projects::DrawnPictures{.size = 32, .samples = 40};
-        project.data.augmentation = {.padding = 2, .flip = true, .mixup = 0.4};
+        project.data.augmentation = {.padding = 2, .flip = true, .operations = 2, .magnitude = 7, .mixup = 0.4};
         project.network.stack.front().repeat = 1;
         project.training.steps = 6;
         project.training.batch = 4;
