@@ -140,6 +140,8 @@ void WindowActions::makeRuns(const Make& make)
                 Text::tr("Write a checkpoint, end this run and go on with the next in the queue"));
     sweep = make("sweep", "", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                  Text::tr("Train the project once for each of several values of a field"));
+    fed = make("fed", "", Text::tr("Show what is &fed first…"), {},
+               Text::tr("Show the first batch of training: pictures after their random changes, text as it is hidden"));
 }
 
 void WindowActions::makeCanvases(const Make& make)
@@ -191,7 +193,7 @@ void WindowActions::makeRunBar(const Make& make)
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,      depth,
+    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,      fed,         depth,
                             matrix,    block, schedule, saveBlock, exportPlot, floatPanel, exportReport};
     for (const auto& [action, layout] : layouts) {
         actions.append(action);
@@ -249,7 +251,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
     run->addSeparator();
     menus.runs = run->addMenu(Text::tr("Selected &runs"));
-    run->addActions({actions.sweep, actions.exportReport});
+    run->addActions({actions.fed, actions.sweep, actions.exportReport});
 
     QMenu* help = bar.addMenu(Text::tr("&Help"));
     help->addActions({actions.fiveMinutes, actions.explain, actions.methods, actions.keys});

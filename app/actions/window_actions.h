@@ -48,6 +48,7 @@ struct WindowActions {
     QAction* goOnWithQueue;
     QAction* skip;
     QAction* sweep;
+    QAction* fed;
     QAction* depth;
     QAction* matrix;
     QAction* block;

@@ -27,6 +27,7 @@
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/runs_panel.h"
+#include "app/start/fed_dialog.h"
 #include "app/start/start_page.h"
 #include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
@@ -157,6 +158,8 @@ void MainWindow::makeRunCommands()
     connect(m_runBar, &RunBar::deviceChosen, &m_analysis,
             [this](const engine::DeviceInfo& device) { m_analysis.setDevice(projects::deviceKindOf(device.key)); });
     hear(*m_trainingCommands);
+    connect(m_actions.fed, &QAction::triggered, this,
+            [this] { (new FedDialog(m_session.project(), m_session.directory(), this))->show(); });
     hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
     hear(*new RunCommands(m_session, m_engine, m_runs, *m_workspace, this));
     hear(*new SettingsCommands(m_session, *m_documents, *m_workspace, m_look, this));

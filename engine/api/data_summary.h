@@ -88,4 +88,28 @@ struct DataPreview {
                                               const std::filesystem::path& projectDirectory,
                                               const std::function<bool()>& wanted = {});
 
+/// One example of a batch, as the network is fed, for people.
+struct FedExample {
+    /// The text. A hidden token stands as "[shown→hidden]". Of vectors the first numbers; empty for pictures.
+    std::string input;
+    /// The class, of a mixture the two with their shares, or the first numbers of a vector. Empty if the target is the
+    /// text's own tokens.
+    std::string target;
+    bool operator==(const FedExample&) const = default;
+};
+
+/// The first micro-batch of a project's training.
+struct FedBatch {
+    std::vector<FedExample> examples;
+    /// A PNG with the pictures in rows of `columns`, as they are after every random change; empty for other data.
+    std::string sheet;
+    std::int64_t columns = 0;
+};
+
+/// Opens the data as training would and returns its first micro-batch, of at most `most` examples. Any thread. Calls
+/// `wanted` now and then; stops with an error once it returns false.
+[[nodiscard]] Result<FedBatch> firstFedBatch(const projects::Project& project,
+                                             const std::filesystem::path& projectDirectory, std::int64_t most,
+                                             const std::function<bool()>& wanted = {});
+
 } // namespace residua::engine

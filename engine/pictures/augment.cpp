@@ -77,6 +77,22 @@ void normalise(const Picture& picture, const projects::Augmentation& augmentatio
     }
 }
 
+Picture shownAgain(std::span<const float> values, const PictureForm& form, const projects::Augmentation& augmentation)
+{
+    Picture picture{form, std::vector<std::uint8_t>(values.size())};
+    const auto channels = static_cast<std::size_t>(form.channels);
+    const std::size_t pixels = values.size() / channels;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const auto [mean, deviation] = normalOf(augmentation, channel);
+        for (std::size_t i = 0; i < pixels; ++i) {
+            const double value = 255 * (values[channel * pixels + i] * deviation + mean);
+            picture.values[i * channels + channel] =
+                static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
+        }
+    }
+    return picture;
+}
+
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key)
 {
     RandomStream random(key, streamOf(Stream::Changes));

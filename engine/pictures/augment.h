@@ -13,6 +13,10 @@ namespace residua::engine {
 /// form.values() numbers in the order [channels, height, width].
 void normalise(const Picture& picture, const projects::Augmentation& augmentation, std::span<float> out);
 
+/// Returns the picture that normalise() made these values of. Values are rounded, and limited to 0 to 255.
+[[nodiscard]] Picture shownAgain(std::span<const float> values, const PictureForm& form,
+                                 const projects::Augmentation& augmentation);
+
 /// Changes a training picture by the draws that `key` selects: pads it with black on each side and crops a part of its
 /// own size at a drawn place, then mirrors it with probability one half, then applies the operations of RandAugment,
 /// each if the augmentation says so.

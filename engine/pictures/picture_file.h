@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace residua::engine {
 
@@ -23,5 +24,8 @@ inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
 [[nodiscard]] Result<Picture> decodePng(std::span<const std::byte> bytes);
 [[nodiscard]] Result<Picture> decodeJpeg(std::span<const std::byte> bytes);
 [[nodiscard]] Result<Picture> decodeWebp(std::span<const std::byte> bytes);
+
+/// Returns the picture as a PNG file.
+[[nodiscard]] std::string encodedPng(const Picture& picture);
 
 } // namespace residua::engine

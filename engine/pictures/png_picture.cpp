@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 
 #include <png.h>
@@ -83,6 +84,25 @@ Result<Picture> decodePng(std::span<const std::byte> bytes)
         return Error{"", early ? "is truncated" : "cannot be decoded: " + fault};
     }
     return picture;
+}
+
+std::string encodedPng(const Picture& picture)
+{
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = static_cast<png_uint_32>(picture.form.width);
+    image.height = static_cast<png_uint_32>(picture.form.height);
+    image.format = picture.form.channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+    png_alloc_size_t size = 0;
+    std::string file;
+    for (const bool writes : {false, true}) { // the first call only measures
+        file.resize(size);
+        if (png_image_write_to_memory(&image, writes ? file.data() : nullptr, &size, 0, picture.values.data(), 0,
+                                      nullptr) == 0) {
+            throw std::runtime_error(std::string("a PNG file cannot be made: ") + image.message);
+        }
+    }
+    return file;
 }
 
 } // namespace residua::engine

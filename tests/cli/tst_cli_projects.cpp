@@ -95,6 +95,29 @@ private slots:
         QVERIFY2(tune.code == 0 && tune.output.contains("accuracy"), qPrintable(tune.output + tune.errors));
     }
 
+    /// The first batch: pictures with their classes, also as a file, and text with its hidden tokens.
+    void dataShowsTheFirstBatch()
+    {
+        const QStringList pictures{"data", "small-vit", "--set", "data.source.samples=20"};
+        const Ran shown = run(pictures + QStringList{"--count", "3", "-o", path("batch.png")});
+        QVERIFY2(shown.code == 0, qPrintable(shown.errors));
+        QVERIFY2(shown.output.contains("row 2, column 1  →"), qPrintable(shown.output));
+        QFile sheet(path("batch.png"));
+        QVERIFY(sheet.open(QIODevice::ReadOnly));
+        QVERIFY(sheet.readAll().startsWith("\x89PNG"));
+        const QJsonArray examples = run(pictures + QStringList{"--json"}).json().object()["examples"].toArray();
+        QCOMPARE(examples.size(), 16);
+        QVERIFY(shown.output.contains(examples[2].toObject()["target"].toString()));
+        const Ran hidden = run({"data", "plain-language", "--set", "network.objective=masked_token", "--set",
+                                "data.masking.token=0", "--count", "2"});
+        QVERIFY2(hidden.code == 0, qPrintable(hidden.errors));
+        QCOMPARE(hidden.output.count('\n'), 2);
+        QVERIFY2(hidden.output.contains(QString::fromUtf8("→")), qPrintable(hidden.output));
+        const Ran refused = run({"data", "plain-language", "-o", path("text.png")});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.errors.contains("is for pictures"), qPrintable(refused.errors));
+    }
+
     /// Also where the directory is not written by its name.
     void newNamesTheProjectAfterItsDirectory()
     {

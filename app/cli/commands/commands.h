@@ -11,7 +11,7 @@
 namespace residua::cli {
 
 [[nodiscard]] std::vector<Command> newCommands();       ///< new
-[[nodiscard]] std::vector<Command> projectCommands();   ///< set, validate, info, diff
+[[nodiscard]] std::vector<Command> projectCommands();   ///< set, validate, info, data, diff
 [[nodiscard]] std::vector<Command> tokeniseCommands();  ///< tokenise
 [[nodiscard]] std::vector<Command> runCommands();       ///< train, resume
 [[nodiscard]] std::vector<Command> benchCommands();     ///< bench

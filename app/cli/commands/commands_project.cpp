@@ -4,6 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/computing.h"
+#include "app/cli/terminal/result_file.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "projects/base/text.h"
@@ -21,6 +22,9 @@ namespace residua::cli {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::int64_t kFedExamples = 16; ///< shown unless asked for others
+constexpr std::int64_t kMostFedExamples = 1024;
 
 /// Prints the problems, one per line, and returns them as JSON.
 json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
@@ -299,6 +303,49 @@ Exit runDiff(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// Prints or writes the first batch that training feeds to the network.
+Exit runData(const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    const NamedProject& opened = std::get<NamedProject>(named);
+    if (const auto error = obstacle(opened.document.project, console)) {
+        return console.fail(Exit::InvalidProject, *error);
+    }
+    const Result<engine::FedBatch> fed =
+        engine::firstFedBatch(opened.document.project, opened.directory, arguments.integer("count", kFedExamples));
+    if (!fed) {
+        return console.fail(Exit::InvalidProject, fed.error());
+    }
+    json list = json::array();
+    for (const engine::FedExample& example : fed->examples) {
+        list.push_back({{"input", example.input}, {"target", example.target}});
+    }
+    const std::string path = arguments.text("output");
+    if (!path.empty() && fed->sheet.empty()) {
+        return console.fail(Exit::Usage, {"--output", "is for pictures"});
+    }
+    if (isStandardOutput(path)) {
+        return console.fail(Exit::Usage, {"--output", "expected a file's name"});
+    }
+    const auto columns = static_cast<std::size_t>(fed->columns);
+    for (std::size_t i = 0; i < fed->examples.size(); ++i) {
+        const auto& [input, target] = fed->examples[i];
+        const std::string place =
+            columns == 0 ? std::to_string(i + 1)
+                         : "row " + std::to_string(i / columns + 1) + ", column " + std::to_string(i % columns + 1);
+        const std::string text = input.empty() ? std::string() : "  " + printable(input, LineEnds::Escape);
+        console.line(place + text + (target.empty() ? "" : "  → " + printable(target, LineEnds::Escape)));
+    }
+    if (path.empty()) {
+        console.value({{"examples", list}});
+        return Exit::Ok;
+    }
+    return deliver({path, fed->sheet, "sheet"}, "wrote " + path, {{"examples", list}, {"output", path}}, console);
+}
+
 } // namespace
 
 std::vector<Command> projectCommands()
@@ -322,6 +369,21 @@ std::vector<Command> projectCommands()
          "residua-cli info my-project --device cuda:0",
          {{projectArgument()}, {setOption(), deviceOption()}},
          &runInfo},
+        {"data",
+         "show the first batch that training feeds to the network: pictures after their random changes, text with its "
+         "hidden tokens as [shown→hidden], and the targets",
+         "residua-cli data small-vit -o batch.png",
+         {{projectArgument()},
+          {setOption(),
+           {"count",
+            OptionKind::Integer,
+            "N",
+            "at most N examples of the batch (default: " + std::to_string(kFedExamples) + ")",
+            {},
+            1,
+            kMostFedExamples},
+           {"output", OptionKind::Text, "FILE.png", "write the pictures too, in rows", "o"}}},
+         &runData},
         {"diff",
          "show what differs in meaning between two projects",
          "residua-cli diff my-project plain-language",

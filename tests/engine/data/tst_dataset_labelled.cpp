@@ -232,6 +232,14 @@ private Q_SLOTS:
         QVERIFY(preview.ok());
         QVERIFY(!preview->tokens.empty() && preview->tokens.size() <= 5); // without padding
         QCOMPARE(preview->text.size(), preview->tokens.size());
+        const auto fed = firstFedBatch(project, m_folder, 3);
+        QVERIFY(fed.ok() && fed->examples.size() == 3);
+        const std::vector<std::string> classes = (*Dataset::open(project, m_folder))->classes();
+        QVERIFY(classes.size() > 1);
+        for (const FedExample& example : fed->examples) {
+            QVERIFY(!example.input.empty() && example.input.size() <= 5);
+            QCOMPARE(std::ranges::count(classes, example.target), 1);
+        }
     }
 
 private:

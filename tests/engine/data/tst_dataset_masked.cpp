@@ -2,8 +2,11 @@
 // Masked tokens: windows of text in which some tokens are hidden.
 #include "dataset_harness.h"
 
+#include "engine/api/data_summary.h"
 #include "engine/data/masked_dataset.h"
 #include "tests/support/test_program.h"
+
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +159,27 @@ private Q_SLOTS:
     }
 
     /// All pieces of a word are predicted, or none; those of WordPiece after the first begin with "##".
+    /// The first batch for people has each hidden token beside what is shown in its place: with that undone, it is the
+    /// text.
+    void theFirstBatchIsShown()
+    {
+        m_project.training.batch = 6;
+        const auto fed = firstFedBatch(m_project, m_folder, 4);
+        QVERIFY(fed.ok() && fed->sheet.empty());
+        QCOMPARE(std::ssize(fed->examples), 4);
+        Batch whole;
+        QVERIFY(m_plain->fill(whole, Split::Train, m_project.seeds.order, 0, 6).ok());
+        const QRegularExpression hidden(QString::fromUtf8("\\[[^→]*→(.)\\]"));
+        for (std::size_t row = 0; row < 4; ++row) {
+            QString text = QString::fromStdString(fed->examples[row].input);
+            QCOMPARE(text.count(hidden), 6); // 15 % of 40
+            const auto first = tokensIn(whole).begin() + static_cast<std::ptrdiff_t>(row) * kMaskedTime;
+            QCOMPARE(text.replace(hidden, QStringLiteral("\\1")),
+                     QString::fromStdString(m_plain->decode({first, first + kMaskedTime})));
+            QVERIFY(fed->examples[row].target.empty());
+        }
+    }
+
     void wordsAreWhole()
     {
         writeAll(m_folder / "tokenizer.json", R"({"version": "1.0", "added_tokens": [

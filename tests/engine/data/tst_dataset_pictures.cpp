@@ -3,6 +3,7 @@
 #include "engine/api/data_summary.h"
 #include "engine/data/dataset.h"
 #include "engine/data/fingerprint.h"
+#include "engine/pictures/picture_file.h"
 #include "tests/engine/pictures/picture_files.h"
 #include "tests/support/test_program.h"
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 using namespace residua;
 using namespace residua::engine;
@@ -165,6 +167,47 @@ private slots:
         QVERIFY(mixes->fill(again, Split::Train, 3, 2, 8).ok()); // asked for out of order
         QVERIFY(opened(project)->fill(first, Split::Train, 3, 2, 8).ok());
         QVERIFY(again.fields == first.fields);
+    }
+
+    /// The first batch of training for people: each picture after its changes, with its classes and their shares.
+    void theFirstBatchIsShown()
+    {
+        projects::Project project = drawnProject(40);
+        project.training.batch = 5;
+        project.data.augmentation.meanGreen = 0.1;
+        project.data.augmentation.deviationBlue = 0.3;
+        const auto fed = firstFedBatch(project, {}, 100);
+        QVERIFY(fed.ok());
+        QCOMPARE(std::ssize(fed->examples), 5);
+        QCOMPARE(fed->columns, 3);
+        Batch batch;
+        const auto dataset = opened(project);
+        QVERIFY(dataset->fill(batch, Split::Train, project.seeds.order, 0, 5).ok());
+        const auto sheet = decodePng(std::as_bytes(std::span(fed->sheet)));
+        QVERIFY(sheet.ok() && (sheet->form == PictureForm{2 * 14 - 2, 3 * 14 - 2, 3}));
+        for (std::int64_t i = 0; i < 5; ++i) {
+            QCOMPARE(
+                fed->examples[static_cast<std::size_t>(i)].target,
+                dataset
+                    ->classes()[static_cast<std::size_t>(batch.values<std::int64_t>(1)[static_cast<std::size_t>(i)])]);
+            // The centre of the picture, put back by hand: (x · deviation + mean) · 255 of each channel.
+            const auto value = [&](std::int64_t channel, double mean, double deviation) {
+                const auto at = static_cast<std::size_t>(((i * 3 + channel) * 12 + 6) * 12 + 6);
+                return std::lround(255 * (batch.values<float>(0)[at] * deviation + mean));
+            };
+            const std::int64_t pixel = ((i / 3 * 14 + 6) * sheet->form.width + i % 3 * 14 + 6) * 3;
+            const auto shown = [&](std::int64_t channel) {
+                return static_cast<long>(sheet->values[static_cast<std::size_t>(pixel + channel)]);
+            };
+            QCOMPARE(shown(0), value(0, 0.5, 0.5));
+            QCOMPARE(shown(1), value(1, 0.1, 0.5));
+            QCOMPARE(shown(2), value(2, 0.5, 0.3));
+        }
+        project.data.augmentation.mixup = 0.4;
+        const auto mixed = firstFedBatch(project, {}, 2);
+        QVERIFY(mixed.ok());
+        QCOMPARE(std::ssize(mixed->examples), 2);
+        QVERIFY(mixed->examples[0].target.find(" + ") != std::string::npos);
     }
 
     void foldersAreSplit()

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/data_summary.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <QDialog>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+
+class QLabel;
+class QPlainTextEdit;
+class QScrollArea;
+
+namespace residua::app {
+
+/// Shows the first batch that a project's training feeds to the network: pictures after their random changes with their
+/// labels, or texts with their hidden tokens. Reads the data on another thread. GUI thread.
+class FedDialog : public QDialog {
+    Q_OBJECT
+public:
+    FedDialog(const projects::Project& project, const std::filesystem::path& directory, QWidget* parent);
+    ~FedDialog() override;
+
+private:
+    void showBatch(const Result<engine::FedBatch>& fed);
+
+    QLabel* m_sheet;
+    QScrollArea* m_pictures;
+    QPlainTextEdit* m_examples;
+    std::shared_ptr<std::atomic<bool>> m_wanted; ///< false once the dialog is gone
+};
+
+} // namespace residua::app

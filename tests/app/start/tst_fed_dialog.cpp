@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first batch of training is shown before a run begins.
+#include "app/start/fed_dialog.h"
+#include "tests/app/window_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QLabel>
+#include <QPlainTextEdit>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestFedDialog : public WindowHarness {
+    Q_OBJECT
+
+private slots:
+    void cleanup() { m_window.reset(); }
+
+    void picturesAreShownWithTheirClasses()
+    {
+        projects::Project project = projects::findExample("small-vit")->project;
+        project.data.source = projects::DrawnPictures{.size = 32, .samples = 20};
+        project.data.augmentation.mixup = 0.4;
+        project.training.batch = 5;
+        const FedDialog* const dialog = opened(project);
+        QVERIFY(dialog);
+        const auto* const examples = dialog->findChild<QPlainTextEdit*>();
+        QTRY_VERIFY_WITH_TIMEOUT(examples->toPlainText().count('\n') == 4, kPatience);
+        QVERIFY2(examples->toPlainText().startsWith("row 1, column 1  → "), qPrintable(examples->toPlainText()));
+        QVERIFY(examples->toPlainText().contains(" + ")); // of two classes, by their shares
+        const QSize sheet = dialog->findChild<QLabel*>()->pixmap().size();
+        QCOMPARE(sheet, QSize(3 * 34 - 2, 2 * 34 - 2) * 6); // three columns and two rows, magnified
+    }
+
+    void textIsShownAsItIsHidden()
+    {
+        projects::Project project = quickLanguage();
+        project.network.objective = projects::Objective::MaskedToken;
+        project.data.masking.token = 0;
+        const FedDialog* const dialog = opened(project);
+        QVERIFY(dialog);
+        const auto* const examples = dialog->findChild<QPlainTextEdit*>();
+        QTRY_VERIFY_WITH_TIMEOUT(examples->toPlainText().contains(QString::fromUtf8("→")), kPatience);
+        QCOMPARE(examples->toPlainText().count('\n'), 1); // a batch of two
+    }
+
+private:
+    FedDialog* opened(const projects::Project& project)
+    {
+        openWindowOn(project);
+        auto* const action = m_window->findChild<QAction*>(QStringLiteral("fed"));
+        if (action == nullptr || !action->isEnabled()) {
+            return nullptr;
+        }
+        action->trigger();
+        return m_window->findChild<FedDialog*>();
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestFedDialog)
+#include "tst_fed_dialog.moc"
