@@ -168,7 +168,8 @@ Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, boo
                            const PreparationWatch& watch)
 {
     const std::size_t count = set.labels.size();
-    const bool holds = static_cast<std::uint64_t>(m_form.values()) * count <= mostTextInMemory();
+    const bool whole = m_augmentation.leastArea >= 1; // else a part of the original is read each time
+    const bool holds = whole && static_cast<std::uint64_t>(m_form.values()) * count <= mostTextInMemory();
     std::vector<std::vector<std::uint8_t>> held(holds ? count : 0);
     std::vector<std::optional<Error>> bad(count);
     std::mutex guard;
@@ -219,13 +220,16 @@ Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, boo
     return Done{};
 }
 
-Result<Picture> PictureDataset::pictureOf(const Row& row) const
+Result<Picture> PictureDataset::pictureOf(const Row& row, std::optional<std::uint64_t> key) const
 {
     if (!m_held[row.set].empty()) {
         return Picture{m_form, m_held[row.set][row.index]};
     }
-    return m_sets[row.set].read(row.index).transform(
-        [&](Picture picture) { return fitted(std::move(picture), m_form); });
+    return m_sets[row.set].read(row.index).transform([&](Picture picture) {
+        return key && m_augmentation.leastArea < 1
+                   ? randomPart(std::move(picture), m_augmentation.leastArea, m_form, *key)
+                   : fitted(std::move(picture), m_form);
+    });
 }
 
 Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::function<const Row&(std::int64_t)>& rowAt,
@@ -245,14 +249,15 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
     Status status = Done{};
     const auto fillRow = [&](std::size_t i) {
         const Row& row = rowAt(static_cast<std::int64_t>(i));
-        Result<Picture> picture = pictureOf(row);
+        const auto key = keyOf ? std::optional(keyOf(static_cast<std::int64_t>(i))) : std::nullopt;
+        Result<Picture> picture = pictureOf(row, key);
         if (!picture) {
             const std::scoped_lock lock(guard);
             status = picture.error();
             return false;
         }
-        if (keyOf) {
-            augment(*picture, m_augmentation, keyOf(static_cast<std::int64_t>(i)));
+        if (key) {
+            augment(*picture, m_augmentation, *key);
         }
         labels[i] = row.label;
         normalise(*picture, m_augmentation, std::span(inputs).subspan(i * values, values));

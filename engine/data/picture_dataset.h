@@ -66,7 +66,8 @@ private:
     [[nodiscard]] Status add(PictureSet set, const std::vector<Split>& splits, bool skipBad,
                              const PreparationWatch& watch);
     [[nodiscard]] const std::vector<Row>& rowsOf(Split split) const { return m_rows[static_cast<std::size_t>(split)]; }
-    [[nodiscard]] Result<Picture> pictureOf(const Row& row) const;
+    /// Reads a picture in the network's form: with a key, a part of it that the key selects, if parts are drawn.
+    [[nodiscard]] Result<Picture> pictureOf(const Row& row, std::optional<std::uint64_t> key) const;
     /// Fills a batch with `count` rows. If `keyOf` is not null, it gives the key of each row's changes.
     [[nodiscard]] Status fillRows(Batch& batch, std::int64_t count,
                                   const std::function<const Row&(std::int64_t)>& rowAt,

@@ -93,6 +93,32 @@ Picture shownAgain(std::span<const float> values, const PictureForm& form, const
     return picture;
 }
 
+Picture randomPart(Picture picture, double leastArea, const PictureForm& form, std::uint64_t key)
+{
+    constexpr int kTries = 10;
+    constexpr double kNarrowest = 3.0 / 4;
+    constexpr double kWidest = 4.0 / 3;
+    RandomStream random(key, streamOf(Stream::Crops));
+    const auto [height, width, channels] = picture.form;
+    for (int i = 0; i < kTries; ++i) {
+        const double area = (leastArea + (1 - leastArea) * random.uniform()) * static_cast<double>(height * width);
+        const double aspect = kNarrowest + (kWidest - kNarrowest) * random.uniform();
+        const auto high = std::max<std::int64_t>(std::llround(std::sqrt(area / aspect)), 1);
+        const auto wide = std::max<std::int64_t>(std::llround(std::sqrt(area * aspect)), 1);
+        if (high <= height && wide <= width) {
+            const std::int64_t top = random.below(height - high + 1);
+            const std::int64_t left = random.below(width - wide + 1);
+            Picture part{{high, wide, channels}, {}};
+            for (std::int64_t y = top; y < top + high; ++y) {
+                const auto first = picture.values.begin() + (y * width + left) * channels;
+                part.values.insert(part.values.end(), first, first + wide * channels);
+            }
+            return stretched(std::move(part), form);
+        }
+    }
+    return stretched(std::move(picture), form);
+}
+
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key)
 {
     RandomStream random(key, streamOf(Stream::Changes));

@@ -72,18 +72,12 @@ Picture inChannels(Picture picture, std::int64_t channels)
     return picture;
 }
 
-} // namespace
-
-Picture fitted(Picture picture, const PictureForm& form)
+/// Returns the picture scaled by these factors, and its centre cropped to the form.
+Picture scaled(Picture picture, const PictureForm& form, double high, double wide)
 {
-    if (picture.form.height == form.height && picture.form.width == form.width) {
-        return inChannels(std::move(picture), form.channels);
-    }
     const PictureForm from = picture.form;
-    const double scale = std::max(static_cast<double>(form.height) / static_cast<double>(from.height),
-                                  static_cast<double>(form.width) / static_cast<double>(from.width));
     const std::vector<float> values(picture.values.begin(), picture.values.end());
-    const std::vector<Reach> columns = reachesOf(from.width, form.width, scale);
+    const std::vector<Reach> columns = reachesOf(from.width, form.width, wide);
     std::vector<float> narrow; // [from.height, form.width, channels]
     narrow.reserve(static_cast<std::size_t>(from.height * form.width * from.channels));
     for (std::int64_t y = 0; y < from.height; ++y) {
@@ -95,13 +89,34 @@ Picture fitted(Picture picture, const PictureForm& form)
     }
     Picture result{{form.height, form.width, from.channels}, {}};
     const std::int64_t stride = form.width * from.channels;
-    for (const Reach& row : reachesOf(from.height, form.height, scale)) {
+    for (const Reach& row : reachesOf(from.height, form.height, high)) {
         for (std::int64_t x = 0; x < stride; ++x) {
             const float value = std::clamp(summed(narrow.data() + x, stride, row), 0.0F, 255.0F);
             result.values.push_back(static_cast<std::uint8_t>(std::lround(value)));
         }
     }
     return inChannels(std::move(result), form.channels);
+}
+
+double ratio(std::int64_t to, std::int64_t from)
+{
+    return static_cast<double>(to) / static_cast<double>(from);
+}
+
+} // namespace
+
+Picture fitted(Picture picture, const PictureForm& form)
+{
+    const double scale = std::max(ratio(form.height, picture.form.height), ratio(form.width, picture.form.width));
+    const bool fits = picture.form.height == form.height && picture.form.width == form.width;
+    return fits ? inChannels(std::move(picture), form.channels) : scaled(std::move(picture), form, scale, scale);
+}
+
+Picture stretched(Picture picture, const PictureForm& form)
+{
+    const double high = ratio(form.height, picture.form.height);
+    const double wide = ratio(form.width, picture.form.width);
+    return scaled(std::move(picture), form, high, wide);
 }
 
 } // namespace residua::engine

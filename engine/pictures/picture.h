@@ -26,5 +26,7 @@ struct Picture {
 /// shrinks and by bilinear interpolation if it grows, and crops the centre. Grey is repeated in each channel; colour
 /// becomes grey by Rec. 601 luma. Returns an equal picture if it has that form.
 [[nodiscard]] Picture fitted(Picture picture, const PictureForm& form);
+/// Returns the same, but with each side scaled by itself, so that nothing is cropped.
+[[nodiscard]] Picture stretched(Picture picture, const PictureForm& form);
 
 } // namespace residua::engine

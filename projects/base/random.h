@@ -53,6 +53,7 @@ enum class Stream : std::uint64_t {
     Masking = 72, ///< tokens that are hidden; one stream per split from here on
     Rows = 76,    ///< the order in which rows are split
     Changes,      ///< random changes of pictures
+    Crops,        ///< parts of pictures
 };
 [[nodiscard]] constexpr std::uint64_t streamOf(Stream stream, std::uint64_t part = 0)
 {

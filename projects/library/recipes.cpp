@@ -128,7 +128,7 @@ Recipe vitS16()
     project.data.source =
         PictureData{.path = {}, .validationPath = {}, .height = kSide, .width = kSide, .channels = 3, .classes = 1000};
     project.data.validationFraction = 0.01;
-    project.data.augmentation.flip = true;
+    project.data.augmentation = {.leastArea = 0.05, .flip = true, .operations = 2, .magnitude = 10, .mixup = 0.2};
     network.objective = Objective::Classification;
     network.stem = patchStem(3, kSide, kSide);
     for (Node& node : network.stem.nodes) {

@@ -304,10 +304,19 @@ struct Fields<Augmentation> {
 
     static constexpr void visit(auto&& v)
     {
+        v({"least_area",
+           "least area",
+           "Training pictures are parts drawn at random with at least this share of the area, stretched to the input's "
+           "form; 1: the whole pictures.",
+           {.range = Range::halfOpenLow(0, 1),
+            .paper = "0.05 (ViT-S/16)",
+            .group = "augmentation",
+            .where = when<isUsed>}},
+          &Augmentation::leastArea);
         v({"padding",
            "padding",
            "Black pixels added on each side of a training picture before a random part of its size is cropped.",
-           {.unit = "pixels", .range = Range::within(0, kMostSide), .group = "augmentation", .where = when<isUsed>}},
+           {.unit = "pixels", .range = Range::within(0, kMostSide), .where = when<isUsed>}},
           &Augmentation::padding);
         v({"flip", "flip", "Mirrors half of the training pictures left to right.", {.where = when<isUsed>}},
           &Augmentation::flip);

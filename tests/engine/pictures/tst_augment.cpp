@@ -51,6 +51,28 @@ private slots:
         QCOMPARE(values[1], 2.0F);
     }
 
+    /// Of a ramp to the right, a part has a narrower range, and no part is mirrored or leaves the picture.
+    void partsLieInsideThePicture()
+    {
+        Picture ramp{{40, 40, 1}, {}};
+        for (int i = 0; i < 40 * 40; ++i) {
+            ramp.values.push_back(static_cast<std::uint8_t>(5 * (i % 40)));
+        }
+        std::set<int> ranges;
+        for (std::uint64_t key = 0; key < 200; ++key) {
+            const Picture part = randomPart(ramp, 0.05, {8, 8, 1}, key);
+            QCOMPARE(part.values, randomPart(ramp, 0.05, {8, 8, 1}, key).values);
+            QCOMPARE(part.form, (PictureForm{8, 8, 1}));
+            QVERIFY(std::is_sorted(part.values.begin(), part.values.begin() + 8));
+            ranges.insert(part.values[7] - part.values[0]);
+        }
+        // The narrowest has a width of 40 · √(0.05 · 3/4), the widest all 40 columns; 7 of 8 columns lie between.
+        QVERIFY2(*ranges.begin() >= 25 && *ranges.begin() < 60, qPrintable(QString::number(*ranges.begin())));
+        QVERIFY2(*ranges.rbegin() > 150 && *ranges.rbegin() < 195, qPrintable(QString::number(*ranges.rbegin())));
+        const Picture whole = randomPart(ramp, 1, {40, 40, 1}, 3); // no part of another ratio has its area
+        QCOMPARE(whole.form, ramp.form);
+    }
+
     /// Every operation of RandAugment on a small picture, worked out by hand.
     void operationsOnASmallPicture_data()
     {
