@@ -116,7 +116,7 @@ struct Opener {
 
     Opened operator()(const projects::SyntheticLanguage& source) const
     {
-        // Of an objective that hides tokens, the last token is the mask.
+        // If the objective hides tokens, the last token is the mask.
         const bool hides = projects::traitsOf(project.network.objective).targetOf == projects::TargetOf::Hidden;
         projects::SyntheticLanguage spoken = source;
         spoken.vocabulary -= hides ? 1 : 0;

@@ -61,7 +61,7 @@ at::Tensor meanSquaredError(at::Tensor output, const at::Tensor& target, double,
     return at::sum(error * error) / static_cast<double>(error.numel());
 }
 
-/// Of mixed examples, the loss is that of both labels by their shares.
+/// The loss of mixed examples is that of both labels by their shares.
 at::Tensor classification(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass)
 {
     const at::Tensor wide = atLeastSingle(output);

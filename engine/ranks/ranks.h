@@ -13,7 +13,7 @@
 
 namespace residua::engine {
 
-/// What rank 0 shares before each step; anything else ends the run.
+/// The word that rank 0 shares before each step. Any other word ends the run.
 inline constexpr const char* kRankStep = "step";
 
 /// The processes that train one run together, each on a part of every batch. Rank 0 records. Engine thread.

@@ -29,7 +29,7 @@ std::string absoluteText(const std::filesystem::path& path)
     return path.empty() ? std::string() : std::filesystem::absolute(path).string();
 }
 
-/// What rank 0 has called.
+/// A run that rank 0 calls the others to.
 struct Call {
     projects::Project project;
     std::filesystem::path projectDirectory;

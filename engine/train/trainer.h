@@ -97,7 +97,7 @@ public:
     [[nodiscard]] std::int64_t unitsPerStep() const;
 
 private:
-    /// Which part of a micro-batch is read: all of it, or that of this rank.
+    /// The part of a micro-batch that is read: all of it, or that of this rank.
     enum class Part { Whole, OfRank };
     [[nodiscard]] Result<DeviceBatch> nextBatch(Part part);
     /// Returns the pass of training step `step`, with its use of layers.

@@ -13,7 +13,7 @@
 
 namespace residua::projects {
 
-/// What a model is trained to do, which decides its head and its data.
+/// The task of a model. It decides the head and the data.
 enum class ModelTask {
     NextToken,
     MaskedToken,

@@ -67,7 +67,7 @@ private slots:
         QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
     }
 
-    /// What hidden tokens have taught is where the classifier starts.
+    /// A classifier starts from the weights of a network for hidden tokens.
     void aTrainedBertIsFineTuned()
     {
         QByteArray words;

@@ -158,7 +158,7 @@ private slots:
         }
     }
 
-    /// A run of two ranks goes on with four, and with one.
+    /// A run of two ranks is resumed with four, and with one.
     void anotherNumberOfRanksResumes()
     {
         save(wired("dca"));

@@ -59,7 +59,7 @@ private Q_SLOTS:
         m_project.data.masking.token = kMaskByte;
     }
 
-    /// Of any tokeniser, though the byte of the mask cannot be typed.
+    /// With any tokeniser, though the byte of the mask cannot be typed.
     void promptsMayHideTokens()
     {
         const auto dataset = opened(m_project);

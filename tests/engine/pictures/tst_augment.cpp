@@ -51,7 +51,7 @@ private slots:
         QCOMPARE(values[1], 2.0F);
     }
 
-    /// Of a ramp to the right, a part has a narrower range, and no part is mirrored or leaves the picture.
+    /// A part of a ramp to the right has a narrower range. No part is mirrored or leaves the picture.
     void partsLieInsideThePicture()
     {
         Picture ramp{{40, 40, 1}, {}};

@@ -220,7 +220,7 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     QCOMPARE(project->schedule.stages.empty(), found->schedule.empty());
 }
 
-/// The same, with the topology of the paper and data that are named, has no problem but data that are not there.
+/// With the topology of the paper and with data that are named, a recipe has no errors.
 void TestPaperSizes::recipesHoldTogether_data()
 {
     recipesHaveThePapersSizes_data();

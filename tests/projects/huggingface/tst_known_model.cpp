@@ -394,7 +394,7 @@ private Q_SLOTS:
         QVERIFY2(got.error().text().find(message.toStdString()) != std::string::npos, got.error().text().c_str());
     }
 
-    /// Of BERT base with either head, and of ViT-S/16.
+    /// The parameters of BERT base with either head, and of ViT-S/16.
     void countsThePublishedParameters()
     {
         const std::string bert = R"("model_type": "bert", "vocab_size": 30522, "hidden_size": 768,
