@@ -24,14 +24,19 @@ namespace residua::app {
 
 namespace {
 
-/// Returns whether the run's model predicts masked tokens; nullopt if the run cannot be read yet. Any thread.
-std::optional<bool> fillsMasks(const std::string& run)
+/// Returns the use of the run's model; nullopt if the run cannot be read yet. Any thread.
+std::optional<SampleUse> sampleUseOf(const std::string& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    return project
-               ? std::optional(projects::traitsOf(project->network.objective).targetOf == projects::TargetOf::Hidden)
-               : std::nullopt;
+    if (!project) {
+        return std::nullopt;
+    }
+    const projects::Objective objective = project->network.objective;
+    const bool hides = projects::traitsOf(objective).targetOf == projects::TargetOf::Hidden;
+    return hides                                              ? SampleUse::Fill
+           : objective == projects::Objective::Classification ? SampleUse::Classify
+                                                              : SampleUse::Continue;
 }
 
 } // namespace
@@ -185,11 +190,11 @@ void RunCommands::showRunToSample()
     }
     if (run != m_known && !run.empty()) {
         inBackground(
-            this, [run] { return fillsMasks(run); },
-            [this, run](const std::optional<bool>& fills) {
-                if (fills && run == m_shown) {
+            this, [run] { return sampleUseOf(run); },
+            [this, run](const std::optional<SampleUse>& use) {
+                if (use && run == m_shown) {
                     m_known = run;
-                    m_workspace.view<SamplesPanel>().setFills(*fills);
+                    m_workspace.view<SamplesPanel>().setUse(*use);
                 }
             });
     }

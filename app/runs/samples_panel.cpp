@@ -60,7 +60,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
-    setFills(false);
+    setUse(SampleUse::Continue);
 }
 
 void SamplesPanel::layOut()
@@ -117,14 +117,24 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     showTexts();
 }
 
-void SamplesPanel::setFills(bool fills)
+void SamplesPanel::setUse(SampleUse use)
 {
-    m_sample->setText(fills ? tr("Fill") : tr("Sample"));
-    m_prompt->setPlaceholderText(fills ? tr("A text with [MASK] where a token is hidden")
-                                       : tr("Begin with … (else the data's beginning)"));
-    m_prompt->setAccessibleName(fills ? tr("Text with masked tokens") : tr("What the text begins with"));
-    m_tokens->setVisible(!fills);
-    m_temperature->setVisible(!fills);
+    struct Words {
+        QString button;
+        QString placeholder;
+        QString name;
+    };
+    const Words words =
+        use == SampleUse::Fill
+            ? Words{tr("Fill"), tr("A text with [MASK] where a token is hidden"), tr("Text with masked tokens")}
+        : use == SampleUse::Classify
+            ? Words{tr("Classify"), tr("A text (else the first held-out examples)"), tr("Text to classify")}
+            : Words{tr("Sample"), tr("Begin with … (else the data's beginning)"), tr("What the text begins with")};
+    m_sample->setText(words.button);
+    m_prompt->setPlaceholderText(words.placeholder);
+    m_prompt->setAccessibleName(words.name);
+    m_tokens->setVisible(use == SampleUse::Continue);
+    m_temperature->setVisible(use == SampleUse::Continue);
 }
 
 void SamplesPanel::noticeCheckpoint(const std::string& directory)

@@ -91,7 +91,8 @@ inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
 /// The number of candidates for a masked position unless SampleRequest::topK gives one.
 inline constexpr std::int64_t kCandidates = 5;
 /// Continues `prompt` with the language model of a checkpoint. A model of masked tokens instead gives candidates for
-/// each "[MASK]" in the prompt; it ignores `tokens`, `temperature` and `seed`.
+/// each "[MASK]" in the prompt, and a classifier the classes of the prompt, or without one of the first examples that
+/// are held out. Both ignore `tokens`, `temperature` and `seed`.
 struct SampleRequest {
     QueryTag tag{};
     std::filesystem::path runDirectory;
@@ -102,7 +103,7 @@ struct SampleRequest {
         prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
     std::int64_t tokens = 200;
     double temperature = 0.8; ///< 0: greedy
-    std::int64_t topK = 0;    ///< 0: off. For masked tokens the number of candidates; 0: kCandidates
+    std::int64_t topK = 0;    ///< 0: off. Of candidates their number; 0: kCandidates
     std::int64_t seed = 1;
 };
 /// Computes the mean loss on a part of the data.
@@ -298,12 +299,12 @@ struct DevicesListed {
     std::vector<DeviceInfo> devices;
 };
 struct TokenCandidate {
-    std::string token; ///< as its tokeniser writes it, such as "##ing"
+    std::string token; ///< as its tokeniser writes it, such as "##ing"; or the name of a class
     double probability = 0;
 };
-/// A masked token of a prompt.
+/// A masked token of a prompt, or an example that is classified.
 struct MaskedPosition {
-    std::int64_t position = 0;              ///< from 0, in tokens
+    std::int64_t position = 0;              ///< from 0, in tokens or examples
     std::vector<TokenCandidate> candidates; ///< the most probable first
 };
 struct SampleReady {

@@ -215,6 +215,11 @@ Result<std::vector<std::int64_t>> Dataset::encode(const std::string&) const
     return Error{"data", "the examples are no text: there is nothing to encode"};
 }
 
+Status Dataset::fillText(Batch&, const std::string&) const
+{
+    return Error{"data", "the examples are no labelled texts: leave the text out"};
+}
+
 std::string Dataset::decode(const std::vector<std::int64_t>&) const
 {
     return {};

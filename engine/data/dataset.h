@@ -123,6 +123,8 @@ public:
     /// cannot express. decode() returns valid UTF-8. Token files have no text; they use ids separated by spaces.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const;
+    /// Fills `batch` with one example of this text, with label 0. Errors: data of another kind, a text without tokens.
+    [[nodiscard]] virtual Status fillText(Batch& batch, const std::string& text) const;
     /// Returns the token that stands for hidden ones, for which encode() then takes each "[MASK]"; nullopt if the data
     /// hide none.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }

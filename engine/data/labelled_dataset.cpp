@@ -219,6 +219,18 @@ Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& tex
                : Result<std::vector<std::int64_t>>(row.error());
 }
 
+Status LabelledDataset::fillText(Batch& batch, const std::string& text) const
+{
+    const Status valid = checkUtf8(text, "text");
+    const Result<Row> row = valid ? encoded(text, nullptr) : Result<Row>(valid.error());
+    if (!row) {
+        return row.error();
+    }
+    prepare(batch, 1);
+    copyRow(batch, 0, *row);
+    return Done{};
+}
+
 std::string LabelledDataset::decode(const std::vector<std::int64_t>& tokens) const
 {
     return m_codec->decode(tokens);

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
+    [[nodiscard]] Status fillText(Batch& batch, const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
     [[nodiscard]] const TextCodec* codec() const override { return m_codec.get(); }
 

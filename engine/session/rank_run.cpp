@@ -123,7 +123,8 @@ Result<std::string> callRanks(const PreparedRun& run)
         return ranks ? Result<std::string>(run.device) : ranks.error();
     }
     if ((*ranks)->rank() > 0) {
-        return Error{"rank " + std::to_string((*ranks)->rank()), "trains along with rank 0 under train and resume only"};
+        return Error{"rank " + std::to_string((*ranks)->rank()),
+                     "trains along with rank 0 under train and resume only"};
     }
     if (const Status shared = checkShares(**ranks, run.project.training); !shared) {
         return shared.error();

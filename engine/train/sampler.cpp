@@ -12,6 +12,21 @@
 #include <numeric>
 
 namespace residua::engine {
+namespace {
+
+/// Returns the most probable of a row of logits.
+FilledToken bestOf(const at::Tensor& logits, std::int64_t position, std::int64_t count)
+{
+    FilledToken place{position, {}};
+    const at::Tensor row = logits.to(at::kDouble).to(at::kCPU);
+    const auto [best, which] = at::softmax(row, 0).topk(std::min(count, row.numel()));
+    for (std::int64_t rank = 0; rank < best.numel(); ++rank) {
+        place.candidates.emplace_back(which[rank].item<std::int64_t>(), best[rank].item<double>());
+    }
+    return place;
+}
+
+} // namespace
 
 TokenChooser::TokenChooser(double temperature, std::int64_t topK, std::int64_t seed)
     : m_temperature(temperature), m_topK(topK), m_random(static_cast<std::uint64_t>(seed), streamOf(Stream::Tokens))
@@ -72,6 +87,19 @@ void Sampler::extend(std::vector<std::int64_t>& tokens)
     tokens.push_back(m_chooser.choose({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())}));
 }
 
+std::vector<FilledToken> classesOf(CompiledNetwork& network, c10::Device device, const DeviceBatch& batch,
+                                   std::int64_t count, std::int64_t step)
+{
+    const at::NoGradGuard noGrad;
+    const c10::DeviceGuard current(device);
+    const at::Tensor logits = network.forward(batch, passAfter(step));
+    std::vector<FilledToken> found;
+    for (std::int64_t i = 0; i < logits.size(0); ++i) {
+        found.push_back(bestOf(logits[i], i, count));
+    }
+    return found;
+}
+
 std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,
                                        const std::vector<std::int64_t>& tokens, std::int64_t mask, std::int64_t count,
                                        std::int64_t step)
@@ -85,13 +113,7 @@ std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device dev
         if (tokens[i] != mask) {
             continue;
         }
-        FilledToken place{static_cast<std::int64_t>(i), {}};
-        const at::Tensor row = logits[place.position].to(at::kDouble).to(at::kCPU);
-        const auto [best, which] = at::softmax(row, 0).topk(std::min(count, row.numel()));
-        for (std::int64_t rank = 0; rank < best.numel(); ++rank) {
-            place.candidates.emplace_back(which[rank].item<std::int64_t>(), best[rank].item<double>());
-        }
-        filled.push_back(std::move(place));
+        filled.push_back(bestOf(logits[static_cast<std::int64_t>(i)], static_cast<std::int64_t>(i), count));
     }
     return filled;
 }

@@ -56,6 +56,10 @@ struct FilledToken {
     std::int64_t position = 0;
     std::vector<std::pair<std::int64_t, double>> candidates;
 };
+/// Returns the `count` most probable classes of each example of a batch, whose outputs are classes, after `step` steps.
+/// FilledToken::position is the number of the example.
+[[nodiscard]] std::vector<FilledToken> classesOf(CompiledNetwork& network, c10::Device device, const DeviceBatch& batch,
+                                                 std::int64_t count, std::int64_t step);
 /// Returns `count` candidates, or the whole vocabulary if it is smaller, for each token of the sequence that is `mask`.
 /// All are predicted at once from the tokens before and after them.
 [[nodiscard]] std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device device,

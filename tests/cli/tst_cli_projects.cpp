@@ -93,6 +93,15 @@ private slots:
         QVERIFY(!loaded.output.contains("layers.0.norm_ffn.weight") || !loaded.output.contains("not"));
         const Ran tune = run({"resume", path("second"), "--steps", "3"});
         QVERIFY2(tune.code == 0 && tune.output.contains("accuracy"), qPrintable(tune.output + tune.errors));
+        const Ran one = run({"sample", path("second"), "--prompt", "a dog", "--json"});
+        const QJsonArray said = one.json().object()["masked"].toArray();
+        QVERIFY2(said.size() == 1, qPrintable(one.output + one.errors));
+        const QJsonArray classes = said[0].toObject()["candidates"].toArray();
+        QCOMPARE(classes.size(), 2);
+        QCOMPARE(classes[0].toObject()["token"].toString(), one.json().object()["text"].toString());
+        QVERIFY(std::abs(classes[0].toObject()["probability"].toDouble() +
+                         classes[1].toObject()["probability"].toDouble() - 1) < 1e-6);
+        QVERIFY(run({"sample", path("second")}).output.contains("0 is labelled "));
     }
 
     /// The first batch: pictures with their classes, also as a file, and text with its hidden tokens.

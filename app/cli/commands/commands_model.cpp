@@ -95,7 +95,7 @@ Exit runEval(const Arguments& arguments, const Console& console)
 /// Shows the candidates of each masked position, and the text with the best ones.
 void showMasked(const engine::SampleReady& ready, const Console& console)
 {
-    std::vector<std::vector<std::string>> rows{{"position", "token", "probability"}};
+    std::vector<std::vector<std::string>> rows{{"place", "prediction", "probability"}};
     nlohmann::json places = nlohmann::json::array();
     for (const engine::MaskedPosition& place : ready.masked) {
         nlohmann::json candidates = nlohmann::json::array();
@@ -320,12 +320,14 @@ std::vector<Command> modelCommands()
            threadsOption()}},
          &runEval},
         {"sample",
-         "continue a text with a checkpoint's language model, or fill its masked tokens",
+         "continue a text with a checkpoint's language model, fill its masked tokens, or name classes",
          "residua-cli sample my-project/runs/first --tokens 20",
          {{kRunDirectory},
           {kFrom,
            {"prompt", OptionKind::Text, "TEXT",
-            "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it"},
+            "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it; a "
+            "classifier names its class, or those of the first "
+            "held-out examples"},
            {"tokens",
             OptionKind::Integer,
             "N",

@@ -5,7 +5,9 @@
 #include "engine/queries/base/run_use.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runtime/device.h"
+#include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
+#include "engine/train/precision.h"
 #include "engine/train/sampler.h"
 #include "engine/train/stability.h"
 #include "engine/train/tensor_io.h"
@@ -66,6 +68,9 @@ private:
         if (m_model->parts.dataset->maskToken()) {
             return filled();
         }
+        if (m_labelled.batch > 0) {
+            return classified();
+        }
         if (m_left <= 0) {
             return SampleReady{
                 m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes, {}};
@@ -83,6 +88,12 @@ private:
         }
         const TrainerParts& parts = model->parts;
         const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
+        if (parts.project.network.objective == projects::Objective::Classification) {
+            const Status filled = fillLabelled(*parts.dataset);
+            m_model.emplace(std::move(*model));
+            m_sampler.emplace(*m_model->parts.network, m_model->parts.device, SamplerOptions{});
+            return filled;
+        }
         if (!parts.dataset->schema().input().isTokens()) {
             return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
         }
@@ -114,6 +125,45 @@ private:
                                          .seed = m_request.seed,
                                          .step = m_model->step});
         return Done{};
+    }
+
+    /// Takes the prompt, or without one the first examples of the validation split, or else of the training split.
+    Status fillLabelled(const Dataset& dataset)
+    {
+        constexpr std::int64_t kShown = 8;
+        if (!m_request.prompt.empty()) {
+            return dataset.fillText(m_labelled, m_request.prompt);
+        }
+        const Status filled = dataset.fillSequential(m_labelled, Split::Validation, 0, kShown);
+        return !filled || m_labelled.batch > 0 ? filled : dataset.fillSequential(m_labelled, Split::Train, 0, kShown);
+    }
+
+    /// Predicts the classes of all of m_labelled.
+    Event classified()
+    {
+        const TrainerParts& parts = m_model->parts;
+        const std::vector<std::string> names = parts.dataset->classes();
+        const auto nameOf = [&](std::int64_t label) {
+            const auto at = static_cast<std::size_t>(label);
+            return at < names.size() ? names[at] : std::to_string(label);
+        };
+        const projects::ExampleSchema schema = parts.dataset->schema();
+        const DeviceBatch batch =
+            upload(m_labelled, schema, parts.device, parameterType(parts.project.training.precision));
+        const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}};
+        for (const FilledToken& each : classesOf(*parts.network, parts.device, batch, wanted, m_model->step)) {
+            MaskedPosition place{each.position, {}};
+            for (const auto& [label, probability] : each.candidates) {
+                place.candidates.push_back({nameOf(label), probability});
+            }
+            const std::int64_t label = m_labelled.values<std::int64_t>(1)[static_cast<std::size_t>(each.position)];
+            ready.text += (ready.text.empty() ? "" : "\n") +
+                          (m_request.prompt.empty() ? std::to_string(each.position) + " is labelled " + nameOf(label)
+                                                    : place.candidates.front().token);
+            ready.masked.push_back(std::move(place));
+        }
+        return ready;
     }
 
     /// Predicts the hidden tokens of the prompt at once.
@@ -160,6 +210,7 @@ private:
     }
 
     SampleRequest m_request;
+    Batch m_labelled; ///< the examples that a classifier is asked about
     std::optional<Model> m_model;
     std::optional<Sampler> m_sampler;
     std::vector<std::int64_t> m_tokens;
