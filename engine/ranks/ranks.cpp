@@ -22,6 +22,13 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kLibrary = "libresidua_ranks.so";
+// In its own scope: LibTorch exports another version of Gloo.
+#ifdef RESIDUA_SANITIZED
+// The sanitizers' own functions must come first, and do not allow DEEPBIND.
+constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
 constexpr std::chrono::minutes kMeeting{5};  ///< wait for the others at the start
 constexpr std::chrono::seconds kRollCall{3}; ///< wait for the others after a failure
 
@@ -36,8 +43,7 @@ Result<Library> openLibrary()
         return Error{kLibrary, "is not beside the program, so that it trains in one process only: install libgloo-dev "
                                "and build it again"};
     }
-    // In its own scope: LibTorch exports another version of Gloo.
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void* const library = dlopen(path.c_str(), kScope);
     void* const join = library != nullptr ? dlsym(library, kJoinRanks) : nullptr;
     if (join == nullptr) {
         const char* const why = dlerror();
