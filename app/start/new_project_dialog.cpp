@@ -39,7 +39,7 @@
 namespace residua::app {
 namespace {
 
-constexpr QSize kSize(760, 560);
+constexpr QSize kSize(760, 600);
 constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
 
@@ -285,7 +285,7 @@ void NewProjectDialog::chooseKind()
     {
         const QSignalBlocker quiet(m_recipe);
         m_recipe->clear();
-        m_recipe->addItem(tr("small, as the example"), QString());
+        m_recipe->addItem(tr("Small"), QString());
         for (const projects::Recipe& recipe : projects::recipes()) {
             if (projects::fitsRecipe(recipe, chosen)) {
                 m_recipe->addItem(QString::fromStdString(recipe.title), QString::fromStdString(recipe.name));
