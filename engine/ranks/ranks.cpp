@@ -13,9 +13,11 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace residua::engine {
@@ -29,8 +31,9 @@ constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
 #else
 constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 #endif
-constexpr std::chrono::minutes kMeeting{5};  ///< wait for the others at the start
-constexpr std::chrono::seconds kRollCall{3}; ///< wait for the others after a failure
+constexpr std::chrono::minutes kMeeting{5}; ///< wait for the others at the start
+constexpr std::chrono::seconds kPulse{1};
+constexpr std::chrono::seconds kRollCall{3}; ///< in which a living rank has a pulse
 
 struct Library {
     JoinRanks join = nullptr;
@@ -65,6 +68,11 @@ std::string ownHost(const std::string& storeHost)
     }
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : storeHost;
+}
+
+std::string pulseOf(int rank)
+{
+    return "pulse/" + std::to_string(rank);
 }
 
 } // namespace
@@ -107,6 +115,44 @@ private:
     c10::intrusive_ptr<c10d::TCPStore> m_store;
 };
 
+/// Says once a second that this rank is alive, on a connection of its own: the other is used by waiting calls.
+class Ranks::Pulse {
+public:
+    explicit Pulse(RankPlace place) : m_beating([this, place = std::move(place)] { beat(place); }) {}
+    ~Pulse()
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_quit = true;
+        }
+        m_wake.notify_one();
+        m_beating.join();
+    }
+    Pulse(const Pulse&) = delete;
+    Pulse& operator=(const Pulse&) = delete;
+
+private:
+    void beat(RankPlace place)
+    {
+        place.keepsStore = false;
+        try {
+            Store store(place);
+            std::unique_lock lock(m_mutex);
+            for (std::int64_t count = 0; !m_quit; ++count) {
+                store.set(pulseOf(place.rank), std::to_string(count));
+                m_wake.wait_for(lock, kPulse);
+            }
+        } catch (const std::exception&) {
+            // The store has gone. The next exchange says so.
+        }
+    }
+
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    bool m_quit = false;
+    std::thread m_beating; ///< last, because it uses the other members
+};
+
 Ranks::Ranks(const RankPlace& place) : m_place(place) {}
 
 Ranks::~Ranks() = default;
@@ -127,6 +173,7 @@ Result<Ranks*> Ranks::ofProcess()
         ranks->m_store = std::make_unique<Store>(*place);
         ranks->m_group.reset(
             library->join(place->rank, place->count, ownHost(place->storeHost).c_str(), *ranks->m_store));
+        ranks->m_pulse = std::make_unique<Pulse>(*place);
         joined = std::move(ranks);
     } catch (const std::exception& error) {
         return Error{"rank " + std::to_string(place->rank),
@@ -136,18 +183,28 @@ Result<Ranks*> Ranks::ofProcess()
     return joined.get();
 }
 
-/// Names the ranks that do not answer.
+/// Names the ranks that have no pulse.
 std::string Ranks::missing()
 {
     std::vector<std::string> names;
-    try {
-        m_store->set("here/" + std::to_string(m_place.rank), "1");
+    const auto pulses = [this] {
+        std::vector<std::string> counts;
         for (int rank = 0; rank < m_place.count; ++rank) {
-            if (!m_store->waits("here/" + std::to_string(rank), kRollCall)) {
+            counts.push_back(m_store->waits(pulseOf(rank), kPulse) ? m_store->get(pulseOf(rank)) : std::string());
+        }
+        return counts;
+    };
+    try {
+        const std::vector<std::string> before = pulses();
+        std::this_thread::sleep_for(kRollCall);
+        const std::vector<std::string> after = pulses();
+        for (int rank = 0; rank < m_place.count; ++rank) {
+            const auto at = static_cast<std::size_t>(rank);
+            if (rank != m_place.rank && before[at] == after[at]) {
                 names.push_back("rank " + std::to_string(rank));
             }
         }
-        (void)m_store->get("here/" + std::to_string(m_place.rank));
+        (void)m_store->get(pulseOf(m_place.rank));
     } catch (const std::exception&) {
         names = {"rank 0"}; // the store has gone with it
     }

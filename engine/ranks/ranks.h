@@ -42,6 +42,7 @@ public:
 
 private:
     class Store;
+    class Pulse;
 
     explicit Ranks(const RankPlace& place);
     [[nodiscard]] std::string missing();
@@ -50,6 +51,7 @@ private:
     RankPlace m_place;
     std::unique_ptr<Store> m_store;
     std::unique_ptr<RankGroup> m_group;
+    std::unique_ptr<Pulse> m_pulse;
     bool m_isBroken = false; ///< true once a rank has ended
 };
 

@@ -80,12 +80,12 @@ private slots:
         write("words.txt", words);
         write("rows.csv", rows);
         const QStringList small{"--recipe", "small-bert", "--layers", "2", "--width", "16"};
-        QCOMPARE(run(QStringList{"new", path("bert"), "--data", path("words.txt")} + small).code, 0);
+        QCOMPARE(run(QStringList{"new", path("hidden"), "--data", path("words.txt")} + small).code, 0);
         QCOMPARE(run(QStringList{"new", path("tuned"), "--data", path("rows.csv")} + small).code, 0);
         const projects::Project tuned = opened("tuned");
         QVERIFY(tuned.network.objective == projects::Objective::Classification);
         const Ran trained =
-            run({"train", path("bert"), "--run", path("first"), "--steps", "2", "--set", "data.masking.token=1"});
+            run({"train", path("hidden"), "--run", path("first"), "--steps", "2", "--set", "data.masking.token=1"});
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
         const Ran loaded = run({"import", path("first/checkpoints/step-00000002/model.safetensors"), "--onto",
                                 path("tuned"), "-o", path("second")});

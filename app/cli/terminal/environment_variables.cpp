@@ -29,6 +29,8 @@ std::span<const EnvironmentVariable> environmentVariables()
         {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "
                                          "the package"},
         {"RESIDUA_KEEP_MEMORY", "0: memory of tensors on the CPU is given back at once, and not kept for the next"},
+        {"RESIDUA_RANKS",
+         "file of the library through which ranks exchange gradients (default: found beside the program)"},
         {"RESIDUA_KERNELS", "file of the library of GPU kernels (default: found beside the program)"},
         {"RESIDUA_PARQUET", "file of the library that reads Parquet (default: found beside the program)"},
         {"RESIDUA_PYTHON", "the Python, with PyTorch, onnx and onnxscript, that export --to onnx starts"},
