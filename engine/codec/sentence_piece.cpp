@@ -14,14 +14,6 @@ namespace {
 
 constexpr const char* kLibrary = "libresidua_sentencepiece.so";
 
-// Resolves symbols in the library and its dependencies first, so that SentencePiece finds its own variables.
-#ifdef RESIDUA_SANITIZED
-// The sanitizers' own functions must come first, and do not allow DEEPBIND.
-constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
-#else
-constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
-
 /// Opens the library once for the process; it is never closed.
 Result<const SentencePieceTable*> openTable()
 {
@@ -30,15 +22,13 @@ Result<const SentencePieceTable*> openTable()
         return Error{kLibrary, "is not installed beside the program, so that SentencePiece models cannot be read: "
                                "install it again, or use another tokeniser"};
     }
-    void* const library = dlopen(path.c_str(), kScope);
-    if (library == nullptr) {
-        const char* const why = dlerror();
+    const Result<void*> library = openLibrary(path, SymbolScope::Own);
+    if (!library) {
         return Error{path.string(), "does not load, so that SentencePiece models cannot be read (" +
-                                        std::string(why != nullptr ? why : "no reason given") +
-                                        "): install SentencePiece, or use another tokeniser"};
+                                        library.error().message + "): install SentencePiece, or use another tokeniser"};
     }
     using TableFunction = const SentencePieceTable* (*)();
-    const auto table = reinterpret_cast<TableFunction>(dlsym(library, kSentencePieceTableSymbol));
+    const auto table = reinterpret_cast<TableFunction>(dlsym(*library, kSentencePieceTableSymbol));
     if (table == nullptr || table()->version != kSentencePieceTableVersion) {
         return Error{path.string(), "is not of this version of the program: install both again"};
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/host/own_library.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 namespace residua::engine {
@@ -20,6 +22,21 @@ std::filesystem::path findOwnLibrary(const std::string& file, const char* enviro
         }
     }
     return {};
+}
+
+Result<void*> openLibrary(const std::filesystem::path& library, SymbolScope scope)
+{
+#ifdef RESIDUA_SANITIZED
+    constexpr int kOwn = 0;
+#else
+    constexpr int kOwn = RTLD_DEEPBIND;
+#endif
+    void* const opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | (scope == SymbolScope::Own ? kOwn : 0));
+    if (opened == nullptr) {
+        const char* const why = dlerror();
+        return Error{{}, why != nullptr ? why : "no reason given"};
+    }
+    return opened;
 }
 
 } // namespace residua::engine

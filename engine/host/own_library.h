@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
+
 #include <filesystem>
 #include <string>
 
@@ -11,5 +13,11 @@ namespace residua::engine {
 /// Empty if it is not found.
 [[nodiscard]] std::filesystem::path findOwnLibrary(const std::string& file, const char* environment,
                                                    const std::string& folder);
+
+/// Own: a library's symbols are looked up in it and in what it is linked with first, for one that shares names with
+/// LibTorch (not under sanitizers, whose own functions must come first). Program: in the program first.
+enum class SymbolScope { Own, Program };
+/// Opens a library, which is never closed. Returns its handle for dlsym(), or the loader's reason, without a place.
+[[nodiscard]] Result<void*> openLibrary(const std::filesystem::path& library, SymbolScope scope);
 
 } // namespace residua::engine

@@ -24,13 +24,6 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kLibrary = "libresidua_ranks.so";
-// In its own scope: LibTorch exports another version of Gloo.
-#ifdef RESIDUA_SANITIZED
-// The sanitizers' own functions must come first, and do not allow DEEPBIND.
-constexpr int kScope = RTLD_NOW | RTLD_LOCAL;
-#else
-constexpr int kScope = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
 constexpr std::chrono::minutes kMeeting{5}; ///< wait for the others at the start
 constexpr std::chrono::seconds kPulse{1};
 constexpr std::chrono::seconds kRollCall{3}; ///< in which a living rank has a pulse
@@ -46,11 +39,11 @@ Result<Library> openLibrary()
         return Error{kLibrary, "is not beside the program, so that it trains in one process only: install libgloo-dev "
                                "and build it again"};
     }
-    void* const library = dlopen(path.c_str(), kScope);
-    void* const join = library != nullptr ? dlsym(library, kJoinRanks) : nullptr;
+    const Result<void*> library = openLibrary(path, SymbolScope::Own); // LibTorch exports another version of Gloo
+    void* const join = library ? dlsym(*library, kJoinRanks) : nullptr;
     if (join == nullptr) {
-        const char* const why = dlerror();
-        return Error{path.string(), "does not load (" + std::string(why != nullptr ? why : "no reason given") + ")"};
+        return Error{path.string(), library ? "is not of this version of the program: install both again"
+                                            : "does not load (" + library.error().message + ")"};
     }
     return Library{reinterpret_cast<JoinRanks>(join)};
 }

@@ -45,16 +45,15 @@ Result<const ParquetTable*> openParquetTable()
                          std::string(kOtherWay)};
     }
     // Arrow exports no names of the program's other libraries, so it needs no symbol scope of its own.
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        const char* const why = dlerror();
+    const Result<void*> library = openLibrary(path, SymbolScope::Program);
+    if (!library) {
         return Error{{},
                      "is a Parquet file, and Apache Arrow, which reads such files, does not load (" +
-                         std::string(why != nullptr ? why : "no reason given") +
+                         library.error().message +
                          "): residua-setup, or in a checkout packaging/setup.sh, installs it; " + kOtherWay};
     }
     using TableFunction = const ParquetTable* (*)();
-    const auto table = reinterpret_cast<TableFunction>(dlsym(library, kParquetTableSymbol));
+    const auto table = reinterpret_cast<TableFunction>(dlsym(*library, kParquetTableSymbol));
     if (table == nullptr || table()->version != kParquetTableVersion) {
         return Error{{},
                      "cannot be read: " + path.string() +
