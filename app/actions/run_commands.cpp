@@ -25,18 +25,11 @@ namespace residua::app {
 namespace {
 
 /// Returns the use of the run's model; nullopt if the run cannot be read yet. Any thread.
-std::optional<SampleUse> sampleUseOf(const std::string& run)
+std::optional<projects::SampleUse> sampleUseOf(const std::string& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    if (!project) {
-        return std::nullopt;
-    }
-    const projects::Objective objective = project->network.objective;
-    const bool hides = projects::traitsOf(objective).targetOf == projects::TargetOf::Hidden;
-    return hides                                              ? SampleUse::Fill
-           : objective == projects::Objective::Classification ? SampleUse::Classify
-                                                              : SampleUse::Continue;
+    return project ? std::optional(projects::sampleUseOf(project->network.objective)) : std::nullopt;
 }
 
 } // namespace
@@ -191,7 +184,7 @@ void RunCommands::showRunToSample()
     if (run != m_known && !run.empty()) {
         inBackground(
             this, [run] { return sampleUseOf(run); },
-            [this, run](const std::optional<SampleUse>& use) {
+            [this, run](const std::optional<projects::SampleUse>& use) {
                 if (use && run == m_shown) {
                     m_known = run;
                     m_workspace.view<SamplesPanel>().setUse(*use);

@@ -60,7 +60,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
-    setUse(SampleUse::Continue);
+    setUse(projects::SampleUse::Continue);
 }
 
 void SamplesPanel::layOut()
@@ -117,8 +117,9 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     showTexts();
 }
 
-void SamplesPanel::setUse(SampleUse use)
+void SamplesPanel::setUse(projects::SampleUse use)
 {
+    using projects::SampleUse;
     struct Words {
         QString button;
         QString placeholder;

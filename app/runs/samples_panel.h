@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
+#include "projects/model/objective.h"
 
 #include <QWidget>
 
@@ -20,9 +21,6 @@ class QSpinBox;
 
 namespace residua::app {
 
-/// What a model does with a text: continue it, fill its masked tokens, or name its class.
-enum class SampleUse { Continue, Fill, Classify };
-
 /// Texts that a run's language model continues, or whose masked tokens it fills, listed by checkpoint. They are sampled
 /// on request, and after each checkpoint of the training run while the panel is visible. GUI thread.
 class SamplesPanel : public QWidget {
@@ -32,8 +30,8 @@ public:
 
     /// Sets the run whose texts are sampled and shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
-    /// Sets what the run's model does with a text.
-    void setUse(SampleUse use);
+    /// Sets the use of the run's model, which decides the words of the panel.
+    void setUse(projects::SampleUse use);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     void take(const std::string& directory, const engine::SampleReady& sample);

@@ -135,4 +135,20 @@ static_assert(hasEachObjective(kObjectives));
     return kObjectives[static_cast<std::size_t>(objective)];
 }
 
+/// The use of a trained model on a sample: it continues a text, fills the hidden tokens of one, or names classes.
+enum class SampleUse { None, Continue, Fill, Classify };
+[[nodiscard]] constexpr SampleUse sampleUseOf(Objective objective)
+{
+    const ObjectiveTraits& traits = traitsOf(objective);
+    switch (traits.targetOf) {
+    case TargetOf::Token:
+        return SampleUse::Continue;
+    case TargetOf::Hidden:
+        return SampleUse::Fill;
+    case TargetOf::Example:
+        break;
+    }
+    return traits.target == Element::Token ? SampleUse::Classify : SampleUse::None;
+}
+
 } // namespace residua::projects

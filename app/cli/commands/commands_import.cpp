@@ -20,15 +20,15 @@ namespace {
 
 constexpr engine::QueryTag kImport{1};
 
-/// Returns the command that tries the model: it continues a text, fills masked tokens, or is evaluated.
+/// Returns the command that tries the model.
 std::string trialOf(const std::filesystem::path& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    const auto target = project ? projects::traitsOf(project->network.objective).targetOf : projects::TargetOf::Example;
-    return target == projects::TargetOf::Example  ? "eval " + run.string()
-           : target == projects::TargetOf::Hidden ? "sample " + run.string() + " --prompt \"… [MASK] …\""
-                                                  : "sample " + run.string();
+    const auto use = project ? projects::sampleUseOf(project->network.objective) : projects::SampleUse::None;
+    return use == projects::SampleUse::None
+               ? "eval " + run.string()
+               : "sample " + run.string() + (use == projects::SampleUse::Fill ? " --prompt \"… [MASK] …\"" : "");
 }
 
 void showImport(const engine::ImportReady& ready, const Console& console)

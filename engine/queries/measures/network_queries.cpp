@@ -61,7 +61,7 @@ public:
 private:
     std::optional<Event> work() override
     {
-        if (!m_sampler) {
+        if (!m_model) {
             const Status begun = begin();
             return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
         }
@@ -88,10 +88,9 @@ private:
         }
         const TrainerParts& parts = model->parts;
         const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
-        if (parts.project.network.objective == projects::Objective::Classification) {
+        if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
             const Status filled = fillLabelled(*parts.dataset);
             m_model.emplace(std::move(*model));
-            m_sampler.emplace(*m_model->parts.network, m_model->parts.device, SamplerOptions{});
             return filled;
         }
         if (!parts.dataset->schema().input().isTokens()) {
