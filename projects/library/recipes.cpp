@@ -137,21 +137,8 @@ Recipe vitS16()
             node.params = {{"columns", kSide / 16}};
         }
     }
-    network.head = GraphBuilder()
-                       .node("input", "input")
-                       .node("norm", "layer_norm")
-                       .node("mean", "mean_pool")
-                       .node("pre_logits", "linear", {{"bias", true}})
-                       .node("tanh", "activation", {{"function", std::string("tanh")}})
-                       .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}, {"start", 0.0}})
-                       .node("output", "output")
-                       .wire("input", "norm")
-                       .wire("norm", "mean")
-                       .wire("mean", "pre_logits")
-                       .wire("pre_logits", "tanh")
-                       .wire("tanh", "classes")
-                       .wire("classes", "output")
-                       .build();
+    network.head = pooledHead("mean_pool");
+    std::ranges::find(network.head.nodes, "classes", &Node::name)->params["start"] = 0.0;
     Graph& block = network.blocks.front().graph;
     block = bidirectional(block);
     setParam(block, "activation", "function", std::string("gelu_tanh"));

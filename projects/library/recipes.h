@@ -17,8 +17,7 @@ struct Recipe {
     std::string topology; ///< the preset that the paper is about
     std::string schedule; ///< for scheduleFrom(); empty: every step trains all layers
 };
-/// dca-lm1b, dca-vit-s16, ancre-llama-60m, -130m, -350m, -1b, small-bert, raptr-bert-base, raptr-bert-large.
-/// Immutable; any thread.
+/// Returns the recipes in display order. Immutable; any thread.
 [[nodiscard]] const std::vector<Recipe>& recipes();
 /// Returns null for an unknown name.
 [[nodiscard]] const Recipe* findRecipe(const std::string& name);
