@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/environment.h"
 
+#include "engine/api/rank_place.h"
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -44,7 +46,9 @@ void prepareEnvironment()
         setenv(kProductMode, mode, 0);
     }
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-    setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
+    if (rankPlace()) {
+        setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
+    }
 }
 
 void startPrepared(char** arguments)

@@ -10,7 +10,7 @@ namespace residua::engine {
 ///   Read when OpenMP is loaded.
 /// - MKL: products whose bits do not depend on the number of threads, where it supports them. Read at the first
 ///   product.
-/// - LibTorch: no warnings on the terminal, with their stack traces, about a rank that has ended.
+/// - LibTorch, if this is one of several ranks: no warnings, with their stack traces, about a rank that has ended.
 /// - cuBLAS: the workspace with which it is deterministic. Read when CUDA starts.
 ///
 /// Must be called while the process has one thread, because setting an environment variable while another thread reads

@@ -52,4 +52,16 @@ std::optional<RankPlace> rankPlace()
     return std::nullopt;
 }
 
+Status checkShares(const projects::TrainingPlan& plan, std::int64_t ranks)
+{
+    if (ranks > 1 && plan.batching == projects::BatchKind::Full) {
+        return Error{"training · batching", "got full, expected random: several ranks share the batches of a run"};
+    }
+    if (plan.batch % ranks != 0) {
+        return Error{"training · batch", "got " + std::to_string(plan.batch) + ", expected a multiple of the " +
+                                             std::to_string(ranks) + " ranks, which share it"};
+    }
+    return Done{};
+}
+
 } // namespace residua::engine

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
+#include "projects/model/training_plan.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,5 +25,8 @@ struct RankPlace {
 /// SLURM_LOCALID) or Open MPI (OMPI_COMM_WORLD_RANK, …), each with MASTER_ADDR and MASTER_PORT. Nullopt if they are not
 /// set, or for one rank.
 [[nodiscard]] std::optional<RankPlace> rankPlace();
+
+/// Checks that so many ranks can share the batches of a run: they are drawn at random, and each rank has as many rows.
+[[nodiscard]] Status checkShares(const projects::TrainingPlan& plan, std::int64_t ranks);
 
 } // namespace residua::engine

@@ -58,9 +58,6 @@ ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter write
       m_loop(std::move(trainer)),
       m_recorder(std::move(writer), m_device, threads(), m_loop.lastStep())
 {
-    if (const Result<Ranks*> ranks = Ranks::ofProcess(); ranks && *ranks) {
-        this->trainer().joinRanks(**ranks);
-    }
 }
 
 ActiveRun::~ActiveRun()

@@ -12,18 +12,6 @@
 namespace residua::engine {
 namespace {
 
-Status checkShares(const Ranks& ranks, const projects::TrainingPlan& plan)
-{
-    if (plan.batching == projects::BatchKind::Full) {
-        return Error{"training · batching", "got full, expected random: several ranks share the batches of a run"};
-    }
-    if (plan.batch % ranks.count() != 0) {
-        return Error{"training · batch", "got " + std::to_string(plan.batch) + ", expected a multiple of the " +
-                                             std::to_string(ranks.count()) + " ranks, which share it"};
-    }
-    return Done{};
-}
-
 std::string absoluteText(const std::filesystem::path& path)
 {
     return path.empty() ? std::string() : std::filesystem::absolute(path).string();
@@ -70,7 +58,6 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
     if (!trainer) {
         return trainer.error();
     }
-    (*trainer)->joinRanks(ranks);
     sink(RunStarted{command.run,
                     {},
                     (*trainer)->stepsDone(),
@@ -98,6 +85,10 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
     if (const Status valid = checkProject(run.project); !valid) {
         return valid.error();
     }
+    const Result<Ranks*> ranks = Ranks::ofProcess();
+    if (!ranks) {
+        return ranks.error();
+    }
     Result<std::unique_ptr<Trainer>> made = Error{};
     const auto failure = attempt([&] {
         const FirstWeights weights = run.checkpoint ? FirstWeights::Loaded : FirstWeights::Initialised;
@@ -107,6 +98,7 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
             return;
         }
         auto trainer = std::make_unique<Trainer>(std::move(*parts));
+        trainer->joinRanks(*ranks);
         const Status loaded = run.checkpoint ? trainer->restore(*run.checkpoint) : Status(Done{});
         made = loaded ? Result<std::unique_ptr<Trainer>>(std::move(trainer)) : loaded.error();
     });
@@ -126,7 +118,7 @@ Result<std::string> callRanks(const PreparedRun& run)
         return Error{"rank " + std::to_string((*ranks)->rank()),
                      "trains along with rank 0 under train and resume only"};
     }
-    if (const Status shared = checkShares(**ranks, run.project.training); !shared) {
+    if (const Status shared = checkShares(run.project.training, (*ranks)->count()); !shared) {
         return shared.error();
     }
     const auto failure = attempt([&] {

@@ -23,7 +23,8 @@ struct PreparedRun {
     std::filesystem::path runDirectory = {}; ///< of the checkpoint
 };
 
-/// Opens the run's data, device and network, with the checkpoint's state. Errors name the place.
+/// Opens the run's data, device and network, with the checkpoint's state, as one of the ranks if there are several.
+/// Errors name the place.
 [[nodiscard]] Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches);
 
 /// On rank 0: calls the other ranks, if there are any, to train this run with it, and returns this rank's device.

@@ -49,8 +49,8 @@ public:
     explicit Trainer(TrainerParts parts);
 
     /// From now on, each step is shared with the other ranks: this one takes its part of every batch, and gradients
-    /// and losses are means over the ranks. `ranks` must outlive the trainer.
-    void joinRanks(Ranks& ranks) { m_ranks = &ranks; }
+    /// and losses are means over the ranks. `ranks` must outlive the trainer; null: it trains alone.
+    void joinRanks(Ranks* ranks) { m_ranks = ranks; }
     /// Resumes from a checkpoint of this project: the following steps are bit-equal to those of a run that was never
     /// interrupted.
     [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);

@@ -67,6 +67,27 @@ private slots:
         QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
     }
 
+    /// The script names as many ranks as GPUs, and goes on from the last checkpoint when it is submitted again.
+    void clusterScriptsStartTheRanks()
+    {
+        const Ran made = run({"cluster-script", "plain-language", "--gpus", "16", "--time", "1d2h30m"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        for (const char* const line :
+             {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=8\n", "#SBATCH --gpus-per-node=8\n",
+              "#SBATCH --time=1-02:30:00\n", " --resume-or-start --device cuda:0 --time-limit 1585m\n"}) {
+            QVERIFY2(made.output.contains(line), line);
+        }
+        QVERIFY(made.output.startsWith("#!/bin/sh\n"));
+        QProcess shell;
+        shell.start("sh", {"-n"});
+        shell.write(made.output.toUtf8());
+        shell.closeWriteChannel();
+        QCOMPARE(ended(shell).code, 0);
+        QVERIFY(run({"cluster-script", "plain-language", "--gpus", "3"}).errors.contains("multiple of the 3 ranks"));
+        QVERIFY(
+            run({"cluster-script", "plain-language", "--gpus", "12"}).errors.contains("multiple of the 8 of a node"));
+    }
+
     /// A classifier starts from the weights of a network for hidden tokens.
     void aTrainedBertIsFineTuned()
     {

@@ -2,6 +2,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "engine/api/rank_place.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
@@ -86,11 +87,8 @@ Exit runClusterScript(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, {"--gpus", "got " + std::to_string(gpus) + ", expected a multiple of the " +
                                                         std::to_string(perNode) + " of a node"});
     }
-    const std::int64_t batch = document.project.training.batch;
-    if (batch % gpus != 0) {
-        return console.fail(Exit::InvalidProject,
-                            {"training · batch", "got " + std::to_string(batch) + ", expected a multiple of the " +
-                                                     std::to_string(gpus) + " GPUs, which share it"});
+    if (const Status shared = engine::checkShares(document.project.training, gpus); !shared) {
+        return console.fail(Exit::InvalidProject, shared.error());
     }
     const std::chrono::seconds time = arguments.duration("time").value_or(std::chrono::hours(4));
     if (time <= 2 * kMargin) {

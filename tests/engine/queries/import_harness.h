@@ -48,8 +48,9 @@ Result<Ready> answerTo(Request request)
 [[nodiscard]] Result<engine::RetrofitReady> rewired(const std::filesystem::path& run,
                                                     const std::filesystem::path& newRun);
 
-/// How far the run's logits, the norms of its gradients, its greedy continuation and its candidates for a masked token
-/// are from `expected`, a case of model_cases.json or one that model_cases.py has made. Empty: near enough.
+/// Compares the run's logits, the norms of its gradients, its greedy continuation and its candidates for a masked token
+/// with `expected`, a case of model_cases.json or of model_cases.py. Returns what differs; empty if all are near
+/// enough.
 [[nodiscard]] QString faultOf(const std::filesystem::path& run, const QJsonObject& expected);
 
 /// All tensors of a folder, in however many files.
