@@ -90,7 +90,7 @@ struct DataPreview {
 
 /// One example of a batch, as the network is fed, for people.
 struct FedExample {
-    /// The text. A hidden token stands as "[shown→hidden]". Of vectors the first numbers; empty for pictures.
+    /// The text, in which a hidden token is "[shown→hidden]"; the first numbers of a vector; empty for pictures.
     std::string input;
     /// The class, of a mixture the two with their shares, or the first numbers of a vector. Empty if the target is the
     /// text's own tokens.

@@ -103,7 +103,7 @@ struct SampleRequest {
         prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
     std::int64_t tokens = 200;
     double temperature = 0.8; ///< 0: greedy
-    std::int64_t topK = 0;    ///< 0: off. Of candidates their number; 0: kCandidates
+    std::int64_t topK = 0;    ///< 0: off. For candidates it is their number; 0: kCandidates
     std::int64_t seed = 1;
 };
 /// Computes the mean loss on a part of the data.

@@ -125,8 +125,8 @@ public:
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const;
     /// Fills `batch` with one example of this text, with label 0. Errors: data of another kind, a text without tokens.
     [[nodiscard]] virtual Status fillText(Batch& batch, const std::string& text) const;
-    /// Returns the token that stands for hidden ones, for which encode() then takes each "[MASK]"; nullopt if the data
-    /// hide none.
+    /// Returns the token that hidden tokens become, which encode() also gives for each "[MASK]"; nullopt if the data
+    /// hide no tokens.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }
 };
 

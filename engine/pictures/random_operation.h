@@ -38,8 +38,8 @@ struct AppliedOperation {
 };
 
 /// Draws one of the operations with equal probability, the sign of a move, and the place of a square. The amount
-/// follows from `magnitude`, of which 10 is the usual maximum: 30 degrees, 4 bits, 256, the factor 1.9, a shear of 0.3,
-/// and for 224 pixels a move by 100 and a square of 80; lengths are in proportion to the picture's side.
+/// follows from `magnitude`. The usual maximum, 10, means 30 degrees, 4 bits, 256, the factor 1.9, a shear of 0.3, and
+/// for 224 pixels a move by 100 and a square of 80. Lengths are in proportion to the picture's side.
 [[nodiscard]] AppliedOperation drawOperation(const PictureForm& form, double magnitude, RandomStream& random);
 
 void apply(Picture& picture, const AppliedOperation& operation);

@@ -406,8 +406,8 @@ private slots:
         QCOMPARE(magnitudes[magnitudes.size() / 2], middle(resources::magnitude(0.5, resources::Theme::Light)));
     }
 
-    /// A confusion matrix has a part of its own, with names at its rows and columns, numbers where there are none, and
-    /// a scale from 0.
+    /// A confusion matrix has its own part of the report. Its classes have their names, or else numbers. Its scale
+    /// begins at 0.
     void confusionIsOfClasses()
     {
         const QTemporaryDir dir;

@@ -15,8 +15,9 @@ namespace residua::visualizers {
 
 class CellLabels;
 
-/// A matrix as coloured cells. Of weights, rows are targets j, from 1 at the top, and columns are sources i, from 0. Of
-/// classes, rows are the true and columns the predicted ones. Pointer and keys move from cell to cell. GUI thread.
+/// A matrix as coloured cells. For weights, rows are targets j, from 1 at the top, and columns are sources i, from 0.
+/// For a confusion matrix, rows are the true classes and columns the predicted ones. Pointer and keys move from cell to
+/// cell. GUI thread.
 class HeatmapGrid final : public Plot {
     Q_OBJECT
 public:

@@ -308,7 +308,7 @@ private Q_SLOTS:
         QVERIFY2(!found.ok() && found.error().place == "network", qPrintable(foundText(found)));
     }
 
-    /// Where several architectures make one network, the one that it came from is found, and its config with it.
+    /// If several architectures make one network, its own architecture is found, and its config.
     void staysWhatItCameFrom()
     {
         KnownModel model = smallModel("mistral");
