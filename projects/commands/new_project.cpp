@@ -8,6 +8,7 @@
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
@@ -52,31 +53,17 @@ void setWidth(Project& project, std::int64_t width)
 }
 
 /// Adds to the embedding of each token that of the text which it belongs to.
-Graph withSegments(const Graph& stem)
+Graph withSegments(Graph stem)
 {
-    GraphBuilder graph;
-    for (const Node& node : stem.nodes) {
-        graph.node(node.name, node.kind, node.params);
-    }
-    const auto nameOf = [&](NodeId id) { return stem.find(id)->name; };
-    std::string last;
-    std::string output;
-    for (const Wire& wire : stem.wires) {
-        if (roleOf(*stem.find(wire.to.node)) == NodeRole::GraphOutput) {
-            last = nameOf(wire.from.node);
-            output = nameOf(wire.to.node);
-        } else {
-            graph.wire(nameOf(wire.from.node) + "." + wire.from.port, nameOf(wire.to.node) + "." + wire.to.port);
-        }
-    }
-    return graph.node("segments", "input", {{kPortParam, std::string("segments")}})
-        .node("segment", "token_embedding", {{"vocab", std::int64_t{2}}})
-        .node("add_segment", "add")
-        .wire("segments", "segment")
-        .wire(last, "add_segment.in1")
-        .wire("segment", "add_segment.in2")
-        .wire("add_segment", output)
-        .build();
+    const auto tokens =
+        std::ranges::find(stem.nodes, NodeRole::TokenEmbedding, [](const Node& node) { return roleOf(node); });
+    const NodeId segments =
+        insertAfter(stem, tokens->id, "segment_embedding", "segment_embedding", {{kPairedParam, true}});
+    const NodeId input = stem.nextId();
+    stem.nodes.push_back({input, "input", kSegmentsPort, {{kPortParam, std::string(kSegmentsPort)}}});
+    stem.wires.push_back({{input, "out"}, {segments, kSegmentsPort}});
+    std::ranges::sort(stem.wires);
+    return stem;
 }
 
 /// Makes an encoder of labelled texts: attention in both directions that does not read padding, and `head`.

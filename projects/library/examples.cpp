@@ -28,10 +28,8 @@ Graph linearGraph(const std::string& out)
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("project", "linear", {{"out", out}, {"bias", true}})
-        .node("output", "output")
-        .wire("input", "project")
-        .wire("project", "output")
+        .then("project", "linear", {{"out", out}, {"bias", true}})
+        .then("output", "output")
         .build();
 }
 

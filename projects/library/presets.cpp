@@ -196,14 +196,10 @@ Graph mlp()
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("up", "linear", {{"out", text("4*d")}, {"bias", true}})
-        .node("relu", "activation", {{"function", text("relu")}})
-        .node("down", "linear", {{"bias", true}})
-        .node("output", "output")
-        .wire("input", "up")
-        .wire("up", "relu")
-        .wire("relu", "down")
-        .wire("down", "output")
+        .then("up", "linear", {{"out", text("4*d")}, {"bias", true}})
+        .then("relu", "activation", {{"function", text("relu")}})
+        .then("down", "linear", {{"bias", true}})
+        .then("output", "output")
         .build();
 }
 
@@ -211,10 +207,8 @@ Graph single(const std::string& kind, std::map<std::string, ParamValue> params)
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("weight", kind, std::move(params))
-        .node("output", "output")
-        .wire("input", "weight")
-        .wire("weight", "output")
+        .then("weight", kind, std::move(params))
+        .then("output", "output")
         .build();
 }
 
@@ -223,18 +217,12 @@ Graph bottleneck()
     const std::string narrow = "max(1, floor(d/4))";
     return GraphBuilder()
         .node("input", "input")
-        .node("reduce", "linear", {{"out", narrow}, {"bias", true}})
-        .node("relu_reduce", "activation", {{"function", text("relu")}})
-        .node("middle", "linear", {{"out", narrow}, {"bias", true}})
-        .node("relu_middle", "activation", {{"function", text("relu")}})
-        .node("expand", "linear", {{"bias", true}})
-        .node("output", "output")
-        .wire("input", "reduce")
-        .wire("reduce", "relu_reduce")
-        .wire("relu_reduce", "middle")
-        .wire("middle", "relu_middle")
-        .wire("relu_middle", "expand")
-        .wire("expand", "output")
+        .then("reduce", "linear", {{"out", narrow}, {"bias", true}})
+        .then("relu_reduce", "activation", {{"function", text("relu")}})
+        .then("middle", "linear", {{"out", narrow}, {"bias", true}})
+        .then("relu_middle", "activation", {{"function", text("relu")}})
+        .then("expand", "linear", {{"bias", true}})
+        .then("output", "output")
         .build();
 }
 
@@ -301,25 +289,16 @@ Graph withMask(Graph graph, const std::string& field)
 
 Graph tokenStem()
 {
-    return GraphBuilder()
-        .node("input", "input")
-        .node("embedding", "token_embedding")
-        .node("output", "output")
-        .wire("input", "embedding")
-        .wire("embedding", "output")
-        .build();
+    return GraphBuilder().node("input", "input").then("embedding", "token_embedding").then("output", "output").build();
 }
 
 Graph tokenHead()
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("norm", "rms_norm")
-        .node("logits", "linear", {{"out", text("vocab")}})
-        .node("output", "output")
-        .wire("input", "norm")
-        .wire("norm", "logits")
-        .wire("logits", "output")
+        .then("norm", "rms_norm")
+        .then("logits", "linear", {{"out", text("vocab")}})
+        .then("output", "output")
         .build();
 }
 
@@ -327,14 +306,10 @@ Graph bertStem(std::int64_t length)
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("embedding", "token_embedding")
-        .node("positions", "position_embedding", {{"length", length}})
-        .node("norm", "layer_norm")
-        .node("output", "output")
-        .wire("input", "embedding")
-        .wire("embedding", "positions")
-        .wire("positions", "norm")
-        .wire("norm", "output")
+        .then("embedding", "token_embedding")
+        .then("positions", "position_embedding", {{"length", length}})
+        .then("norm", "layer_norm")
+        .then("output", "output")
         .build();
 }
 
@@ -342,18 +317,12 @@ Graph maskedHead()
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("final_norm", "layer_norm")
-        .node("dense", "linear", {{"bias", true}})
-        .node("gelu", "activation", {{"function", text("gelu")}})
-        .node("norm", "layer_norm")
-        .node("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
-        .node("output", "output")
-        .wire("input", "final_norm")
-        .wire("final_norm", "dense")
-        .wire("dense", "gelu")
-        .wire("gelu", "norm")
-        .wire("norm", "logits")
-        .wire("logits", "output")
+        .then("final_norm", "layer_norm")
+        .then("dense", "linear", {{"bias", true}})
+        .then("gelu", "activation", {{"function", text("gelu")}})
+        .then("norm", "layer_norm")
+        .then("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
+        .then("output", "output")
         .build();
 }
 
@@ -361,18 +330,12 @@ Graph pooledHead(const std::string& pool)
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("final_norm", "layer_norm")
-        .node("pool", pool)
-        .node("pooler", "linear", {{"bias", true}})
-        .node("tanh", "activation", {{"function", text("tanh")}})
-        .node("classes", "linear", {{"out", text("out")}, {"bias", true}})
-        .node("output", "output")
-        .wire("input", "final_norm")
-        .wire("final_norm", "pool")
-        .wire("pool", "pooler")
-        .wire("pooler", "tanh")
-        .wire("tanh", "classes")
-        .wire("classes", "output")
+        .then("final_norm", "layer_norm")
+        .then("pool", pool)
+        .then("pooler", "linear", {{"bias", true}})
+        .then("tanh", "activation", {{"function", text("tanh")}})
+        .then("classes", "linear", {{"out", text("out")}, {"bias", true}})
+        .then("output", "output")
         .build();
 }
 
@@ -385,14 +348,10 @@ Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)
     }
     return GraphBuilder()
         .node("input", "input")
-        .node("image", "image", {{"channels", channels}, {"height", height}, {"width", width}})
-        .node("patches", "patchify", {{"patch", side}})
-        .node("positions", "position_embedding", {{"length", height / side * (width / side)}})
-        .node("output", "output")
-        .wire("input", "image")
-        .wire("image", "patches")
-        .wire("patches", "positions")
-        .wire("positions", "output")
+        .then("image", "image", {{"channels", channels}, {"height", height}, {"width", width}})
+        .then("patches", "patchify", {{"patch", side}})
+        .then("positions", "position_embedding", {{"length", height / side * (width / side)}})
+        .then("output", "output")
         .build();
 }
 
@@ -400,14 +359,10 @@ Graph classHead(const std::string& norm)
 {
     return GraphBuilder()
         .node("input", "input")
-        .node("norm", norm)
-        .node("mean", "mean_pool")
-        .node("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
-        .node("output", "output")
-        .wire("input", "norm")
-        .wire("norm", "mean")
-        .wire("mean", "classes")
-        .wire("classes", "output")
+        .then("norm", norm)
+        .then("mean", "mean_pool")
+        .then("classes", "linear", {{"out", std::string("out")}, {"bias", true}})
+        .then("output", "output")
         .build();
 }
 

@@ -17,21 +17,8 @@ constexpr double kDropout = 0.1; ///< of LM1B's example in Flax and of BERT
 /// Drops elements of the output of the node `name` while training.
 void dropAfter(Graph& graph, const std::string& name)
 {
-    const auto node = std::ranges::find(graph.nodes, name, &Node::name);
-    const NodeId read = node->id;
-    NodeId last = read;
-    for (const Node& each : graph.nodes) {
-        last = std::max(last, each.id);
-    }
-    const NodeId dropped{static_cast<std::uint32_t>(last) + 1};
-    for (Wire& wire : graph.wires) {
-        if (wire.from.node == read) {
-            wire.from.node = dropped;
-        }
-    }
-    graph.wires.push_back({{read, "out"}, {dropped, "in"}});
-    std::ranges::sort(graph.wires);
-    graph.nodes.push_back({dropped, "dropout", "drop_" + name, {{"rate", kDropout}}});
+    const NodeId read = std::ranges::find(graph.nodes, name, &Node::name)->id;
+    insertAfter(graph, read, "drop_" + name, "dropout", {{"rate", kDropout}});
 }
 
 /// Sets a parameter of every node that has it.
@@ -86,21 +73,15 @@ Recipe lm1b()
     project.data.source = TextData{{}, {.kind = TokeniserKind::SentencePiece, .model = {}, .vocabulary = kVocabulary}};
     network.stem = GraphBuilder()
                        .node("input", "input")
-                       .node("embedding", "token_embedding")
-                       .node("positions", "sinusoidal_positions")
-                       .node("output", "output")
-                       .wire("input", "embedding")
-                       .wire("embedding", "positions")
-                       .wire("positions", "output")
+                       .then("embedding", "token_embedding")
+                       .then("positions", "sinusoidal_positions")
+                       .then("output", "output")
                        .build();
     network.head = GraphBuilder()
                        .node("input", "input")
-                       .node("norm", "layer_norm")
-                       .node("logits", "linear", {{"out", std::string("vocab")}, {"bias", true}})
-                       .node("output", "output")
-                       .wire("input", "norm")
-                       .wire("norm", "logits")
-                       .wire("logits", "output")
+                       .then("norm", "layer_norm")
+                       .then("logits", "linear", {{"out", std::string("vocab")}, {"bias", true}})
+                       .then("output", "output")
                        .build();
     setParam(network.blocks.front().graph, "attention", "bias", std::string("none"));
     setParam(network.blocks.front().graph, "activation", "function", std::string("relu"));

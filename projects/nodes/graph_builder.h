@@ -11,6 +11,8 @@ namespace residua::projects {
 class GraphBuilder {
 public:
     GraphBuilder& node(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
+    /// Adds a node that reads the one added before it.
+    GraphBuilder& then(const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params = {});
     /// Adds a wire. The name of a node alone, "norm", means its port "out" (in `from`) or "in" (in `to`); "attention.q"
     /// names the port.
     GraphBuilder& wire(const std::string& from, const std::string& to);
@@ -21,5 +23,10 @@ private:
 
     Graph m_graph;
 };
+
+/// Puts a node with one input "in" behind the node `read`: all that read its output now read the new node. Returns the
+/// new node.
+NodeId insertAfter(Graph& graph, NodeId read, const std::string& name, const std::string& kind,
+                   std::map<std::string, ParamValue> params);
 
 } // namespace residua::projects
