@@ -2,6 +2,7 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "visualizers/heatmap/cell_labels.h"
+#include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
@@ -219,6 +220,30 @@ private slots:
         QTextStream out(&csv);
         view.csvText()(out);
         QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
+    }
+
+    /// Where a row is lower than the font, every n-th class is named.
+    void namesOfClassesDoNotOverlap()
+    {
+        HeatmapGrid grid("", nullptr);
+        HeatmapGrid::Picture picture{.rows = 20, .columns = 20};
+        picture.cells.assign(400, 1);
+        picture.shades = picture.cells;
+        for (int i = 0; i < picture.rows; ++i) {
+            picture.classes << QString("class %1").arg(i);
+        }
+        grid.setPicture(picture);
+        grid.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&grid));
+        const auto named = [&] { return grid.yAxis->ticker().dynamicCast<QCPAxisTickerText>()->ticks().size(); };
+        grid.resize(600, 800);
+        QTRY_COMPARE(named(), 20);
+        grid.resize(600, 260);
+        QTRY_VERIFY(named() < 20);
+        grid.replot(QCustomPlot::rpImmediateRefresh);
+        const double row = std::abs(grid.yAxis->coordToPixel(2) - grid.yAxis->coordToPixel(1));
+        const QList<double> at = grid.yAxis->ticker().dynamicCast<QCPAxisTickerText>()->ticks().keys();
+        QVERIFY(row * (at[1] - at[0]) >= grid.fontMetrics().height());
     }
 
     void heatmapNamesTheCellUnderThePointer()

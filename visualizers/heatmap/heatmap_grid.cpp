@@ -64,7 +64,8 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     setAnyVisible(false);
 }
 
-/// Names up to kMostNamedClasses classes in full. More of them are numbered, and named at the pointer.
+/// Names up to kMostNamedClasses classes in full, or every n-th of them if names would overlap. More of them are
+/// numbered, and named at the pointer.
 void HeatmapGrid::nameAxes()
 {
     const bool named = !m_classes.isEmpty() && m_classes.size() <= kMostNamedClasses;
@@ -82,7 +83,10 @@ void HeatmapGrid::nameAxes()
             continue;
         }
         const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
-        for (int i = 0; i < m_classes.size(); ++i) {
+        const int pixels = axis == yAxis ? height() - kAxesHeight - kWidestName : width() - 2 * kWidestName;
+        const int step = std::max(1, static_cast<int>(std::ceil(1.0 * fontMetrics().height() * m_classes.size() /
+                                                                std::max(pixels, fontMetrics().height()))));
+        for (int i = 0; i < m_classes.size(); i += step) {
             ticker->addTick(first + i, fontMetrics().elidedText(m_classes[i], Qt::ElideRight, kWidestName));
         }
         axis->setTicker(ticker);
@@ -157,6 +161,7 @@ void HeatmapGrid::fitLabel()
 void HeatmapGrid::resizeEvent(QResizeEvent* event)
 {
     fitLabel();
+    nameAxes();
     Plot::resizeEvent(event);
 }
 
