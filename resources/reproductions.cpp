@@ -37,15 +37,14 @@ constexpr std::string_view kFigure6CameOut =
     "seed 2 of the weights: the two largest weights of each layer sum to 0.77 to 1; from layer 4 on the largest skips "
     "layers (2:4 0.58, 2:5 0.80, 2:6 0.68, 2:7 0.61, 4:8 0.58)";
 constexpr std::string_view kSizesCameOut =
-    "validation loss, one seed (seeds deviate by about 0.01): plain / 2-DCA / DCA: 4 layers 2.717 / 2.713 / 2.720, 8 "
-    "layers "
-    "2.719 / 2.744 / 2.716, 12 layers 2.723 / 2.731 / 2.722: depth does not help in 500 steps";
+    "validation loss, mean of three seeds, plain / 2-DCA / DCA: 4 layers 2.721 / 2.714 / 2.721, 8 layers 2.729 / 2.743 "
+    "/ 2.711, 12 layers 2.745 / 2.728 / 2.731; deviations 0.001 to 0.019: depth does not help in 500 steps";
 constexpr std::string_view kC4CameOut =
-    "validation loss, one seed, plain / 2-DCA: 4 layers of 96 2.733 / 2.734, 8 of 96 2.720 / 2.736, 8 of 128 2.719 / "
-    "2.744: 2-DCA is not ahead";
+    "validation loss, plain / 2-DCA: 4 layers of 96 2.722 / 2.720, 8 of 128 2.729 / 2.743, means of three seeds with "
+    "deviations of 0.009 to 0.012; 8 of 96, one seed, 2.720 / 2.736: 2-DCA is not ahead";
 constexpr std::string_view kOthersCameOut =
-    "validation loss, one seed: plain 2.719, LAuReL-PA 2.713, DenseFormer 2.724, HC of 4 2.713, HC of 10 2.718, 2-DCA "
-    "2.744, DCA 2.716: all but 2-DCA are within 0.01 of plain, as seeds are of each other";
+    "validation loss, mean of three seeds: plain 2.729, LAuReL-PA 2.722, DenseFormer 2.721, HC of 4 2.705, HC of 10 "
+    "2.726, 2-DCA 2.743, DCA 2.711; deviations 0.003 to 0.015";
 constexpr std::string_view kAncreCameOut =
     "validation loss, mean of three seeds, plain / ANCRe: AdamW 2.772 / 2.759, GaLore 2.761 / 2.776; deviations 0.004 "
     "to 0.009";
@@ -130,15 +129,16 @@ void addDcaTables(Rows& rows)
     rows.push_back({kDca, "table-1", "speed and perplexity of k-DCA, 24 layers on LM1B", Coverage::Small, kLanguage8,
                     study(R"(sweep dca-language "DCA, table 1" -o OUT/runs)"),
                     "perplexity: transformer 15.14; k = 1 14.48, 2 14.41, 4 14.50, 8 14.49, 16 14.35, 24 14.35",
-                    "validation loss, one seed: plain 2.719; k = 1 2.722, 2 2.744, 4 2.721, 8 2.716; seeds deviate by "
-                    "about 0.01"});
+                    "validation loss, mean of three seeds: plain 2.729; k = 1 2.728, 2 2.743, 4 2.707, 8 2.711; "
+                    "deviations 0.009 to 0.024"});
     rows.push_back(
         {kDca, "table-2", "perplexity by width, 12 layers on LM1B", Coverage::Small,
          "8 layers of width 64, 96 and 128 on the synthetic language, 500 steps",
          study(R"(sweep dca-language "DCA, table 2" -o OUT/runs)"),
          "transformer / DCA: 64 45.75 / 42.94; 192 25.49 / 23.92; 384 18.86 / 17.83; 768 14.70 / 14.11; 1024 "
          "13.61 / 13.22",
-         "validation loss, one seed, plain / DCA: 64 2.765 / 2.765, 96 2.720 / 2.718, 128 2.719 / 2.716"});
+         "validation loss, mean of three seeds, plain / DCA: 64 2.778 / 2.773, 96 2.734 / 2.717, 128 2.729 / 2.711; "
+         "deviations 0.004 to 0.018"});
     rows.push_back(
         {kDca, "table-3", "perplexity on C4 by depth and width, transformer against 8-DCA", Coverage::Small,
          "three sizes of at most 8 layers of width 128 on the synthetic language, 500 steps, 2-DCA",
@@ -179,8 +179,8 @@ void addDcaTables(Rows& rows)
         {kDca, "table-9", "GRN-v3 with and without the model's input", Coverage::Small, kLanguage8,
          study(R"(sweep dca-language "DCA, table 9" -o OUT/runs)"),
          "transformer 20.878, the last 4 20.301, the input and the last 3 20.227",
-         "validation loss, one seed: transformer 2.714, the last 4 2.823, the input and the last 3 3.293: of 8 "
-         "layers, more are out of sight than of the paper's 6"});
+         "validation loss, mean of three seeds: transformer 2.729, the last 4 2.788, the input and the last 3 2.988; "
+         "deviations 0.009 to 0.033: of 8 layers, more are out of sight than of the paper's 6"});
 }
 
 void addAncre(Rows& rows)
@@ -299,13 +299,15 @@ void addRaptrFigures(Rows& rows)
                      R"(sweep staged-language "RaPTr, table 10" -o OUT/runs/kept)",
                      "report OUT/runs/scaling -o OUT/scaling.html", "report OUT/runs/kept -o OUT/kept.html"},
                     "the square root is best in early stages; the final effect is small",
-                    "validation loss at the end, one seed: none 2.776, square root 2.796, linear 2.829"});
+                    "validation loss at the end, mean of three seeds: none 2.764, square root 2.786, linear 2.839; "
+                    "deviations 0.010 to 0.013"});
 }
 
 void addRaptrTables(Rows& rows)
 {
-    constexpr std::string_view kMethods = "validation loss: baseline 2.845, RaPTr 2.799, LEMON 2.757, MSG 2.744, "
-                                          "bert2BERT 2.730, stacking 2.726, PLD 2.878";
+    constexpr std::string_view kMethods = "validation loss, mean of three seeds: baseline 2.830, RaPTr 2.786, LEMON "
+                                          "2.734, MSG 2.737, bert2BERT 2.716, stacking 2.738, PLD 2.860; deviations "
+                                          "0.010 to 0.020";
     const std::vector<std::string_view> methods = study("sweep staged-language methods -o OUT/runs");
     constexpr std::string_view kBert8 = "an encoder of 8 layers of width 128 on the synthetic language, 4-5-7-8";
     constexpr std::string_view kBertCameOut =
@@ -325,7 +327,8 @@ void addRaptrTables(Rows& rows)
     rows.push_back({kRaptr, "table-4", "heads and MLPs of BERT-Base: RaPTr against MSG", Coverage::Part, kStaged12,
                     study(R"(sweep staged-language "RaPTr, table 4" -o OUT/runs)"),
                     "loss: heads MSG 2.07, RaPTr 1.84; MLP MSG 1.88, RaPTr 1.84",
-                    "validation loss, one seed: heads MSG 2.762, RaPTr 2.822; MLP MSG 2.778, RaPTr 2.878"});
+                    "validation loss, mean of three seeds: heads MSG 2.759, RaPTr 2.829; MLP MSG 2.771, RaPTr 2.885; "
+                    "deviations 0.004 to 0.021"});
     rows.push_back(missing(kRaptr, "table-5", "UL2-1.6B: all tasks", kNoUl2,
                            "1-shot average: baseline 33.8, stacking 31.1, RaPTr 35.3"));
     rows.push_back(
@@ -337,12 +340,13 @@ void addRaptrTables(Rows& rows)
         {kRaptr, "table-9", "schedules of average length 9", Coverage::Part, kStaged12,
          study(R"(sweep staged-language "RaPTr, table 9" -o OUT/runs)"),
          "loss: 3-6-9-12 1.76, 4-8-12 1.76, 6-9-12 1.75, 6-8-10-12 1.75, baseline 1.76",
-         "validation loss, one seed: 3-6-9-12 2.772, 4-8-12 2.790, 6-9-12 2.799, 6-8-10-12 2.796, baseline 2.785"});
+         "validation loss, mean of three seeds: 3-6-9-12 2.776, 4-8-12 2.781, 6-9-12 2.785, 6-8-10-12 2.786, baseline "
+         "2.782; deviations 0.004 to 0.014"});
     rows.push_back({kRaptr, "table-10", "the always-kept set, 6-8-10-12, 100k steps", Coverage::Part, kStaged12,
                     study(R"(sweep staged-language "RaPTr, table 10" -o OUT/runs)"),
                     "loss: none 2.12, {1} 2.13, {1, 12} 2.11, {1, 2, 12} 2.13, {1, 11, 12} 2.12, {1, 2, 11, 12} 2.14",
-                    "validation loss, one seed: none 2.913, {1} 2.808, {1, 12} 2.796, {1, 2, 12} 2.823, {1, 11, 12} "
-                    "2.777, {1, 2, 11, 12} 2.788"});
+                    "validation loss, mean of three seeds: none 2.909, {1} 2.801, {1, 12} 2.786, {1, 2, 12} 2.793, {1, "
+                    "11, 12} 2.779, {1, 2, 11, 12} 2.789; deviations 0.004 to 0.028"});
     rows.push_back(
         missing(kRaptr, "table-11", "steps a second of UL2 by stage", kNoUl2, "12 layers 2.0, 16 1.6, 20 1.4, 24 1.1"));
     rows.push_back({kRaptr,
