@@ -41,6 +41,12 @@ public:
         } else if (!perToken) {
             example.target = numbers<double>(1, row);
         }
+        for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            if (m_schema.fields[i].name == projects::kNextSentence) {
+                example.target = of<std::int64_t>(i, row).front() == 0 ? "the second text follows the first"
+                                                                       : "the second text is from elsewhere";
+            }
+        }
         return example;
     }
 

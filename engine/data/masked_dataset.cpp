@@ -79,6 +79,60 @@ Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> 
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
 
+projects::ExampleSchema MaskedDataset::schema() const
+{
+    projects::ExampleSchema schema = m_windows->schema();
+    if (m_masking.nextSentence) {
+        schema.addNextSentence();
+    }
+    return schema;
+}
+
+Status MaskedDataset::pair(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
+{
+    const DocumentMarks marks = codec()->marks();
+    const auto time = static_cast<std::size_t>(batch.time);
+    const std::size_t room = time - std::min(time, marks.before.size() + 2 * marks.behind.size());
+    if (room < 2) {
+        return Error{"training · sequence length", "got " + std::to_string(time) + ", expected at least " +
+                                                       std::to_string(time - room + 2) + " for two texts"};
+    }
+    std::vector<std::int64_t>& labels = batch.values<std::int64_t>(3);
+    std::vector<std::int64_t>& segments = batch.values<std::int64_t>(2);
+    segments.assign(static_cast<std::size_t>(batch.batch) * time, 0);
+    labels.assign(static_cast<std::size_t>(batch.batch), 0);
+    const std::uint64_t stream = streamOf(Stream::Pairs, static_cast<std::uint64_t>(split));
+    Batch other;
+    for (std::int64_t row = 0; row < batch.batch; ++row) {
+        const std::uint64_t key =
+            drawBits(static_cast<std::uint64_t>(seed), stream, static_cast<std::uint64_t>(first + row));
+        RandomStream random(key, 0);
+        const auto cut = static_cast<std::size_t>(1 + random.below(static_cast<std::int64_t>(room) - 1));
+        const std::int64_t label = random.below(2);
+        const auto tokens =
+            std::span(batch.values<std::int64_t>(0)).subspan(static_cast<std::size_t>(row) * time, time);
+        std::vector<std::int64_t> text(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(room));
+        if (label == 1) {
+            if (const Status filled = m_windows->fill(other, split, static_cast<std::int64_t>(key >> 1), 0, 1);
+                !filled) {
+                return filled;
+            }
+            std::copy_n(other.values<std::int64_t>(0).begin(), room - cut,
+                        text.begin() + static_cast<std::ptrdiff_t>(cut));
+        }
+        const auto middle = text.begin() + static_cast<std::ptrdiff_t>(cut);
+        auto to = std::ranges::copy(marks.before, tokens.begin()).out;
+        to = std::copy(text.begin(), middle, to);
+        to = std::ranges::copy(marks.behind, to).out;
+        std::fill(segments.begin() + (row + 1) * batch.time - (tokens.end() - to),
+                  segments.begin() + (row + 1) * batch.time, 1);
+        to = std::copy(middle, text.end(), to);
+        std::ranges::copy(marks.behind, to);
+        labels[static_cast<std::size_t>(row)] = label;
+    }
+    return Done{};
+}
+
 void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const
 {
     const auto time = static_cast<std::size_t>(batch.time);
@@ -132,7 +186,10 @@ void MaskedDataset::hide(Batch& batch, Split split, std::int64_t seed, std::int6
 
 Status MaskedDataset::fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index, std::int64_t count) const
 {
-    const Status filled = m_windows->fill(batch, split, seed, index, count);
+    Status filled = m_windows->fill(batch, split, seed, index, count);
+    if (filled && m_masking.nextSentence) {
+        filled = pair(batch, split, seed, index * count);
+    }
     if (filled) {
         hide(batch, split, seed, index * count);
     }
@@ -141,10 +198,13 @@ Status MaskedDataset::fill(Batch& batch, Split split, std::int64_t seed, std::in
 
 Status MaskedDataset::fillSequential(Batch& batch, Split split, std::int64_t index, std::int64_t count) const
 {
-    const Status filled = m_windows->fillSequential(batch, split, index, count);
+    // Evaluation has numbers of its own, so that training does not hide the same tokens.
+    constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
+    Status filled = m_windows->fillSequential(batch, split, index, count);
+    if (filled && batch.batch > 0 && m_masking.nextSentence) {
+        filled = pair(batch, split, m_dataSeed, kEvaluation + index * count);
+    }
     if (filled) {
-        // Evaluation has numbers of its own, so that training does not hide the same tokens.
-        constexpr std::int64_t kEvaluation = std::int64_t{1} << 62;
         hide(batch, split, m_dataSeed, kEvaluation + index * count);
     }
     return filled;

@@ -14,14 +14,15 @@ namespace residua::engine {
 /// The windows of another data set with some tokens hidden (projects::Masking). Field 0 has the tokens that the network
 /// reads, field 1 the hidden tokens, and projects::kIgnoredTarget elsewhere. The hidden tokens of an example are drawn
 /// from its number: in training by the order's seed, in evaluation by the data's, so that they are equal every time.
-/// The marks of the tokeniser and the mask token itself are never chosen.
+/// The marks of the tokeniser and the mask token itself are never chosen. With Masking::nextSentence, an example is two
+/// texts between these marks (BERT).
 class MaskedDataset : public Dataset {
 public:
     /// `windows` must have tokens with a target each. Returns an error at `place` if there is no mask token.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     create(std::unique_ptr<Dataset> windows, const projects::Masking& masking, std::int64_t dataSeed);
 
-    [[nodiscard]] projects::ExampleSchema schema() const override { return m_windows->schema(); }
+    [[nodiscard]] projects::ExampleSchema schema() const override;
     [[nodiscard]] std::vector<std::string> notes() const override { return m_windows->notes(); }
     [[nodiscard]] std::vector<DataPartOutline> parts() const override { return m_windows->parts(); }
     [[nodiscard]] std::int64_t size(Split split) const override { return m_windows->size(split); }
@@ -40,6 +41,9 @@ public:
 
 private:
     MaskedDataset() = default;
+    /// Makes two texts of each example, with the fields of ExampleSchema::addNextSentence. The example is cut anywhere;
+    /// in half of them the second text is the beginning of another example instead. Row i is number `first` + i.
+    [[nodiscard]] Status pair(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const;
     /// Hides tokens of each example; that of row i is number `first` + i.
     void hide(Batch& batch, Split split, std::int64_t seed, std::int64_t first) const;
 

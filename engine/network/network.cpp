@@ -59,20 +59,19 @@ public:
     [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        return m_objective.loss(headOf(stackOutput, whole), batch.target, m_smoothing, whole);
+        return lossOf(headOf(stackOutput, whole), batch, whole);
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        return headOf(stackOf(batch.input, whole), whole);
+        return headOf(stackOf(batch.input, whole), whole).front();
     }
 
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        at::Tensor loss =
-            m_objective.loss(headOf(stackOf(batch.input, whole), whole), batch.target, m_smoothing, whole);
+        at::Tensor loss = lossOf(headOf(stackOf(batch.input, whole), whole), batch, whole);
         if (pass.training()) {
             for (const Regulariser& regulariser : m_regularisers) {
                 loss = loss + regulariser.term(whole);
@@ -84,7 +83,8 @@ public:
     [[nodiscard]] BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        at::Tensor output = headOf(stackOf(batch.input, whole), whole);
+        std::vector<at::Tensor> outputs = headOf(stackOf(batch.input, whole), whole);
+        const at::Tensor& output = outputs.front();
         BatchQuantities quantities;
         for (const ObjectiveQuantity& quantity : m_objective.further) {
             quantities.means.emplace_back(quantity.name, quantity.mean(output, batch.target));
@@ -92,8 +92,13 @@ public:
         if (m_objective.confusion != nullptr) {
             quantities.confusion = m_objective.confusion(output, batch.target);
         }
-        quantities.means.emplace_back(
-            "loss", m_objective.loss(std::move(output), batch.target, m_smoothing, whole)); // may overwrite the output
+        for (std::size_t i = 1; i < outputs.size(); ++i) {
+            const std::string& port = m_head->outputPorts()[i];
+            const ObjectiveEntry& labels = entryOf(projects::Objective::Classification);
+            quantities.means.emplace_back(port + "_accuracy",
+                                          labels.further.front().mean(outputs[i], whole.inputs.at(port)));
+        }
+        quantities.means.emplace_back("loss", lossOf(std::move(outputs), batch, whole)); // may overwrite the output
         return quantities;
     }
 
@@ -126,10 +131,22 @@ private:
         return m_wiring->run(m_stem->run(entering, pass), pass);
     }
 
-    [[nodiscard]] at::Tensor headOf(const at::Tensor& stackOutput, const Pass& pass)
+    /// Returns the head's outputs in the order of its ports: the network's output, and those for further labels.
+    [[nodiscard]] std::vector<at::Tensor> headOf(const at::Tensor& stackOutput, const Pass& pass)
     {
         const at::Tensor inside[] = {stackOutput};
-        return m_head->run(inside, pass);
+        return m_head->runAll(inside, pass);
+    }
+
+    /// Returns the objective of the output, plus the cross-entropy of each further label. The pass has the labels.
+    [[nodiscard]] at::Tensor lossOf(std::vector<at::Tensor> outputs, const DeviceBatch& batch, const Pass& pass) const
+    {
+        at::Tensor loss = m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass);
+        for (std::size_t i = 1; i < outputs.size(); ++i) {
+            loss = loss + entryOf(projects::Objective::Classification)
+                              .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0, pass);
+        }
+        return loss;
     }
 
     /// Returns the pass with the batch's conditions as its inputs, and with the document's use of its layers unless the
@@ -369,6 +386,14 @@ private:
         }
         if (const Shape expected = projects::examplesOf(m_project.data).output(); head->outputShape() != expected) {
             return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
+        }
+        std::vector<std::string> ports{projects::kOutputPort};
+        for (const auto& [port, shape] : projects::examplesOf(m_project.data).furtherOutputs()) {
+            ports.push_back(port);
+        }
+        if (head->outputPorts() != ports) {
+            return Error{"head",
+                         "has the outputs " + joinedText(head->outputPorts()) + ", expected " + joinedText(ports)};
         }
         m_network->m_head = std::move(*head);
         return Done{};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/sampler.h"
 
+#include "projects/nodes/attention_options.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
@@ -107,7 +110,9 @@ std::vector<FilledToken> candidatesFor(CompiledNetwork& network, c10::Device dev
     const at::NoGradGuard noGrad;
     const c10::DeviceGuard current(device);
     const at::Tensor input = at::tensor(tokens, at::kLong).unsqueeze(0).to(device);
-    const at::Tensor logits = network.forward(input, passAfter(step)).select(0, 0);
+    DeviceBatch batch{input, {}};
+    batch.conditions.emplace(projects::kSegmentsPort, at::zeros_like(input)); // one text; read if the data have pairs
+    const at::Tensor logits = network.forward(batch, passAfter(step)).select(0, 0);
     std::vector<FilledToken> filled;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i] != mask) {

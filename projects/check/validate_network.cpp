@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace residua::projects {
@@ -157,9 +158,22 @@ private:
                                  (isBlock ? ", or q, k, v and perhaps residual" : "") +
                                  (conditions.empty() ? "" : ", and besides " + joinedText(conditions)));
         }
-        if (portsOf(NodeRole::GraphOutput) != Ports{kOutputPort}) {
-            m_problems.error(m_path + "/nodes", placeOf(m_ref), "expected one output node, its port named output");
+        Ports outputs{kOutputPort};
+        for (const auto& [port, shape] : furtherOutputs()) {
+            outputs.push_back(port);
         }
+        std::ranges::sort(outputs);
+        if (portsOf(NodeRole::GraphOutput) != outputs) {
+            m_problems.error(m_path + "/nodes", placeOf(m_ref),
+                             outputs.size() == 1 ? "expected one output node, its port named output"
+                                                 : "expected output nodes with the ports " + joinedText(outputs));
+        }
+    }
+
+    /// Returns the outputs that the examples want besides the usual one: only a head has any.
+    [[nodiscard]] std::map<std::string, Shape> furtherOutputs() const
+    {
+        return m_ref.isHead() ? examplesOf(m_project.data).furtherOutputs() : std::map<std::string, Shape>();
     }
 
     void checkShapes()
@@ -177,6 +191,13 @@ private:
         if (yields && yields->shape != m_expected) {
             m_problems.error(m_path, placeOf(m_ref),
                              "yields " + yields->shape.text() + ", expected " + m_expected.text());
+        }
+        for (const auto& [port, expected] : furtherOutputs()) {
+            const OutputPort* const further = shapes.outputPort(port);
+            if (further && further->shape != expected) {
+                m_problems.error(m_path, placeOf(m_ref),
+                                 "yields " + further->shape.text() + " at " + port + ", expected " + expected.text());
+            }
         }
     }
 

@@ -154,7 +154,17 @@ void checkMasking(const Project& project, Problems& problems)
 {
     const Masking& masking = project.data.masking;
     if (traitsOf(project.network.objective).targetOf != TargetOf::Hidden) {
+        if (!examplesOf(project.data).furtherOutputs().empty()) {
+            problems.error(kData + "/masking/next_sentence",
+                           "is of hidden tokens, got the objective " +
+                               std::string(traitsOf(project.network.objective).title));
+        }
         return;
+    }
+    if (masking.nextSentence && project.training.sequenceLength < kShortestPair) {
+        problems.error("/training/sequence_length", "got " + std::to_string(project.training.sequenceLength) +
+                                                        ", expected at least " + std::to_string(kShortestPair) +
+                                                        " for two texts and their marks");
     }
     const auto* const language = std::get_if<SyntheticLanguage>(&project.data.source);
     if (language && language->vocabulary <= kFewestWords) {

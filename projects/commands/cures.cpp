@@ -175,6 +175,19 @@ void addObjectiveCure(const Project& project, const std::string& path, Cures& cu
     }
 }
 
+/// Adds a cure that gives stem and head what pairs of texts need, or takes it from them.
+void addNextSentenceCure(const Project& project, Cures& cures)
+{
+    const bool wanted =
+        project.data.masking.nextSentence && traitsOf(project.network.objective).targetOf == TargetOf::Hidden;
+    const Network fitted = withNextSentence(project.network, wanted);
+    const std::string title = wanted ? "Add the output next_sentence" : "Remove the output next_sentence";
+    EditGroup group{title, {SetField{"/data/masking/next_sentence", {wanted ? "true" : "false"}}}};
+    group.edits.emplace_back(SetGraph{GraphRef::stem(), fitted.stem});
+    group.edits.emplace_back(SetGraph{GraphRef::head(), fitted.head});
+    cures.push_back({title, std::move(group)});
+}
+
 Cures candidates(const Project& project, const std::string& path)
 {
     Cures cures;
@@ -190,6 +203,9 @@ Cures candidates(const Project& project, const std::string& path)
         cures.push_back({"Untie the head", SetField{path, {"false"}}});
     } else if (path == "/network/objective") {
         addObjectiveCure(project, path, cures);
+    } else if (path == "/network/head/nodes" || path == "/network/stem/nodes" ||
+               path == "/data/masking/next_sentence") {
+        addNextSentenceCure(project, cures);
     }
     if (at && at->wire) {
         cures.push_back({"Remove the wire", RemoveWire{at->graph, findGraph(project, at->graph)->wires[*at->wire]}});

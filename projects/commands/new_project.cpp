@@ -52,20 +52,6 @@ void setWidth(Project& project, std::int64_t width)
     }
 }
 
-/// Adds to the embedding of each token that of the text which it belongs to.
-Graph withSegments(Graph stem)
-{
-    const auto tokens =
-        std::ranges::find(stem.nodes, NodeRole::TokenEmbedding, [](const Node& node) { return roleOf(node); });
-    const NodeId segments =
-        insertAfter(stem, tokens->id, "segment_embedding", "segment_embedding", {{kPairedParam, true}});
-    const NodeId input = stem.nextId();
-    stem.nodes.push_back({input, "input", kSegmentsPort, {{kPortParam, std::string(kSegmentsPort)}}});
-    stem.wires.push_back({{input, "out"}, {segments, kSegmentsPort}});
-    std::ranges::sort(stem.wires);
-    return stem;
-}
-
 /// Makes an encoder of labelled texts: attention in both directions that does not read padding, and `head`.
 void makeClassifier(Project& project, const LabelledTextData& source, Graph head)
 {

@@ -2,6 +2,7 @@
 #include "projects/library/presets.h"
 
 #include "projects/nodes/attention_options.h"
+#include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 
@@ -260,6 +261,52 @@ std::vector<BlockPreset> makeBlockPresets()
     };
 }
 
+void removeNode(Graph& graph, NodeId id)
+{
+    std::erase_if(graph.wires, [id](const Wire& wire) { return wire.from.node == id || wire.to.node == id; });
+    std::erase_if(graph.nodes, [id](const Node& node) { return node.id == id; });
+}
+
+/// Returns a node that nothing reads and that is no port of the graph; nullptr if there is none.
+const Node* unreadIn(const Graph& graph)
+{
+    const auto found = std::ranges::find_if(graph.nodes, [&](const Node& node) {
+        const NodeRole role = roleOf(node);
+        return role != NodeRole::GraphOutput && role != NodeRole::GraphInput &&
+               std::ranges::none_of(graph.wires, [&](const Wire& wire) { return wire.from.node == node.id; });
+    });
+    return found == graph.nodes.end() ? nullptr : &*found;
+}
+
+/// Adds BERT's pooler and the two classes of the next sentence.
+Graph withSentenceOutput(Graph head)
+{
+    const auto linear = std::ranges::find(head.nodes, NodeRole::Linear, [](const Node& node) { return roleOf(node); });
+    const auto fed = std::ranges::find_if(
+        head.wires, [&](const Wire& wire) { return linear != head.nodes.end() && wire.to.node == linear->id; });
+    if (fed == head.wires.end()) {
+        return head;
+    }
+    PortRef last = fed->from;
+    const auto add = [&](const std::string& name, const std::string& kind, std::map<std::string, ParamValue> params) {
+        std::string free = name;
+        while (std::ranges::find(head.nodes, free, &Node::name) != head.nodes.end()) {
+            free += "_";
+        }
+        const NodeId id = head.nextId();
+        head.nodes.push_back({id, kind, free, std::move(params)});
+        head.wires.push_back({last, {id, "in"}});
+        last = {id, "out"};
+    };
+    add("first_token", "first_token", {});
+    add("pooler", "linear", {{"bias", true}});
+    add("pooled", "activation", {{"function", text("tanh")}});
+    add(kNextSentence, "linear", {{"out", std::int64_t{2}}, {"bias", true}});
+    add("next_sentence_output", "output", {{kPortParam, text(kNextSentence)}});
+    std::ranges::sort(head.wires);
+    return head;
+}
+
 } // namespace
 
 Graph withMask(Graph graph, const std::string& field)
@@ -337,6 +384,58 @@ Graph pooledHead(const std::string& pool)
         .then("classes", "linear", {{"out", text("out")}, {"bias", true}})
         .then("output", "output")
         .build();
+}
+
+Graph withSegments(Graph stem)
+{
+    NodeId segments{};
+    for (Node& node : stem.nodes) {
+        if (node.kind == "segment_embedding") {
+            node.params[kPairedParam] = true;
+            segments = node.id;
+        }
+    }
+    if (segments == NodeId{}) {
+        const auto tokens =
+            std::ranges::find(stem.nodes, NodeRole::TokenEmbedding, [](const Node& node) { return roleOf(node); });
+        if (tokens == stem.nodes.end()) {
+            return stem;
+        }
+        segments = insertAfter(stem, tokens->id, "segment_embedding", "segment_embedding", {{kPairedParam, true}});
+    }
+    const NodeId input = stem.nextId();
+    stem.nodes.push_back({input, "input", kSegmentsPort, {{kPortParam, text(kSegmentsPort)}}});
+    stem.wires.push_back({{input, "out"}, {segments, kSegmentsPort}});
+    std::ranges::sort(stem.wires);
+    return stem;
+}
+
+Network withNextSentence(Network network, bool nextSentence)
+{
+    const auto at = [](Graph& graph, NodeRole role, const char* port) {
+        return std::ranges::find_if(
+            graph.nodes, [&](const Node& node) { return roleOf(node) == role && graphPortOf(node) == port; });
+    };
+    const bool paired = at(network.stem, NodeRole::GraphInput, kSegmentsPort) != network.stem.nodes.end();
+    const bool predicts = at(network.head, NodeRole::GraphOutput, kNextSentence) != network.head.nodes.end();
+    if (nextSentence) {
+        network.stem = paired ? network.stem : withSegments(std::move(network.stem));
+        network.head = predicts ? network.head : withSentenceOutput(std::move(network.head));
+        return network;
+    }
+    if (paired) {
+        for (Node& node : network.stem.nodes) {
+            node.params.erase(kPairedParam);
+        }
+        removeNode(network.stem, at(network.stem, NodeRole::GraphInput, kSegmentsPort)->id);
+    }
+    if (predicts) {
+        removeNode(network.head, at(network.head, NodeRole::GraphOutput, kNextSentence)->id);
+        for (const Node* unread = unreadIn(network.head); unread != nullptr; unread = unreadIn(network.head)) {
+            removeNode(network.head, unread->id);
+        }
+    }
+    return network;
 }
 
 Graph patchStem(std::int64_t channels, std::int64_t height, std::int64_t width)

@@ -34,6 +34,11 @@ struct BlockPreset {
 /// Returns BERT's head for classes: the norm that ends the layers, `pool` ("first_token" or "mean_pool"), a layer with
 /// tanh, and the classes.
 [[nodiscard]] Graph pooledHead(const std::string& pool);
+/// Adds to the embedding of each token that of the text of a pair which it belongs to.
+[[nodiscard]] Graph withSegments(Graph stem);
+/// Returns the network with BERT's head for the next sentence beside its own, and with a stem that reads both texts; or
+/// without them if `nextSentence` is false. The pooler reads what the first linear of the head reads.
+[[nodiscard]] Network withNextSentence(Network network, bool nextSentence);
 /// Returns a stem that cuts pictures [channels, height, width] into patches as a sequence with learned positions. The
 /// side of a patch is the largest power of two up to 16 that divides both sides and gives at least 49 patches, or
 /// else 1.

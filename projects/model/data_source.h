@@ -145,6 +145,8 @@ struct BooleanPolynomial {
 using Source = std::variant<TextData, JsonLinesData, MixtureData, TokenFileData, SyntheticLanguage, LinearRegression,
                             LowRankRegression, BooleanPolynomial, LabelledTextData, PictureData, DrawnPictures>;
 
+/// The shortest sequence of two texts: a token of each, and the marks of BERT's tokeniser.
+inline constexpr std::int64_t kShortestPair = 5;
 /// The tokens that the objective masked token hides (BERT). Of n tokens, round(share · n) are chosen, at least one and
 /// at most `most`. A chosen token becomes the mask token, or a random token, or stays.
 struct Masking {
@@ -154,6 +156,8 @@ struct Masking {
     std::int64_t most = 0;   ///< the most tokens chosen in an example; 0: no limit
     bool wholeWords = false; ///< chooses all tokens of a word together
     std::int64_t token = -1; ///< the mask token's number; -1: the token [MASK] of the tokeniser
+    /// Makes each example of two texts, and predicts whether the second follows the first (BERT).
+    bool nextSentence = false;
     bool operator==(const Masking&) const = default;
 };
 

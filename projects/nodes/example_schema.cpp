@@ -3,6 +3,7 @@
 
 #include "projects/model/data_source.h"
 #include "projects/model/training_plan.h"
+#include "projects/nodes/attention_options.h"
 
 #include <algorithm>
 #include <optional>
@@ -99,7 +100,7 @@ ExampleSchema ExampleSchema::labelledText(std::int64_t vocabulary, std::int64_t 
                           {"label", FieldRole::Target, {{kBatch}, Element::Token}, classes},
                           {"mask", FieldRole::Mask, {tokens.dims}}}};
     if (pairs) {
-        schema.fields.push_back({"segments", FieldRole::Condition, tokens, 2});
+        schema.fields.push_back({kSegmentsPort, FieldRole::Condition, tokens, 2});
     }
     return schema;
 }
@@ -159,6 +160,25 @@ Shape ExampleSchema::output() const
     return shape;
 }
 
+std::map<std::string, Shape> ExampleSchema::furtherOutputs() const
+{
+    std::map<std::string, Shape> shapes;
+    for (const ExampleField& field : fields) {
+        if (field.role == FieldRole::Label) {
+            Shape logits{field.shape.dims};
+            logits.dims.push_back(field.vocabulary);
+            shapes.emplace(field.name, std::move(logits));
+        }
+    }
+    return shapes;
+}
+
+void ExampleSchema::addNextSentence()
+{
+    fields.push_back({kSegmentsPort, FieldRole::Condition, input().shape, 2});
+    fields.push_back({kNextSentence, FieldRole::Label, {{kBatch}, Element::Token}, 2});
+}
+
 const ExampleField& ExampleSchema::first(FieldRole role) const
 {
     return *std::ranges::find(fields, role, &ExampleField::role);
@@ -175,6 +195,9 @@ ExampleSchema examplesOf(const DataSource& data)
         label.role = FieldRole::Mixture;
         schema.fields.push_back(std::move(label));
         schema.fields.push_back({kMixedShare, FieldRole::Mixture, {{kBatch}}});
+    }
+    if (data.masking.nextSentence && schema.input().isTokens() && schema.target().shape == schema.input().shape) {
+        schema.addNextSentence();
     }
     return schema;
 }

@@ -26,12 +26,15 @@ enum class FieldRole {
     Condition, ///< feeds the graph ports of its name: a class, a time
     Mask,      ///< a condition that is 1 where the input has values and 0 where it is padded
     Mixture,   ///< a further input of the objective (kMixedLabel, kMixedShare), which no graph reads
+    Label,     ///< a further target: the head's output of its name is trained on it by cross-entropy
 };
 
 /// The fields of mixed examples: the label of the other example [batch], and its share of the mixture [batch], below
 /// 1/2 or equal to it. The loss is that of both labels by their shares.
 inline constexpr const char* kMixedLabel = "mixed label";
 inline constexpr const char* kMixedShare = "mixed share";
+/// The further label of pairs of texts: 0 if the second text follows the first, 1 if it is another one (BERT).
+inline constexpr const char* kNextSentence = "next_sentence";
 
 /// An array that every example contains.
 struct ExampleField {
@@ -76,6 +79,10 @@ struct ExampleSchema {
     /// Returns the shape of the head's output: logits over the vocabulary if the target is tokens, else the target's
     /// shape.
     [[nodiscard]] Shape output() const;
+    /// Returns the shapes of the head's further outputs by their ports: logits over the classes of each further label.
+    [[nodiscard]] std::map<std::string, Shape> furtherOutputs() const;
+    /// Adds the fields of pairs of texts: the text of each token, 0 or 1, and kNextSentence.
+    void addNextSentence();
     bool operator==(const ExampleSchema&) const = default;
 
 private:

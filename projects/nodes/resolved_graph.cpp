@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 namespace residua::projects {
@@ -354,6 +355,17 @@ std::optional<TiedNodes> tiedNodes(const Network& network)
     const Sorted stem = sortNodes(network.stem);
     Sorted head = sortNodes(network.head);
     std::ranges::reverse(head.order);
+    std::set<NodeId> behind; // the output, and what it reads
+    for (const NodeId id : head.order) {
+        const Node& node = *network.head.find(id);
+        const bool isRead = std::ranges::any_of(network.head.wires, [&](const Wire& wire) {
+            return wire.from.node == id && behind.contains(wire.to.node);
+        });
+        if (isRead || (roleOf(node) == NodeRole::GraphOutput && graphPortOf(node) == kOutputPort)) {
+            behind.insert(id);
+        }
+    }
+    std::erase_if(head.order, [&](NodeId id) { return !behind.contains(id); });
     const Node* const embedding = firstOf(network.stem, stem.order, NodeRole::TokenEmbedding);
     const Node* const linear = firstOf(network.head, head.order, NodeRole::Linear);
     return embedding && linear ? std::optional(TiedNodes{embedding->id, linear->id}) : std::nullopt;

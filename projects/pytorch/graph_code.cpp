@@ -55,8 +55,10 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
     if (m_graph.outputPorts.empty()) {
         return Error{placeOf(m_made.ref), "the graph has no output node"};
     }
-    const PortRef result = m_graph.outputPorts.front().from;
-    const std::set<NodeId> live = nodesBehind(result.node);
+    std::set<NodeId> live;
+    for (const OutputPort& output : m_graph.outputPorts) {
+        live.merge(nodesBehind(output.from.node));
+    }
     for (const ResolvedNode& node : m_graph.nodes) {
         const bool isKept = m_made.kept && *m_made.kept == node.id;
         if (!live.contains(node.id) && !isKept) {
@@ -69,7 +71,11 @@ Status GraphWriter::writeMethod(const GraphMethod& method, PythonText& text)
             m_body.pop_back(); // only its parameters are needed
         }
     }
-    writeBody(m_values.at(result), text);
+    std::vector<std::string> results;
+    for (const OutputPort& output : m_graph.outputPorts) {
+        results.push_back(m_values.at(output.from));
+    }
+    writeBody(joinedText(results), text);
     return Done{};
 }
 

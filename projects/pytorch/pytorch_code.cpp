@@ -74,6 +74,9 @@ public:
                          "leaves out layers before the last that runs; expected the first ones of the stack"};
         }
         m_tied = tiedNodes(m_project.network);
+        for (const auto& [label, shape] : examplesOf(m_project.data).furtherOutputs()) {
+            m_labels.insert(label);
+        }
         for (const auto part : {&NetworkWriter::addStem, &NetworkWriter::addBlocks, &NetworkWriter::addHead}) {
             if (const Status added = (this->*part)(); !added) {
                 return added.error();
@@ -259,12 +262,8 @@ private:
         out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
                        std::to_string(network.width) + " features wired by the topology, and a head."});
         out.line();
-        if (!m_conditions.empty()) {
-            const std::string names =
-                joinedText(m_conditions, ", ", [](const std::string& name) { return '"' + name + '"'; });
-            out.line("conditions = (" + names + ",)");
-            out.line();
-        }
+        writeNames("conditions", m_conditions);
+        writeNames("labels", m_labels);
         out.line("def __init__(self):");
         out.indent();
         out.line("super().__init__()");
@@ -274,8 +273,17 @@ private:
         out.line("self.head = Head()");
         out.outdent();
         out.line();
-        out.line("def forward(self, " + entering() + furtherArguments() + "):");
+        const std::string arguments = entering() + furtherArguments();
+        out.line("def forward(self, " + arguments + "):");
         out.indent();
+        if (!m_labels.empty()) {
+            out.line("return self.outputs(" + arguments + ")[0]");
+            out.outdent();
+            out.line();
+            out.line("def outputs(self, " + arguments + "):");
+            out.indent();
+            out.docstring({"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
+        }
         out.line("x = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack();
         const bool tied = m_tied.has_value();
@@ -283,6 +291,16 @@ private:
                  given(m_headConditions) + ")");
         out.outdent();
         writeLoss();
+    }
+
+    /// Writes a member of the class with these names, if there are any.
+    void writeNames(const std::string& member, const std::set<std::string>& names)
+    {
+        if (!names.empty()) {
+            m_network.line(member + " = (" +
+                           joinedText(names, ", ", [](const std::string& name) { return '"' + name + '"'; }) + ",)");
+            m_network.line();
+        }
     }
 
     /// Returns the arguments of forward() after the input: ", mask".
@@ -381,15 +399,24 @@ private:
         const std::string targets = objective.target == Element::Token ? "targets" : "target";
         PythonText& out = m_network;
         out.line();
-        out.line("def loss(self, " + entering() + ", " + targets + furtherArguments() + "):");
-        out.indent();
+        std::string outputs = "output";
+        std::string given = targets;
         std::string value(objective.pyTorch);
         if (objective.smooths && m_project.network.labelSmoothing > 0) {
             value.replace(value.size() - 1, 1,
                           ", label_smoothing=" + pythonReal(m_project.network.labelSmoothing) + ")");
         }
-        out.docstring({std::string(objective.words) + (regularised ? "; in training with its regularisers." : ".")});
-        out.line("output = self(" + entering() + furtherArguments() + ")");
+        for (const std::string& label : m_labels) {
+            outputs += ", " + label;
+            given += ", " + label + "_targets";
+            value += " + F.cross_entropy(" + label + ", " + label + "_targets)";
+        }
+        out.line("def loss(self, " + entering() + ", " + given + furtherArguments() + "):");
+        out.indent();
+        out.docstring({std::string(objective.words) + (m_labels.empty() ? "" : "; plus that of each further label") +
+                       (regularised ? "; in training with its regularisers." : ".")});
+        out.line(outputs + " = self" + (m_labels.empty() ? "" : ".outputs") + "(" + entering() + furtherArguments() +
+                 ")");
         if (regularised) {
             out.line("loss = " + value);
             out.line("return loss + self.regulariser() if self.training else loss");
@@ -433,24 +460,20 @@ private:
         head.docstring({"The network of the project " + plainText(m_project.name) + ".",
                         "Written by Residua. It needs PyTorch 2.5 or newer and nothing else: network = load(folder)."});
         head.line();
-        if (body.find("itertools.") != std::string::npos) {
-            head.line("import itertools");
-        }
+        const auto importFor = [&](const char* use, const char* line) {
+            if (body.find(use) != std::string::npos) {
+                head.line(line);
+            }
+        };
+        importFor("itertools.", "import itertools");
         head.line("import json");
         head.line("import math");
-        if (body.find("partial(") != std::string::npos) {
-            head.line("from functools import partial");
-        }
+        importFor("partial(", "from functools import partial");
         head.line("from pathlib import Path");
-        if (body.find("SimpleNamespace(") != std::string::npos) {
-            head.line("from types import SimpleNamespace");
-        }
+        importFor("SimpleNamespace(", "from types import SimpleNamespace");
         head.line();
         head.line("import torch");
-        const bool functional = body.find("F.") != std::string::npos;
-        if (functional) {
-            head.line("import torch.nn.functional as F");
-        }
+        importFor("F.", "import torch.nn.functional as F");
         head.line("from torch import nn");
         return head.text() + body;
     }
@@ -463,6 +486,7 @@ private:
     std::string m_table;                          ///< name of the embedding that the head shares
     std::map<std::string, std::string> m_classOf; ///< by block
     std::set<std::string> m_conditions;           ///< that forward() takes
+    std::set<std::string> m_labels;               ///< whose logits the head returns after the output
     std::vector<std::string> m_stemConditions;
     std::vector<std::string> m_layerConditions;
     std::vector<std::string> m_headConditions;

@@ -27,7 +27,8 @@ def differences(folder):
     network = load(folder)
     given = [recorded[name] for name in getattr(network, "conditions", ())]
     output = network(recorded["input"], *given)
-    loss = network.loss(recorded["input"], recorded["target"], *given)
+    labels = [recorded[name] for name in getattr(network, "labels", ())]
+    loss = network.loss(recorded["input"], recorded["target"], *labels, *given)
     loss.backward()
     parameters = dict(network.named_parameters())
     found = {"output": output, "loss": loss.reshape(1)}

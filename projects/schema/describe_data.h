@@ -418,6 +418,11 @@ struct Fields<Masking> {
            "Number of the mask token; -1: the token [MASK] of the tokeniser.",
            {.range = Range::within(-1, kMostVocabulary), .where = when<isUsed>}},
           &Masking::token);
+        v({"next_sentence",
+           "next sentence",
+           "Makes each example of two texts, the second in half of them from elsewhere, and predicts which it is.",
+           {.where = when<isUsed>}},
+          &Masking::nextSentence);
     }
 };
 template <>

@@ -8,6 +8,7 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
 #include "projects/file/json_document.h"
+#include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
@@ -319,6 +320,9 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         return set.error();
     }
     Result<Project> read = projectFromTree(std::move(tree));
+    if (read && pointer == "/data/masking/next_sentence") {
+        read->network = withNextSentence(std::move(read->network), read->data.masking.nextSentence);
+    }
     if (read && pointer == kFullModelSteps) {
         read->schedule = withFullModelSteps(project.schedule, read->schedule.fullModelSteps);
     }

@@ -270,6 +270,20 @@ private slots:
         QCOMPARE(run({"validate", path("plain"), "--set", "topology=plain"}).code, 0);
     }
 
+    /// The head gets the output and the stem the segments; turning it off takes them away.
+    void setFitsTheNetworkToTheNextSentence()
+    {
+        QCOMPARE(run({"new", path("pairs"), "--example", "small-bert"}).code, 0);
+        const projects::Project before = opened("pairs");
+        QCOMPARE(run({"set", path("pairs"), "data.masking.next_sentence=true"}).code, 0);
+        QVERIFY(!projects::hasErrors(projects::validate(opened("pairs"))));
+        QVERIFY(opened("pairs").network.head != before.network.head);
+        const Ran fed = run({"data", path("pairs")});
+        QVERIFY2(fed.output.contains("the second text"), qPrintable(fed.output));
+        QCOMPARE(run({"set", path("pairs"), "data.masking.next_sentence=false"}).code, 0);
+        QCOMPARE(opened("pairs").network.head, before.network.head);
+    }
+
     void setWritesAllOrNothing()
     {
         QCOMPARE(run({"new", path("kept")}).code, 0);

@@ -94,6 +94,46 @@ private Q_SLOTS:
         QVERIFY(std::abs(share(fates.random) - 0.1) < 0.015);
     }
 
+    /// Half of the second texts follow the first; the others begin elsewhere. The cut is that of the segments.
+    void examplesMayBeTwoTexts()
+    {
+        m_project.data.masking.nextSentence = true;
+        m_project.data.masking.share = 0.01; // one token
+        const auto dataset = opened(m_project);
+        QVERIFY(dataset);
+        QVERIFY(dataset->schema() == projects::examplesOf(m_project.data));
+        Batch batch;
+        Batch whole;
+        std::int64_t follow = 0;
+        for (std::int64_t index = 0; index < 20; ++index) {
+            QVERIFY(dataset->fill(batch, Split::Train, 5, index, kMaskedRows).ok());
+            QVERIFY(m_plain->fill(whole, Split::Train, 5, index, kMaskedRows).ok());
+            for (std::int64_t row = 0; row < kMaskedRows; ++row) {
+                const auto isSecond = [&](std::int64_t at) {
+                    return batch.values<std::int64_t>(2)[static_cast<std::size_t>(row * kMaskedTime + at)] == 1;
+                };
+                std::int64_t other = 0; // tokens of the second text that are not those that follow
+                QVERIFY(!isSecond(0) && isSecond(kMaskedTime - 1));
+                for (std::int64_t at = 0; at < kMaskedTime; ++at) {
+                    const auto i = static_cast<std::size_t>(row * kMaskedTime + at);
+                    QVERIFY(at == 0 || isSecond(at) || !isSecond(at - 1));
+                    const bool isHidden = targetsIn(batch)[i] != projects::kIgnoredTarget;
+                    const bool isSame =
+                        isHidden ? targetsIn(batch)[i] == tokensIn(whole)[i] : tokensIn(batch)[i] == tokensIn(whole)[i];
+                    QVERIFY(isSame || isSecond(at));
+                    other += isSame ? 0 : 1;
+                }
+                const std::int64_t label = batch.values<std::int64_t>(3)[static_cast<std::size_t>(row)];
+                QVERIFY(label == 1 || other == 0);
+                follow += label == 0 ? 1 : 0;
+            }
+        }
+        QVERIFY(std::abs(static_cast<double>(follow) / (20 * kMaskedRows) - 0.5) < 0.05);
+        QVERIFY(dataset->fillSequential(batch, Split::Validation, 0, 4).ok());
+        QVERIFY(opened(m_project)->fillSequential(whole, Split::Validation, 0, 4).ok());
+        QVERIFY(batch.fields == whole.fields);
+    }
+
     /// A batch depends on its number alone, and evaluation hides the same tokens every time.
     void drawsAreByCounter()
     {

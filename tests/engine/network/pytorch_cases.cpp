@@ -66,6 +66,12 @@ void PyTorchCases::addConditions()
         }
     }
     add("conditions-window", smoothed);
+    Project sentences = tinyLanguage("gpt", "ancre-ingoing", kPyTorchDepth);
+    sentences.network.objective = projects::Objective::MaskedToken;
+    sentences.network.head = projects::maskedHead();
+    sentences.data.masking.nextSentence = true;
+    sentences.network = projects::withNextSentence(std::move(sentences.network), true);
+    add("next-sentence", std::move(sentences));
 }
 
 void PyTorchCases::addMixOptions()

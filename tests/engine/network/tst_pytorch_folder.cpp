@@ -73,7 +73,8 @@ def fault(folder):
         gradients = model.read_safetensors(folder / ("training.safetensors" if training else "evaluation.safetensors"))
         network = model.load(folder).train(training)
         given = [recorded[name] for name in getattr(network, "conditions", ())]
-        loss = network.loss(recorded["input"], recorded["target"], *given)
+        labels = [recorded[name] for name in getattr(network, "labels", ())]
+        loss = network.loss(recorded["input"], recorded["target"], *labels, *given)
         expected = gradients.pop("loss").item()
         if not abs(loss.item() - expected) <= tolerance * (1 + abs(expected)):
             return f"loss {loss.item()}, expected {expected}"

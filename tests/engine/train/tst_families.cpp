@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Families of networks beside decoders: vision transformers and BERT, under everything that changes their depth.
+#include "engine/train/evaluation.h"
 #include "projects/check/validate.h"
+#include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "tests/engine/train/trainer_harness.h"
 #include "tests/engine/train/wiring_cases.h"
@@ -67,6 +69,36 @@ private Q_SLOTS:
         const double fell = records.front().loss - records.back().loss;
         QVERIFY2(fell > 0.02,
                  qPrintable(QStringLiteral("%1 to %2").arg(records.front().loss).arg(records.back().loss)));
+    }
+
+    /// The next sentence adds its cross-entropy to the loss, is measured, and its weights learn.
+    void nextSentenceIsLearned()
+    {
+        projects::Project project = tests::familyUnder("small-bert", "plain");
+        project.training.steps = kFamilySteps;
+        projects::Project paired = project;
+        paired.data.masking.nextSentence = true;
+        paired.network = projects::withNextSentence(std::move(paired.network), true);
+        for (const projects::Problem& problem : projects::validate(paired)) {
+            QVERIFY2(problem.severity != projects::Severity::Error, problem.text().c_str());
+        }
+        Trainer trainer = tests::trainerOf(paired);
+        Evaluation evaluation(trainer.network(), trainer.dataset(), Split::Validation, paired.training, c10::kCPU, 2);
+        while (!evaluation.atEnd()) {
+            QVERIFY(evaluation.advance(passAfter(0)).ok());
+        }
+        const std::map<std::string, double> measured = evaluation.means();
+        QVERIFY(measured.contains("next_sentence_accuracy") && measured.contains("accuracy"));
+        QVERIFY(measured.at("next_sentence_accuracy") > 0.1 && measured.at("next_sentence_accuracy") < 0.9);
+        for (int step = 0; step < kFamilySteps; ++step) {
+            QVERIFY(trainer.step().ok());
+        }
+        const std::vector<StepRecord> records = trainer.takeRecords();
+        Trainer alone = tests::trainerOf(project);
+        QVERIFY(alone.step().ok());
+        const double more = records.front().loss - alone.takeRecords().front().loss;
+        QVERIFY2(std::abs(more - std::log(2.0)) < 0.35, qPrintable(QString::number(more)));
+        QVERIFY(records.back().loss < records.front().loss);
     }
 };
 

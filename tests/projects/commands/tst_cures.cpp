@@ -4,6 +4,7 @@
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/resolved_graph.h"
 #include "projects/transfer/topology_choice.h"
 #include "tests/support/test_program.h"
 
@@ -58,6 +59,31 @@ class TestCures : public QObject {
     Q_OBJECT
 
 private slots:
+    /// One click gives the head and the stem what the next sentence needs, and another takes it away again.
+    void nextSentenceFitsStemAndHead()
+    {
+        const Project bare = findExample("small-bert")->project;
+        Project project = bare;
+        project.data.masking.nextSentence = true;
+        const auto added = cureFor(project, "expected output nodes with the ports next_sentence, output");
+        QVERIFY(added.has_value());
+        QCOMPARE(added->title, std::string("Add the output next_sentence"));
+        const Project paired = after(project, added->edit);
+        QVERIFY(!hasErrors(validate(paired)));
+        Project off = paired;
+        off.data.masking.nextSentence = false;
+        const auto removed = cureFor(off, "expected one output node");
+        QVERIFY(removed.has_value());
+        QCOMPARE(after(off, removed->edit).network.head, bare.network.head);
+        QVERIFY(!hasErrors(validate(after(off, removed->edit))));
+        Project tied = paired;
+        tied.network.tieHead = true;
+        QCOMPARE(tied.network.head.find(tiedNodes(tied.network)->linear)->name, std::string("logits"));
+        Project other = paired;
+        other.network.objective = Objective::NextToken;
+        QVERIFY(!hasErrors(validate(after(other, cureFor(other, "is of hidden tokens")->edit))));
+    }
+
     void everyTopologyFitsTheBlocksOfATransformer_data()
     {
         QTest::addColumn<QString>("name");

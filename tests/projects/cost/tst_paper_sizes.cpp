@@ -218,6 +218,17 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     QCOMPARE(report->total.parameters, parameters);
     QCOMPARE(project->schedule.stages.empty(), found->schedule.empty());
+    if (recipe.startsWith("raptr-bert")) { // with BERT's pooler and two classes, as BertForPreTraining
+        Project paired = *project;
+        paired.data.masking.nextSentence = true;
+        paired.network = withNextSentence(std::move(paired.network), true);
+        const auto both = costOf(paired);
+        QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
+        const std::int64_t width = paired.network.width;
+        const std::int64_t segments = 2 * width; // that the recipe leaves out
+        QCOMPARE(both->total.parameters, parameters + segments + width * width + width + 2 * width + 2);
+        QCOMPARE(both->total.parameters - segments, width == 768 ? 110'106'428 : 336'226'108);
+    }
 }
 
 /// With the topology of the paper and with data that are named, a recipe has no errors.
