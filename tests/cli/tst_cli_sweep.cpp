@@ -289,6 +289,15 @@ private slots:
         QCOMPARE(run({"--jobs", "3"}).code, 0); // nothing is left to do
     }
 
+    /// There is one process for each device.
+    void eachDeviceTrainsMembersOfItsOwn()
+    {
+        const Ran both = run({"--device", "cpu,cpu", "--lines"});
+        QVERIFY2(both.code == 0, qPrintable(both.errors));
+        QVERIFY(gridOf(run({"--json"}))["complete"].toBool());
+        QCOMPARE(run({"--device", "cpu,cpu"}).code, 0); // nothing is left to do
+    }
+
     void everyLineOfSeveralProcessesNamesItsMember()
     {
         const Ran ran = run({"--jobs", "3", "--lines"});

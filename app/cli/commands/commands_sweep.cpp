@@ -10,6 +10,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -103,11 +107,21 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData other
     return obstacle;
 }
 
-/// Returns the words of this command for one of several processes.
-std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan)
+/// Returns the devices of `--device`, which commas separate.
+std::vector<std::string> devicesOf(const Arguments& arguments)
 {
-    std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string()};
-    for (const char* option : {"vary", "set", "steps", "device", "member", "part", "again", "time-limit"}) {
+    std::vector<std::string> devices;
+    for (const auto& device : arguments.text("device", "cpu") | std::views::split(',')) {
+        devices.emplace_back(device.begin(), device.end());
+    }
+    return devices;
+}
+
+/// Returns the words of this command for one of several processes, on this device.
+std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan, const std::string& device)
+{
+    std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string(), "--device", device};
+    for (const char* option : {"vary", "set", "steps", "member", "part", "again", "time-limit"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -124,10 +138,11 @@ std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan
     return words;
 }
 
-/// Returns the settings of several processes if the command line requests them.
-std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
+/// Trains with several processes if the command line requests them, which take turns on the devices.
+std::optional<Exit> trainInJobs(const Arguments& arguments, const Meant& meant, const Console& console)
 {
-    if (!arguments.has("jobs")) {
+    const std::vector<std::string> devices = devicesOf(arguments);
+    if (!arguments.has("jobs") && devices.size() < 2) {
         return std::nullopt;
     }
     const auto toDo = std::ranges::count_if(meant.plan.members, [&](const Planned& planned) {
@@ -135,24 +150,27 @@ std::optional<Jobs> jobsOf(const Arguments& arguments, const Meant& meant)
             meant.training.failed == FailedMembers::TryAgain && std::holds_alternative<member::Failed>(planned.status);
         return planned.chosen && (again || canBeTrained(planned.status));
     });
+    const std::int64_t count = std::min<std::int64_t>(arguments.integer("jobs", std::ssize(devices)), toDo);
+    std::vector<std::vector<std::string>> words;
+    for (std::int64_t i = 0; i < count; ++i) {
+        words.push_back(wordsForOne(arguments, meant.plan, devices[static_cast<std::size_t>(i) % devices.size()]));
+    }
     Jobs jobs;
-    jobs.count = static_cast<std::size_t>(std::min<std::int64_t>(arguments.integer("jobs", 1), toDo));
     jobs.threads = static_cast<std::size_t>(arguments.integer("threads", 0));
     const bool dropped = arguments.has("json") && !arguments.has("lines");
     jobs.output = dropped ? Jobs::Output::Dropped : Jobs::Output::Shown;
-    return jobs;
+    return words.empty() ? Exit::Ok : runJobs(std::move(words), jobs, console);
 }
 
 Exit train(const Arguments& arguments, Meant& meant, const Console& console)
 {
     SweepPlan& plan = meant.plan;
-    const std::optional<Jobs> jobs = jobsOf(arguments, meant);
-    if (!jobs) {
+    const std::optional<Exit> ended = trainInJobs(arguments, meant, console);
+    if (!ended) {
         return trainChosen(plan, meant.training, console);
     }
-    const Exit ended = jobs->count > 0 ? runJobs(wordsForOne(arguments, plan), *jobs, console) : Exit::Ok;
     lookAgain(plan);
-    return ended == Exit::Ok ? verdictOf(plan) : ended;
+    return *ended == Exit::Ok ? verdictOf(plan) : *ended;
 }
 
 Exit runSweep(const Arguments& arguments, const Console& console)
@@ -226,7 +244,13 @@ std::vector<Command> sweepCommands()
                        "steps of every member (default: the project's); refused for an axis over steps"),
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
-           deviceOption(),
+           {.name = "device",
+            .kind = OptionKind::Text,
+            .value = "KEY",
+            .help =
+                "cpu or cuda:N (residua-cli devices lists them); of several with commas, cuda:0,cuda:1, each trains "
+                "members of its own at the same time",
+            .choices = {"cpu", "cuda:0"}},
            {"output", OptionKind::Text, "DIR",
             "folder of the runs; what is complete in it is not trained again, and processes that name the same folder "
             "share the grid",

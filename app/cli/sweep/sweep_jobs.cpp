@@ -50,7 +50,7 @@ private:
 };
 
 /// Returns the number of threads of each process, as OpenMP reads it; empty: given by the environment.
-std::string threadsOfEach(const Jobs& jobs)
+std::string threadsOfEach(const Jobs& jobs, std::size_t count)
 {
     if (jobs.threads > 0) {
         return std::to_string(jobs.threads);
@@ -59,7 +59,7 @@ std::string threadsOfEach(const Jobs& jobs)
         return {};
     }
     const std::size_t processors = std::max(std::thread::hardware_concurrency(), 1U);
-    return std::to_string(std::max<std::size_t>(processors / jobs.count, 1));
+    return std::to_string(std::max<std::size_t>(processors / count, 1));
 }
 
 /// In the child: executes this program with other words. The child has a process group of its own, so that Ctrl-C at a
@@ -144,29 +144,28 @@ Exit waitFor(std::set<pid_t> processes, const Console& console)
 
 } // namespace
 
-Exit runJobs(const std::vector<std::string>& words, const Jobs& jobs, const Console& console)
+Exit runJobs(std::vector<std::vector<std::string>> words, const Jobs& jobs, const Console& console)
 {
     const HeldSignals held;
     const pid_t parent = getpid();
-    const std::string threads = threadsOfEach(jobs);
+    const std::string threads = threadsOfEach(jobs, words.size());
     if (!threads.empty()) {
         setenv(kThreads, threads.c_str(), 1); // the children inherit it; this process computes nothing
     }
-    std::vector<std::string> all{"residua-cli"};
-    all.insert(all.end(), words.begin(), words.end());
-    std::vector<char*> pointers;
-    for (std::string& word : all) {
-        pointers.push_back(word.data());
-    }
-    pointers.push_back(nullptr);
     std::set<pid_t> processes;
-    for (std::size_t i = 0; i < jobs.count; ++i) {
+    for (std::vector<std::string>& each : words) {
+        std::string program = "residua-cli";
+        std::vector<char*> pointers{program.data()};
+        for (std::string& word : each) {
+            pointers.push_back(word.data());
+        }
+        pointers.push_back(nullptr);
         const pid_t child = fork();
         if (child == 0) {
             become(pointers, parent, held.before(), jobs.output);
         }
         if (child < 0) {
-            console.remark("error: only " + std::to_string(processes.size()) + " of " + std::to_string(jobs.count) +
+            console.remark("error: only " + std::to_string(processes.size()) + " of " + std::to_string(words.size()) +
                            " processes could be started: " + std::generic_category().message(errno));
             break;
         }
