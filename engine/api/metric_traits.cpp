@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace residua::engine {
@@ -43,6 +44,20 @@ void addQuantities(const std::set<std::string>& names, std::vector<MetricTraits>
     }
 }
 
+/// Adds the metrics of several ranks, with titles such as "waiting of rank 1".
+void addRanks(const std::set<std::string>& names, std::vector<MetricTraits>& metrics)
+{
+    for (const auto& [prefix, title, unit] :
+         {std::tuple(metric::kRankThroughput, "throughput of rank ", "tokens or samples a second of its own time"),
+          std::tuple(metric::kRankWaiting, "waiting of rank ", "share of the time")}) {
+        for (const std::string& name : names) {
+            if (name.starts_with(prefix)) {
+                metrics.push_back({name, title + name.substr(std::string_view(prefix).size()), unit});
+            }
+        }
+    }
+}
+
 } // namespace
 
 bool isRating(std::string_view name)
@@ -54,6 +69,7 @@ std::vector<MetricTraits> plottedMetrics(const std::set<std::string>& names)
 {
     std::vector<MetricTraits> plotted(std::begin(kOfEveryRun), std::end(kOfEveryRun));
     addQuantities(names, plotted);
+    addRanks(names, plotted);
     return plotted;
 }
 

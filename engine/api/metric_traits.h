@@ -22,7 +22,7 @@ struct MetricTraits {
 /// True if the last value of the metric rates a run: a quantity of training or validation, as "accuracy/validation".
 [[nodiscard]] bool isRating(std::string_view name);
 /// Returns the metrics with a plot of their own: first those of every run, then those among `names` that measure a
-/// further quantity of the objective. The loss has its own view.
+/// further quantity of the objective, and those of several ranks. The loss has its own view.
 [[nodiscard]] std::vector<MetricTraits> plottedMetrics(const std::set<std::string>& names);
 /// Returns recorded points of a metric as they are shown.
 [[nodiscard]] std::vector<MetricPoint> shownPoints(std::string_view name, std::vector<MetricPoint> points);

@@ -6,6 +6,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <dlfcn.h>
@@ -46,6 +47,11 @@ Result<Library> openLibrary()
                                             : "does not load (" + library.error().message + ")"};
     }
     return Library{reinterpret_cast<JoinRanks>(join)};
+}
+
+double secondsSince(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::string firstLine(const std::string& text)
@@ -206,8 +212,10 @@ std::string Ranks::missing()
 
 void Ranks::guarded(const auto& call)
 {
+    const auto begin = std::chrono::steady_clock::now();
     try {
         call();
+        m_waited += secondsSince(begin);
     } catch (const std::exception& error) {
         m_isBroken = true;
         throw std::runtime_error(missing() + " ended, and with it the run of " + std::to_string(m_place.count) +
@@ -221,6 +229,10 @@ void Ranks::average(const std::vector<at::Tensor>& tensors)
     for (const at::Tensor& tensor : tensors) {
         parts[tensor.scalar_type() == at::kDouble].push_back(tensor.reshape({-1}));
     }
+    const bool timed = parts[false].empty(); // the list whose exchange has the times too
+    at::Tensor computing = at::zeros({m_place.count}, timed ? at::kDouble : at::kFloat);
+    computing[m_place.rank] = secondsSince(m_stepBegan) - m_waited;
+    parts[timed].push_back(computing);
     for (const bool isDouble : {false, true}) {
         if (parts[isDouble].empty()) {
             continue;
@@ -231,6 +243,9 @@ void Ranks::average(const std::vector<at::Tensor>& tensors)
             isDouble ? m_group->sum(all.mutable_data_ptr<double>(), count)
                      : m_group->sum(all.mutable_data_ptr<float>(), count);
         });
+        if (isDouble == timed) {
+            addTimes(all.narrow(0, all.numel() - m_place.count, m_place.count));
+        }
         all.div_(m_place.count);
         std::int64_t first = 0;
         for (const at::Tensor& tensor : tensors) {
@@ -240,6 +255,18 @@ void Ranks::average(const std::vector<at::Tensor>& tensors)
             }
         }
     }
+}
+
+void Ranks::addTimes(const at::Tensor& computing)
+{
+    m_times.computing.resize(static_cast<std::size_t>(m_place.count));
+    for (int rank = 0; rank < m_place.count; ++rank) {
+        m_times.computing[static_cast<std::size_t>(rank)] += computing[rank].item<double>();
+    }
+    m_times.seconds += secondsSince(m_stepBegan);
+    ++m_times.steps;
+    m_stepBegan = std::chrono::steady_clock::now();
+    m_waited = 0;
 }
 
 std::string Ranks::share(const std::string& text)

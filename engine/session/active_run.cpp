@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -180,6 +181,10 @@ Status ActiveRun::publish(Findings found)
     }
     progress.unitsPerSecond = m_throughput.unitsPerSecond();
     progress.peakBytes = peakBytes(trainer().device());
+    if (constexpr auto kRankPace = std::chrono::seconds(1); Clock::now() - m_ranksTold >= kRankPace) {
+        std::ranges::move(trainer().takeRankRows(), std::back_inserter(progress.rows));
+        m_ranksTold = Clock::now();
+    }
     m_recorder.add(progress, diverged ? diverged->step - 1 : trainer().stepsDone());
     for (const StageRecord& stage : progress.stages) {
         m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});

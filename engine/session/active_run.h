@@ -113,6 +113,7 @@ private:
     bool m_diverged = false;
     std::optional<Unwritten> m_unwritten; ///< set while the run is held up
     Clock::time_point m_published{};
+    Clock::time_point m_ranksTold{}; ///< when the ranks' times were published
     Clock::time_point m_heeded{};
     std::optional<std::int64_t> m_stopAt; ///< requested by another process
     std::int64_t m_pauseAt = 0;           ///< the step to pause after; 0: none

@@ -238,6 +238,21 @@ void Trainer::shareGradients(const at::Tensor& loss)
     m_ring.addLoss(loss);
 }
 
+std::vector<MetricRow> Trainer::takeRankRows()
+{
+    std::vector<MetricRow> rows;
+    const RankTimes times = m_ranks != nullptr ? m_ranks->takeTimes() : RankTimes{};
+    const double units =
+        static_cast<double>(times.steps * unitsPerStep()) / std::max<double>(m_ranks ? m_ranks->count() : 1, 1);
+    for (std::size_t rank = 0; rank < times.computing.size(); ++rank) {
+        const double computing = times.computing[rank];
+        rows.push_back({metric::kRankThroughput + std::to_string(rank), m_step, units / computing});
+        rows.push_back(
+            {metric::kRankWaiting + std::to_string(rank), m_step, std::max(0.0, 1 - computing / times.seconds)});
+    }
+    return rows;
+}
+
 Pass Trainer::passOf(std::int64_t step)
 {
     Pass pass;

@@ -51,6 +51,8 @@ public:
     /// From now on, each step is shared with the other ranks: this one takes its part of every batch, and gradients
     /// and losses are means over the ranks. `ranks` must outlive the trainer; null: it trains alone.
     void joinRanks(Ranks* ranks) { m_ranks = ranks; }
+    /// Returns metric::kRankThroughput and metric::kRankWaiting of each rank since the last call; empty without ranks.
+    [[nodiscard]] std::vector<MetricRow> takeRankRows();
     /// Resumes from a checkpoint of this project: the following steps are bit-equal to those of a run that was never
     /// interrupted.
     [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);

@@ -155,6 +155,13 @@ private slots:
             QVERIFY(trained(4, "four") && trained(4, "again"));
             QVERIFY(apart(losses, lossesOf(path("four"))) < 1e-12);
             QCOMPARE(lossesOf(path("four")), lossesOf(path("again")));
+            const auto reader = engine::RunReader::open(path("four").toStdString());
+            for (const char* const rank : {"0", "3"}) {
+                const auto waiting = reader->metric(engine::metric::kRankWaiting + std::string(rank));
+                QVERIFY(!waiting.empty() && waiting.front().value >= 0 && waiting.front().value < 1);
+                QVERIFY(!reader->metric(engine::metric::kRankThroughput + std::string(rank)).empty());
+            }
+            QVERIFY(engine::RunReader::open(path("one").toStdString())->metric(engine::metric::kRankWaiting).empty());
         }
     }
 
