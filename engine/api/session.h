@@ -237,6 +237,10 @@ inline constexpr bool kBeginsRun =
 
 // ---- Events ---------------------------------------------------------------------------------
 
+/// In the events of a session, and in its commands: the run that a background engine had when the session found it.
+inline constexpr RunId kFoundRun{};
+
+/// The run trains. A session that finds a background engine with a run receives this with kFoundRun.
 struct RunStarted {
     RunId run{};
     std::filesystem::path runDirectory;
@@ -449,17 +453,34 @@ inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is
 /// Receives events on the engine's thread. Must return quickly and must not run the session's destructor.
 using EventSink = std::function<void(Event)>;
 
+/// Where the programs have the process of their engine.
+struct EnginePlace {
+    enum class Kind {
+        Child,       ///< a child of this process, which ends with it; RESIDUA_ENGINE overrides it
+        Background,  ///< a process on this machine that outlives this one, and that the next one finds
+        CommandLine, ///< `command`
+    };
+    std::string name; ///< for the user
+    Kind kind = Kind::Child;
+    std::string command; ///< a command line that ends in the engine: "ssh gpu1 residua-engine --stdio"
+    /// The folder of runs on the other machine. Empty: both machines see the same folders.
+    std::filesystem::path folder;
+    bool operator==(const EnginePlace&) const = default;
+};
+
 /// The engine: one thread that owns every tensor. `post` never blocks and may be called from any thread. Commands are
 /// executed in order; those for a running run at its next step boundary, or during a long query beside it. The
 /// destructor stops a running run after a checkpoint and joins the thread.
 ///
 /// The programs have the engine in a process of its own (engine/process), which the first command starts. If that
 /// process ends by itself, its run ends as Interrupted, its queries fail, and the next command starts another process.
+/// A background engine is not stopped with the session: its run continues, and its queries are given up.
 class Session {
 public:
     /// `threads` is the number of CPU threads for mathematics. 0: the library's default, or for a resumed run the
-    /// number that it had, because sums are split by thread and their last bits depend on the number.
-    explicit Session(EventSink sink, int threads = 0);
+    /// number that it had, because sums are split by thread and their last bits depend on the number. `place` is used
+    /// by the programs only.
+    explicit Session(EventSink sink, int threads = 0, EnginePlace place = {});
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;

@@ -68,9 +68,9 @@ EngineProcess::~EngineProcess()
     }
 }
 
-Status EngineProcess::start(int threads)
+Status EngineProcess::start(int threads, const EnginePlace& place)
 {
-    const char* const command = givenCommand();
+    const char* const command = place.kind == EnginePlace::Kind::CommandLine ? place.command.c_str() : givenCommand();
     const std::string path = command != nullptr ? command : findOwnLibrary(kProgram, kVariable, "bin").string();
     if (path.empty()) {
         return notInstalled();

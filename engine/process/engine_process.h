@@ -24,10 +24,10 @@ public:
     EngineProcess(const EngineProcess&) = delete;
     EngineProcess& operator=(const EngineProcess&) = delete;
 
-    /// Starts the program and exchanges Hello. RESIDUA_ENGINE may name another program than the one beside this one, or
-    /// be a command line that ends in it: "ssh gpu1 residua-engine --stdio", where both machines see the same folders.
-    /// The error names the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
-    [[nodiscard]] Status start(int threads);
+    /// Starts the program at `place` and exchanges Hello. RESIDUA_ENGINE may name another program than the one beside
+    /// this one, or be a command line that ends in it: "ssh gpu1 residua-engine --stdio", where both machines see the
+    /// same folders. The error names the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
+    [[nodiscard]] Status start(int threads, const EnginePlace& place = {});
 
     [[nodiscard]] Status post(const Command& command);
     /// Waits for the next event. Returns nullopt when the process has ended, and an error if a message is no event.

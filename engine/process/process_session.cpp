@@ -20,7 +20,8 @@ namespace residua::engine {
 /// next command starts another.
 class Session::Impl {
 public:
-    Impl(EventSink sink, int threads) : m_sink(std::move(sink)), m_threads(threads)
+    Impl(EventSink sink, int threads, EnginePlace place)
+        : m_sink(std::move(sink)), m_threads(threads), m_place(std::move(place))
     {
         prepareEnvironment(); // here, because setting a variable beside the GUI's thread is unsafe
         m_posting = std::thread([this] { postAll(); });
@@ -118,7 +119,7 @@ private:
             m_receiving.join();
         }
         m_process.emplace();
-        if (const Status started = m_process->start(m_threads); !started) {
+        if (const Status started = m_process->start(m_threads, m_place); !started) {
             m_process.reset();
             return started;
         }
@@ -197,6 +198,7 @@ private:
 
     EventSink m_sink;
     int m_threads = 0;
+    EnginePlace m_place;
     std::mutex m_mutex; ///< protects the members up to m_active
     std::condition_variable m_wake;
     std::vector<Command> m_waiting;
@@ -209,7 +211,10 @@ private:
     std::thread m_posting; ///< last, because the thread uses the other members
 };
 
-Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}
+Session::Session(EventSink sink, int threads, EnginePlace place)
+    : m_impl(std::make_unique<Impl>(std::move(sink), threads, std::move(place)))
+{
+}
 
 Session::~Session() = default;
 

@@ -369,7 +369,10 @@ private:
     std::thread m_thread; ///< last, because the thread uses the other members
 };
 
-Session::Session(EventSink sink, int threads) : m_impl(std::make_unique<Impl>(std::move(sink), threads)) {}
+Session::Session(EventSink sink, int threads, EnginePlace /*place*/)
+    : m_impl(std::make_unique<Impl>(std::move(sink), threads))
+{
+}
 
 Session::~Session() = default;
 
