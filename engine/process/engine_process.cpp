@@ -6,15 +6,19 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace residua::engine {
@@ -25,6 +29,8 @@ constexpr const char* kProgram = "residua-engine";
 constexpr const char* kVariable = "RESIDUA_ENGINE";
 constexpr const char* kWithout = "the engine, without which nothing is trained or computed, ";
 constexpr std::size_t kKeptLines = 8;
+constexpr std::chrono::seconds kPatience{10}; ///< for the background engine
+constexpr std::chrono::milliseconds kPause{20};
 
 using Pipe = std::array<int, 2>;
 
@@ -55,6 +61,46 @@ Error notInstalled()
     return {kProgram, kWithout + missing + " install it again"};
 }
 
+Error doesNotStart(const std::string& path, const std::string& end, bool isCommand)
+{
+    return {path, kWithout + std::string("does not start (it ") + end + ")" +
+                      (isCommand ? "" : ": residua-setup, or in a checkout packaging/setup.sh, installs LibTorch")};
+}
+
+/// Refuses an engine of another build, and one that refuses this program.
+Status checkHello(const Result<Hello>& hello, const std::string& place)
+{
+    if (!hello || hello->build != buildIdentity()) {
+        const std::string got =
+            hello ? "it is of the build " + hello->build + ", expected " + buildIdentity() : hello.error().text();
+        return Error{place, "is not the engine of this version of the program (" + got + "): install both again"};
+    }
+    return hello->refusal.empty() ? Status(Done{}) : Error{kProgram, hello->refusal};
+}
+
+/// Sets the time after which a read fails; 0: none.
+void limitReading(int socket, std::chrono::seconds limit)
+{
+    const timeval time{limit.count(), 0};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+}
+
+/// Returns the last lines of a file, oldest first.
+std::vector<std::string> lastLinesOf(const std::filesystem::path& path)
+{
+    std::ifstream file(path);
+    std::deque<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+        if (!line.empty()) {
+            lines.push_back(line);
+        }
+        if (lines.size() > kKeptLines) {
+            lines.pop_front();
+        }
+    }
+    return {lines.begin(), lines.end()};
+}
+
 } // namespace
 
 EngineProcess::~EngineProcess()
@@ -70,6 +116,16 @@ EngineProcess::~EngineProcess()
 
 Status EngineProcess::start(int threads, const EnginePlace& place)
 {
+    const Status started = place.kind == EnginePlace::Kind::Background ? connectToBackground() : startChild(place);
+    if (!started) {
+        return started;
+    }
+    std::error_code ignored; // a folder that was deleted has no path
+    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads, std::filesystem::current_path(ignored)}));
+}
+
+Status EngineProcess::startChild(const EnginePlace& place)
+{
     const char* const command = place.kind == EnginePlace::Kind::CommandLine ? place.command.c_str() : givenCommand();
     const std::string path = command != nullptr ? command : findOwnLibrary(kProgram, kVariable, "bin").string();
     if (path.empty()) {
@@ -83,21 +139,67 @@ Status EngineProcess::start(int threads, const EnginePlace& place)
     }
     const Result<std::optional<Frame>> frame = readFrame(m_events);
     if (frame && !*frame) {
-        const std::string end = wait();
-        return Error{
-            path,
-            kWithout + std::string("does not start (it ") + end + ")" +
-                (command != nullptr ? "" : ": residua-setup, or in a checkout packaging/setup.sh, installs LibTorch")};
+        return doesNotStart(path, wait(), command != nullptr);
     }
-    const Result<Hello> hello = frame ? helloFrom(**frame) : frame.error();
-    if (!hello || hello->build != buildIdentity()) {
+    const Status fits = checkHello(frame ? helloFrom(**frame) : frame.error(), path);
+    if (!fits) {
         kill();
-        const std::string got =
-            hello ? "it is of the build " + hello->build + ", expected " + buildIdentity() : hello.error().text();
-        return Error{path, "is not the engine of this version of the program (" + got + "): install both again"};
     }
-    std::error_code ignored; // a folder that was deleted has no path
-    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads, std::filesystem::current_path(ignored)}));
+    return fits;
+}
+
+/// Connects to the background engine; starts it if none answers. Another program may start one at the same time, or the
+/// engine may be about to end because it was idle: then tries again.
+Status EngineProcess::connectToBackground()
+{
+    const Result<BackgroundFiles> files = backgroundFiles();
+    if (!files) {
+        return files.error();
+    }
+    m_log = files->log();
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < until) {
+        const Result<bool> connected = tryBackground(*files);
+        if (!connected || *connected) {
+            return connected ? Status(Done{}) : connected.error();
+        }
+        const std::string path = findOwnLibrary(kProgram, kVariable, "bin").string();
+        if (path.empty()) {
+            return notInstalled();
+        }
+        EngineProcess starter;
+        if (const Status spawned = starter.spawn({path, "--background"}); !spawned) {
+            return spawned;
+        }
+        if (const std::string end = starter.wait(); !end.empty()) {
+            return doesNotStart(path, end, false);
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+    return Error{files->socket().string(),
+                 "no background engine answers there, although one runs: end it, and try again"};
+}
+
+/// Returns false if no engine listens, or if it ends.
+Result<bool> EngineProcess::tryBackground(const BackgroundFiles& files)
+{
+    const Result<FileDescriptor> socket = engine::connectToBackground(files);
+    if (!socket || !socket->isOpen()) {
+        return socket ? Result<bool>(false) : socket.error();
+    }
+    limitReading(socket->get(), kPatience); // an engine that stands still does not hold up this process
+    const Result<std::optional<Frame>> frame = readFrame(socket->get());
+    if (!frame || !*frame) {
+        return false;
+    }
+    limitReading(socket->get(), {});
+    if (const Status fits = checkHello(helloFrom(**frame), files.socket().string()); !fits) {
+        return fits.error();
+    }
+    m_commands = fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
+    m_events = fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
+    return m_commands >= 0 && m_events >= 0 ? Result<bool>(true)
+                                            : systemError(files.socket(), "cannot be connected to", errno);
 }
 
 Status EngineProcess::spawn(std::vector<std::string> words)
@@ -197,17 +299,29 @@ Result<std::optional<Event>> EngineProcess::next()
 void EngineProcess::close()
 {
     if (m_commands >= 0) {
+        if (!m_log.empty()) {
+            shutdown(m_commands, SHUT_RDWR); // next() returns, and what was posted still arrives
+        }
         ::close(std::exchange(m_commands, -1));
     }
 }
 
 void EngineProcess::kill()
 {
-    ::kill(m_child, SIGKILL);
+    if (m_child > 0) {
+        ::kill(m_child, SIGKILL);
+    } else if (m_events >= 0) {
+        shutdown(m_events, SHUT_RDWR);
+    }
 }
 
 std::string EngineProcess::wait()
 {
+    if (!m_log.empty()) {
+        const std::vector<std::string> lines = lastLinesOf(m_log);
+        return lines.empty() ? "in the background ended"
+                             : "in the background ended; its last lines: " + joinedText(lines, " / ");
+    }
     if (!m_copying.joinable()) {
         return {}; // not started, or ended
     }

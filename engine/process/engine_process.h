@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/host/background_files.h"
 #include "engine/wire/messages.h"
 
 #include <sys/types.h>
 
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,7 +17,8 @@ namespace residua::engine {
 
 /// The program residua-engine as a child process, which speaks frames on its standard input and output. It ends with
 /// the thread that started it, as if it were part of this process. Its standard error is passed on to this process's,
-/// and its last lines are kept. One thread may start, post and close, and another one receive and wait.
+/// and its last lines are kept. Or the background engine of this user, which is started if none runs. One thread may
+/// start, post and close, and another one receive and wait.
 class EngineProcess {
 public:
     EngineProcess() = default;
@@ -32,19 +35,24 @@ public:
     [[nodiscard]] Status post(const Command& command);
     /// Waits for the next event. Returns nullopt when the process has ended, and an error if a message is no event.
     [[nodiscard]] Result<std::optional<Event>> next();
-    /// Ends the stream of commands. The process stops a running run after a checkpoint, and ends.
+    /// Ends the stream of commands. A child stops a running run after a checkpoint, and ends; the background engine
+    /// continues without this process.
     void close();
     /// Waits for the end and describes it with the last lines of its errors. Empty if it ended by itself without one.
     /// A process that sends no events any more ends.
     [[nodiscard]] std::string wait();
-    /// Ends the process at once.
+    /// Ends a child at once, or the connection to the background engine.
     void kill();
 
 private:
+    [[nodiscard]] Status startChild(const EnginePlace& place);
+    [[nodiscard]] Status connectToBackground();
+    [[nodiscard]] Result<bool> tryBackground(const BackgroundFiles& files);
     [[nodiscard]] Status spawn(std::vector<std::string> words);
     void copyErrors();
 
     pid_t m_child = -1;
+    std::filesystem::path m_log; ///< of the background engine; empty for a child
     int m_commands = -1;
     int m_events = -1;
     int m_errors = -1;

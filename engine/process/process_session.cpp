@@ -151,6 +151,9 @@ private:
             m_runs = false;
             active.swap(m_active);
             asked.swap(m_asked);
+            if (m_quit && m_place.kind == EnginePlace::Kind::Background) {
+                active.clear(); // their runs continue
+            }
         }
         const Error why{"residua-engine", "the engine's process " + (end.empty() ? "ended" : end)};
         for (const auto& [run, step] : active) {
@@ -172,6 +175,8 @@ private:
             [&]<class Told>(const Told& told) {
                 if constexpr (std::is_same_v<Told, RunEnded>) {
                     m_active.erase(told.run);
+                } else if constexpr (std::is_same_v<Told, RunStarted>) {
+                    m_active[told.run] = told.firstStep; // one that was found is not known before
                 } else if constexpr (std::is_same_v<Told, Progress>) {
                     const auto active = m_active.find(told.run);
                     if (active != m_active.end() && !told.steps.empty()) {

@@ -1,82 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-engine --stdio: a session that takes its commands as frames from standard input and writes its events to
-// standard output. It runs nothing of what it is sent, and ends when its input ends.
+// standard output. It runs nothing of what it is sent, and ends when its input ends. residua-engine --background:
+// a process of its own that serves the programs of this user over a socket (background_server.h).
 #include "engine/api/environment.h"
+#include "engine/session/background_server.h"
 #include "engine/wire/messages.h"
 #include "projects/base/number_from.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <condition_variable>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <deque>
 #include <filesystem>
-#include <mutex>
+#include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 namespace residua::engine {
 namespace {
 
 constexpr const char* kUsage =
-    "residua-engine --stdio: trains and computes for Residua, which starts it and speaks with it. For use in a "
-    "terminal: residua-cli --help\n";
-
-/// Writes events in their order on a thread of its own, so that a slow reader does not delay a step.
-class EventWriter {
-public:
-    explicit EventWriter(int descriptor) : m_descriptor(descriptor), m_writing([this] { writeAll(); }) {}
-    /// Writes what waits.
-    ~EventWriter()
-    {
-        {
-            const std::scoped_lock lock(m_mutex);
-            m_quit = true;
-        }
-        m_wake.notify_one();
-        m_writing.join();
-    }
-    EventWriter(const EventWriter&) = delete;
-    EventWriter& operator=(const EventWriter&) = delete;
-
-    void take(Event event)
-    {
-        {
-            const std::scoped_lock lock(m_mutex);
-            m_waiting.push_back(std::move(event));
-        }
-        m_wake.notify_one();
-    }
-
-private:
-    void writeAll()
-    {
-        std::unique_lock lock(m_mutex);
-        while (true) {
-            m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
-            if (m_waiting.empty()) {
-                return;
-            }
-            const Event event = std::move(m_waiting.front());
-            m_waiting.pop_front();
-            lock.unlock();
-            // Fails if the program has ended. The input then ends too.
-            [[maybe_unused]] const Status written = writeFrame(m_descriptor, frameOf(event));
-            lock.lock();
-        }
-    }
-
-    int m_descriptor;
-    std::mutex m_mutex;
-    std::condition_variable m_wake;
-    std::deque<Event> m_waiting;
-    bool m_quit = false;
-    std::thread m_writing;
-};
+    "residua-engine --stdio, or --background: trains and computes for Residua, which starts it and speaks with it. For "
+    "use in a terminal: residua-cli --help\n";
+constexpr int kIdleSeconds = 300; ///< after which a background engine without a program and a run ends
 
 /// Serves one program until its input ends. Returns the exit code.
 int serve(int input, int output)
@@ -112,28 +62,85 @@ int serve(int input, int output)
     return frame ? 0 : 1;
 }
 
+/// Leaves the program that started it, its terminal and its folder. Returns in a new process.
+Status detach(const BackgroundFiles& files)
+{
+    const FileDescriptor log(
+        open(files.log().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!log.isOpen() || !nothing.isOpen()) {
+        return systemError(files.log(), "cannot be opened", errno);
+    }
+    const pid_t child = fork();
+    if (child < 0) {
+        return systemError(files.folder, "cannot start a process", errno);
+    }
+    if (child > 0) {
+        _exit(0); // the socket listens
+    }
+    setsid();
+    if (chdir("/") != 0) {
+        return systemError("/", "cannot be entered", errno);
+    }
+    dup2(nothing.get(), STDIN_FILENO);
+    dup2(log.get(), STDOUT_FILENO);
+    dup2(log.get(), STDERR_FILENO);
+    return Done{};
+}
+
+/// Serves the programs of this user, unless another process does. Returns the exit code.
+int serveInBackground(std::chrono::seconds idle)
+{
+    closefrom(STDERR_FILENO + 1); // files of the program that started it, such as pipes that others read to their end
+    const Result<BackgroundFiles> files = backgroundFiles();
+    const Result<FileDescriptor> lock = files ? lockBackground(*files) : files.error();
+    if (lock && !lock->isOpen()) {
+        return 0;
+    }
+    Result<FileDescriptor> listener = lock ? listenInBackground(*files) : lock.error();
+    const Status detached = listener ? detach(*files) : listener.error();
+    if (!detached) {
+        dprintf(STDERR_FILENO, "residua-engine: %s\n", detached.error().text().c_str());
+        return 1;
+    }
+    BackgroundServer(*files, *std::move(listener), idle).serve();
+    return 0;
+}
+
+/// Returns the number in an argument such as "--idle=60"; nullopt if there is none.
+std::optional<int> numberOf(int argc, char** argv, std::string_view option)
+{
+    const std::string_view argument = argc > 2 ? argv[2] : "";
+    return argument.starts_with(option) ? numberFrom<int>(argument.substr(option.size())) : std::nullopt;
+}
+
 } // namespace
 } // namespace residua::engine
 
 int main(int argc, char** argv)
 {
     using namespace residua;
-    if (argc < 2 || std::string_view(argv[1]) != "--stdio") {
+    const std::string_view mode = argc > 1 ? argv[1] : "";
+    if (mode != "--stdio" && mode != "--background") {
         dprintf(argc < 2 ? STDERR_FILENO : STDOUT_FILENO, "%s", engine::kUsage);
         return argc < 2 ? 1 : 0;
     }
-    constexpr std::string_view kParent = "--parent=";
-    if (argc > 2 && std::string_view(argv[2]).starts_with(kParent)) {
+    if (const std::optional<int> parent = engine::numberOf(argc, argv, "--parent=")) {
         // Ends with the thread that started it, also where that is killed.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (numberFrom<int>(std::string_view(argv[2]).substr(kParent.size())) != getppid()) {
+        if (*parent != getppid()) {
             return 1;
         }
     }
     engine::startPrepared(argv);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGXFSZ}) {
+    for (const int signal : {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGXFSZ}) {
         std::signal(signal, SIG_IGN); // the program that started it hears them, and says what is to be done
     }
+    if (mode == "--background") {
+        return engine::serveInBackground(
+            std::chrono::seconds(engine::numberOf(argc, argv, "--idle=").value_or(engine::kIdleSeconds)));
+    }
+    std::signal(SIGTERM, SIG_IGN);
     const int output = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO); // what a library prints does not come between frames
     return engine::serve(STDIN_FILENO, output);

@@ -13,7 +13,8 @@ namespace residua::engine {
 struct Hello {
     std::string build;            ///< buildIdentity(); a side refuses the other if they differ
     int threads = 0;              ///< from the program: Session's argument
-    std::filesystem::path folder; ///< from the program: where its relative paths begin
+    std::filesystem::path folder; ///< from the program: where its relative paths begin; not for a background engine
+    std::string refusal = {};     ///< from the engine: why it does not serve this program; empty: it does
     bool operator==(const Hello&) const = default;
 };
 

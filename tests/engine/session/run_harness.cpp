@@ -52,13 +52,14 @@ projects::Project quickVectors(std::int64_t steps)
     return project;
 }
 
-SessionProbe::SessionProbe()
-    : m_session(std::make_unique<engine::Session>([this](engine::Event event) {
-          const std::scoped_lock lock(m_mutex);
-          m_events.push_back(std::move(event));
-          m_came.notify_all();
-      }))
+SessionProbe::SessionProbe(const engine::EnginePlace& place)
 {
+    const auto take = [this](engine::Event event) {
+        const std::scoped_lock lock(m_mutex);
+        m_events.push_back(std::move(event));
+        m_came.notify_all();
+    };
+    m_session = std::make_unique<engine::Session>(take, 0, place);
 }
 
 bool SessionProbe::waitUntil(const std::function<bool(const engine::Event&)>& accepts)

@@ -25,7 +25,7 @@ inline constexpr engine::RunId kRun{1};
 /// A session that keeps every event and can wait for one.
 class SessionProbe {
 public:
-    SessionProbe();
+    explicit SessionProbe(const engine::EnginePlace& place = {});
 
     void post(engine::Command command) { m_session->post(std::move(command)); }
     /// Ends the session as its owner would.

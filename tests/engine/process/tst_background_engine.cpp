@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The background engine: its run outlives the programs that connect, one after the other, and that are killed or cut.
+#include "engine/results/engine_places.h"
+#include "engine/results/run_reader.h"
+#include "engine/wire/messages.h"
+#include "tests/engine/session/run_harness.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/background_engine.h"
+#include "tests/support/test_program.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+
+namespace {
+
+constexpr int kPatience = 60'000; ///< milliseconds
+constexpr int kKills = 10;        ///< RESIDUA_FUZZ_ROUNDS by hand
+constexpr int kCuts = 60;         ///< RESIDUA_FUZZ_ROUNDS by hand
+constexpr int kLongestLife = 150; ///< of a program that is killed, in milliseconds
+constexpr std::int64_t kEndless = 1'000'000;
+
+/// A program that starts the run in the folder, or finds it unless it has ended, and waits to be killed.
+int waitToBeKilled(int /*argc*/, char** argv)
+{
+    SessionProbe probe(backgroundPlace());
+    const std::filesystem::path folder = argv[1];
+    if (!std::filesystem::exists(folder)) {
+        StartRun start;
+        start.run = kRun;
+        start.project = quickLanguage(std::atoll(argv[2]));
+        start.runDirectory = folder;
+        probe.post(start);
+    } else {
+        probe.post(ListDevices{QueryTag{1}});
+    }
+    probe.waitUntil([](const Event& event) {
+        return std::holds_alternative<RunStarted>(event) || std::holds_alternative<DevicesListed>(event);
+    });
+    std::puts(probe.all<RunStarted>().empty() ? "nothing" : "found");
+    std::fflush(stdout);
+    probe.waitFor<RunEnded>();
+    return 0;
+}
+const UnitEntry kClient("waits_to_be_killed.cpp", &waitToBeKilled);
+
+/// The bytes that a program sends first: its greeting, and commands.
+std::string bytesOf(const std::vector<Frame>& frames)
+{
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("bytes").toStdString();
+    const FileDescriptor file = createNewFile(path);
+    for (const Frame& frame : frames) {
+        [[maybe_unused]] const Status written = writeFrame(file.get(), frame);
+    }
+    QFile bytes(QString::fromStdString(path));
+    return bytes.open(QIODevice::ReadOnly) ? bytes.readAll().toStdString() : std::string();
+}
+
+class TestBackgroundEngine : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        qputenv("XDG_RUNTIME_DIR", m_folder->path().toUtf8());
+    }
+
+    void cleanup()
+    {
+        endBackgroundEngine();
+        QTRY_VERIFY_WITH_TIMEOUT(!hasBackgroundEngine(), kPatience);
+    }
+
+    void onlyItsUserMayUseIt()
+    {
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+        const BackgroundFiles files = *backgroundFiles();
+        struct stat found {};
+        QCOMPARE(::stat(files.folder.c_str(), &found), 0);
+        QCOMPARE(found.st_mode & 07777, 0700U);
+        QCOMPARE(::stat(files.socket().c_str(), &found), 0);
+        QCOMPARE(found.st_mode & 07777, 0600U);
+        QCOMPARE(::getsid(backgroundEngine()), backgroundEngine()); // has no terminal
+    }
+
+    void aFolderThatOthersMayEnterIsRefused()
+    {
+        const std::filesystem::path runtime = folder() / "residua";
+        std::filesystem::create_directory(runtime);
+        std::filesystem::permissions(runtime, std::filesystem::perms(0755));
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<QueryFailed>());
+        QCOMPARE(probe.all<QueryFailed>()[0].error.place, runtime.string());
+        std::filesystem::permissions(runtime, std::filesystem::perms(0700));
+    }
+
+    /// The name of a socket may have 107 bytes only.
+    void aFolderMayHaveALongPath()
+    {
+        const std::filesystem::path runtime = folder() / std::string(120, 'x');
+        std::filesystem::create_directory(runtime);
+        qputenv("XDG_RUNTIME_DIR", runtime.c_str());
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+    }
+
+    /// The next session finds the run, and gives it every command.
+    void theNextSessionHasTheRun()
+    {
+        const StartRun start = startIn(folder(), kRun, quickLanguage(kEndless));
+        {
+            SessionProbe first(backgroundPlace());
+            first.post(start);
+            QVERIFY(first.waitFor<Progress>());
+            first.close();
+            QVERIFY(first.all<RunEnded>().empty());
+        }
+        QCOMPARE(backgroundRun(), start.runDirectory);
+        SessionProbe second(backgroundPlace());
+        second.post(ListDevices{QueryTag{1}});
+        QVERIFY(second.waitFor<RunStarted>());
+        const RunStarted found = second.all<RunStarted>()[0];
+        QCOMPARE(found.run, kFoundRun);
+        QCOMPARE(found.runDirectory, start.runDirectory);
+        QVERIFY(found.firstStep > 0);
+        second.post(Pause{kFoundRun});
+        QVERIFY(second.waitFor<RunPaused>());
+        const std::int64_t paused = second.all<RunPaused>()[0].step;
+        second.close();
+
+        SessionProbe third(backgroundPlace());
+        third.post(ListDevices{QueryTag{1}});
+        QVERIFY(third.waitFor<RunPaused>());
+        QCOMPARE(third.all<RunPaused>()[0].run, kFoundRun);
+        // All steps since the last write to the store come first, so that none is missing between both.
+        const auto losses = third.losses(kFoundRun);
+        QVERIFY(!losses.empty());
+        QCOMPARE(losses.rbegin()->first, paused);
+        QCOMPARE(losses.begin()->first, std::int64_t{1});
+        third.post(Step{kFoundRun, 3});
+        QVERIFY(third.waitUntil([&](const Event& event) {
+            const auto* const again = std::get_if<RunPaused>(&event);
+            return again != nullptr && again->step == paused + 3;
+        }));
+        third.post(WriteCheckpoint{kFoundRun});
+        QVERIFY(third.waitFor<CheckpointWritten>());
+        third.post(Continue{kFoundRun});
+        QVERIFY(third.waitFor<RunContinued>());
+        third.post(Stop{kFoundRun});
+        QVERIFY(third.waitFor<RunEnded>());
+        QCOMPARE(third.all<RunEnded>()[0].status, RunStatus::Stopped);
+        QVERIFY(backgroundRun().empty());
+    }
+
+    /// Programs that are killed at random moments change no bit of the losses.
+    void killedProgramsChangeNothing()
+    {
+        constexpr std::int64_t kSteps = 400;
+        const auto whole = lossesOf(quickLanguage(kSteps), folder() / "whole");
+        QCOMPARE(whole.size(), std::size_t{kSteps});
+        const std::filesystem::path run = folder() / "run";
+        std::mt19937_64 random(randomSeed());
+        int found = 0;
+        for (int kills = 0; kills < fuzz::rounds(kKills); ++kills) {
+            QProcess client;
+            client.start(QCoreApplication::applicationFilePath(),
+                         {"waits_to_be_killed", QString::fromStdString(run.string()), QString::number(kSteps)});
+            QVERIFY(client.waitForStarted());
+            QVERIFY(client.waitForReadyRead(kPatience));
+            found += client.readLine() == "found\n" ? 1 : 0;
+            client.waitForFinished(static_cast<int>(fuzz::below(random, kLongestLife)));
+            client.kill();
+            QVERIFY(client.waitForFinished(kPatience));
+        }
+        QVERIFY(found > 1);
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(run), RunStatus::Finished, kPatience);
+        QCOMPARE(recordedLosses(run), whole);
+    }
+
+    /// A connection that ends after any byte, and one that reads nothing, hold up no step.
+    void cutConnectionsChangeNothing()
+    {
+        constexpr std::int64_t kSteps = 300;
+        const auto whole = lossesOf(quickLanguage(kSteps), folder() / "whole");
+        const StartRun start = startIn(folder(), kRun, quickLanguage(kSteps));
+        {
+            SessionProbe first(backgroundPlace());
+            first.post(start);
+            QVERIFY(first.waitFor<RunStarted>());
+        }
+        const std::string sent = bytesOf({frameOf(Hello{buildIdentity(), 0, {}}), frameOf(Command(Pause{RunId{7}})),
+                                          frameOf(Command(ListDevices{QueryTag{1}})),
+                                          frameOf(Command(startIn(folder(), RunId{7}, quickLanguage(1))))});
+        std::mt19937_64 random(randomSeed());
+        const BackgroundFiles files = *backgroundFiles();
+        for (int cut = 0; cut < fuzz::rounds(kCuts); ++cut) {
+            const auto socket = connectToBackground(files);
+            QVERIFY(socket.ok() && socket->isOpen());
+            const std::string part = sent.substr(0, fuzz::below(random, sent.size() + 1));
+            QVERIFY(writeBytes(socket->get(), asBytes(part)) || errno == EPIPE);
+            std::string got(fuzz::below(random, 4000), '\0');
+            [[maybe_unused]] const ssize_t count = recv(socket->get(), got.data(), got.size(), MSG_DONTWAIT);
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QCOMPARE(recordedLosses(start.runDirectory), whole);
+        SessionProbe last(backgroundPlace());
+        last.post(ListDevices{QueryTag{1}});
+        QVERIFY(last.waitFor<DevicesListed>());
+    }
+
+    void aReaderThatStandsStillHoldsUpNoStep()
+    {
+        constexpr int kAnswers = 5000; // many more than a socket's buffer holds
+        const StartRun start = startIn(folder(), RunId{1}, quickLanguage(50));
+        SessionProbe starter(backgroundPlace()); // starts the engine
+        starter.post(ListDevices{QueryTag{1}});
+        QVERIFY(starter.waitFor<DevicesListed>());
+        starter.close();
+        const auto socket = connectToBackground(*backgroundFiles());
+        QVERIFY(socket.ok() && socket->isOpen());
+        QVERIFY(writeFrame(socket->get(), frameOf(Hello{buildIdentity(), 0, {}})).ok());
+        for (int answer = 1; answer <= kAnswers; ++answer) {
+            QVERIFY(writeFrame(socket->get(), frameOf(Command(ListDevices{static_cast<QueryTag>(answer)}))).ok());
+        }
+        QVERIFY(writeFrame(socket->get(), frameOf(Command(start))).ok());
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+    }
+
+    void aSecondProgramIsRefusedUntilTheFirstHasGone()
+    {
+        SessionProbe first(backgroundPlace());
+        first.post(ListDevices{QueryTag{1}});
+        QVERIFY(first.waitFor<DevicesListed>());
+        SessionProbe second(backgroundPlace());
+        second.post(ListDevices{QueryTag{1}});
+        QVERIFY(second.waitFor<QueryFailed>());
+        QVERIFY(second.all<QueryFailed>()[0].error.message.find("another window or terminal") != std::string::npos);
+        first.close();
+        second.post(ListDevices{QueryTag{2}});
+        QVERIFY(second.waitFor<DevicesListed>());
+    }
+
+    void aSocketWithoutAnEngineIsReplaced()
+    {
+        const BackgroundFiles files = *backgroundFiles();
+        QVERIFY(listenInBackground(files)->isOpen()); // closed at once
+        QVERIFY(std::filesystem::exists(files.socket()));
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+    }
+
+    /// Each side names both builds.
+    void anotherBuildIsRefused()
+    {
+        const BackgroundFiles files = *backgroundFiles();
+        {
+            const auto listener = listenInBackground(files);
+            std::thread other([&] {
+                FileDescriptor client;
+                while (!client.isOpen()) {
+                    client = FileDescriptor(accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
+                }
+                [[maybe_unused]] const Status sent = writeFrame(client.get(), frameOf(Hello{"of another day", 0, {}}));
+            });
+            SessionProbe probe(backgroundPlace());
+            probe.post(ListDevices{QueryTag{1}});
+            QVERIFY(probe.waitFor<QueryFailed>());
+            other.join();
+            const std::string message = probe.all<QueryFailed>()[0].error.message;
+            QVERIFY2(message.find("of another day") != std::string::npos &&
+                         message.find(buildIdentity()) != std::string::npos,
+                     message.c_str());
+        }
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+        probe.close();
+        const auto socket = connectToBackground(files);
+        QVERIFY(writeFrame(socket->get(), frameOf(Hello{"of another day", 0, {}})).ok());
+        const auto greeting = readFrame(socket->get());
+        QVERIFY(greeting.ok() && greeting->has_value());
+        QCOMPARE(helloFrom(**greeting)->build, std::string(buildIdentity()));
+        const auto end = readFrame(socket->get());
+        QVERIFY(!end.ok() || !end->has_value());
+    }
+
+    /// A killed engine interrupts its run, which another one resumes.
+    void aKilledEngineLosesNothing()
+    {
+        constexpr std::int64_t kSteps = 100;
+        const auto whole = lossesOf(quickLanguage(kSteps), folder() / "whole");
+        StartRun start = startIn(folder(), kRun, quickLanguage(kSteps));
+        start.project.training.checkpointEvery = 20;
+        SessionProbe probe(backgroundPlace());
+        probe.post(start);
+        QVERIFY(probe.waitFor<CheckpointWritten>());
+        ::kill(backgroundEngine(), SIGKILL);
+        QVERIFY(probe.waitFor<RunEnded>());
+        QCOMPARE(probe.all<RunEnded>()[0].status, RunStatus::Interrupted);
+        ResumeRun resume;
+        resume.run = RunId{2};
+        resume.runDirectory = start.runDirectory;
+        probe.post(resume);
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QCOMPARE(recordedLosses(start.runDirectory), whole);
+    }
+
+    /// It waits for its run, and then not much longer.
+    void itEndsWhenItIsIdle()
+    {
+        QCOMPARE(QProcess::execute(RESIDUA_ENGINE_PROGRAM, {"--background", "--idle=3"}), 0);
+        QVERIFY(hasBackgroundEngine());
+        const StartRun start = startIn(folder(), kRun, quickLanguage(300));
+        {
+            SessionProbe probe(backgroundPlace());
+            probe.post(start);
+            QVERIFY(probe.waitFor<RunStarted>());
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(!hasBackgroundEngine(), kPatience);
+        QVERIFY(!std::filesystem::exists(backgroundFiles()->socket()));
+    }
+
+    void placesAreKeptByName()
+    {
+        qputenv("XDG_CONFIG_HOME", m_folder->path().toUtf8());
+        QVERIFY(namedPlaces()->empty());
+        EnginePlace gpu{"gpu1", EnginePlace::Kind::CommandLine, "ssh gpu1 residua-engine --stdio", "/data/runs"};
+        QVERIFY(keepNamedPlaces({gpu}).ok());
+        QCOMPARE(*namedPlaces(), std::vector{gpu});
+        QCOMPARE(*placeCalled("gpu1"), gpu);
+        QCOMPARE(*placeCalled(""), EnginePlace{});
+        QCOMPARE(placeCalled("background")->kind, EnginePlace::Kind::Background);
+        QCOMPARE(placeCalled("ssh a b")->command, std::string("ssh a b"));
+        QVERIFY(placeCalled("gpu2").error().message.find("gpu1") != std::string::npos);
+        QVERIFY(!keepNamedPlaces({gpu, gpu}).ok());
+        gpu.name = "background";
+        QVERIFY(!keepNamedPlaces({gpu}).ok());
+        gpu = {"x", EnginePlace::Kind::CommandLine, "", {}};
+        QVERIFY(!keepNamedPlaces({gpu}).ok());
+        QCOMPARE(namedPlaces()->size(), std::size_t{1});
+    }
+
+private:
+    [[nodiscard]] std::filesystem::path folder() const { return m_folder->path().toStdString(); }
+
+    static RunStatus statusOf(const std::filesystem::path& run)
+    {
+        const auto reader = RunReader::open(run);
+        return reader && reader->info() ? reader->info()->status : RunStatus::Failed;
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST_IN(QCoreApplication, TestBackgroundEngine)
+#include "tst_background_engine.moc"
