@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program where its engine, a process that is started when something is trained or computed, is missing or no
-// engine.
+// The program where its engine, a process that is started when something is trained or computed, is missing, no engine,
+// or in the background.
+#include "engine/results/engine_places.h"
+#include "engine/results/run_reader.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
+#include "tests/support/background_engine.h"
 #include "tests/support/test_program.h"
 
 #include <QProcessEnvironment>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -98,7 +102,75 @@ private slots:
                  qPrintable(ran.errors));
     }
 
+    // ---- in the background
+
+    /// The run outlives the program, which returns when the run has begun.
+    void aDetachedRunTrainsOn()
+    {
+        const Ran ran =
+            runProcess({"train", "tiny", "--steps", "40", "--run", "detached", "--detach"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QVERIFY2(ran.output.contains("residua-cli watch " + m_folder.filePath("detached")), qPrintable(ran.output));
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf("detached"), engine::RunStatus::Finished, kTimeout);
+    }
+
+    /// Ctrl-C stops an attached run with a checkpoint; a program that is killed leaves the run.
+    void anAttachedRunIsStoppedOrLeft_data()
+    {
+        QTest::addColumn<int>("signal");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("hang-up") << SIGHUP;
+        QTest::newRow("kill") << SIGKILL;
+    }
+    void anAttachedRunIsStoppedOrLeft()
+    {
+        QFETCH(int, signal);
+        const QString run = "attached-" + QString::number(signal);
+        QProcess process;
+        process.setWorkingDirectory(m_folder.path());
+        process.start(RESIDUA_CLI, {"train", "tiny", "--steps", "1000000", "--run", run, "--place", "background"});
+        QTRY_VERIFY_WITH_TIMEOUT(!engine::backgroundRun().empty(), kTimeout);
+        ::kill(static_cast<pid_t>(process.processId()), signal);
+        QVERIFY(process.waitForFinished(kTimeout));
+        if (signal != SIGINT) {
+            QCOMPARE(engine::backgroundRun(), std::filesystem::path(m_folder.filePath(run).toStdString()));
+            QCOMPARE(statusOf(run), engine::RunStatus::Running);
+            QCOMPARE(runProcess({"stop", run}, m_folder.path()).code, 0);
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf(run), engine::RunStatus::Stopped, kTimeout);
+        QTRY_VERIFY_WITH_TIMEOUT(engine::backgroundRun().empty(), kTimeout);
+    }
+
+    void aSecondRunIsRefused()
+    {
+        QCOMPARE(runProcess({"train", "tiny", "--steps", "1000000", "--run", "long", "--detach"}, m_folder.path()).code,
+                 0);
+        const Ran ran = runProcess({"train", "tiny", "--run", "made", "--place", "background"}, m_folder.path());
+        QCOMPARE(ran.code, 3);
+        QVERIFY2(ran.errors.contains("another run is active"), qPrintable(ran.errors));
+        QCOMPARE(runProcess({"stop", "long"}, m_folder.path()).code, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(statusOf("long"), engine::RunStatus::Stopped, kTimeout);
+    }
+
+    void placesThatAreNoneAreRefused()
+    {
+        QCOMPARE(runProcess({"train", "tiny", "--place", "nowhere"}, m_folder.path()).code, 1);
+        QCOMPARE(runProcess({"train", "tiny", "--place", "echo no", "--detach"}, m_folder.path()).code, 1);
+    }
+
+    void cleanupTestCase()
+    {
+        tests::endBackgroundEngine();
+        QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kTimeout);
+    }
+
 private:
+    [[nodiscard]] engine::RunStatus statusOf(const QString& run) const
+    {
+        const auto reader = engine::RunReader::open(m_folder.filePath(run).toStdString());
+        return reader && reader->info() ? reader->info()->status : engine::RunStatus::Failed;
+    }
+
     [[nodiscard]] Ran runWith(const QString& engine, const QStringList& words) const
     {
         QProcess process;

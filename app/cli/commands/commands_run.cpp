@@ -36,6 +36,12 @@ std::optional<Exit> trainAlong(const Computing& computing, const Console& consol
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
     const std::string directory = outcome.started.runDirectory.string();
+    if (outcome.left) {
+        const std::string word = shellWord(directory);
+        console.line("training in the background; follow it with: residua-cli watch " + word +
+                     ", stop it with: residua-cli stop " + word);
+        return Exit::Ok;
+    }
     if (outcome.ended.hasFailed()) {
         const Exit code = console.fail(Exit::RunFailed, outcome.ended.error);
         if (outcome.checkpointStep >= 0) {
@@ -61,9 +67,9 @@ RunOutcome trainNew(const projects::Project& project, const std::filesystem::pat
     engine::StartRun command;
     command.run = kRun;
     command.project = project;
-    command.projectDirectory = projectDirectory;
-    command.runDirectory = named;
-    command.runFolder = folder;
+    command.projectDirectory = pathFor(computing, projectDirectory.empty() ? "." : projectDirectory);
+    command.runDirectory = pathFor(computing, named);
+    command.runFolder = pathFor(computing, folder);
     command.device = arguments.text("device", "cpu");
     return follow(command, console, Show::Progress, computing);
 }
@@ -140,7 +146,8 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
     command.runDirectory = arguments.text("run");
     command.steps = project.training.steps;
     setSource(command, arguments);
-    command.projectDirectory = projectDirectory;
+    command.runDirectory = pathFor(computing, command.runDirectory);
+    command.projectDirectory = pathFor(computing, projectDirectory);
     const Result<FoundRun> found = runAt(command.runDirectory);
     if (!found) {
         return console.fail(Exit::RunFailed, found.error());
@@ -158,7 +165,10 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
 
 Exit runTrain(const Arguments& arguments, const Console& console)
 {
-    const Computing computing = Computing::from(arguments);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
     if (const auto exit = trainAlong(computing, console)) {
         return *exit;
     }
@@ -200,7 +210,10 @@ Exit runTrain(const Arguments& arguments, const Console& console)
 
 Exit runResume(const Arguments& arguments, const Console& console)
 {
-    const Computing computing = Computing::from(arguments);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
     if (const auto exit = trainAlong(computing, console)) {
         return *exit;
     }
@@ -217,6 +230,8 @@ Exit runResume(const Arguments& arguments, const Console& console)
         return tellComplete(command.runDirectory, info, console);
     }
     setSource(command, arguments);
+    command.runDirectory = pathFor(computing, command.runDirectory);
+    command.projectDirectory = pathFor(computing, command.projectDirectory);
     command.device = arguments.text("device", info.device);
     if (arguments.has("steps")) {
         command.steps = arguments.integer("steps", 0);
@@ -250,6 +265,8 @@ std::vector<Command> runCommands()
            fieldOption("/training/keep_best", "keep-best", "N", "keep the N of least validation loss too"),
            otherDataOption(),
            timeLimitOption(),
+           placeOption(),
+           detachOption(),
            deviceOption(),
            threadsOption()}},
          &runTrain,
@@ -263,6 +280,8 @@ std::vector<Command> runCommands()
            projectOption(),
            otherDataOption(),
            timeLimitOption(),
+           placeOption(),
+           detachOption(),
            deviceOption(),
            threadsOption()}},
          &runResume,

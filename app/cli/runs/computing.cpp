@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runs/computing.h"
 
+#include "engine/results/engine_places.h"
+
+#include <utility>
+
 namespace residua::cli {
 namespace {
 
 constexpr double kMostThreads = 1024;
 constexpr const char* kThreads = "threads";
 constexpr const char* kTimeLimit = "time-limit";
+constexpr const char* kPlace = "place";
+constexpr const char* kDetach = "detach";
 
 } // namespace
 
@@ -18,6 +24,48 @@ Computing Computing::from(const Arguments& arguments)
         computing.timeLimit = std::make_shared<TimeLimit>(TimeLimit::Clock::now(), *limit);
     }
     return computing;
+}
+
+Status readPlace(Computing& computing, const Arguments& arguments)
+{
+    Result<engine::EnginePlace> place = engine::placeCalled(arguments.text(kPlace));
+    if (!place) {
+        return Error{std::string("--") + kPlace, place.error().message};
+    }
+    computing.place = *std::move(place);
+    computing.detach = arguments.has(kDetach);
+    if (computing.detach && !arguments.has(kPlace)) {
+        computing.place = engine::backgroundPlace();
+    }
+    if (computing.detach && computing.place.kind != engine::EnginePlace::Kind::Background) {
+        return Error{std::string("--") + kDetach, "is only for --place background"};
+    }
+    return Done{};
+}
+
+std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path)
+{
+    const bool isOwn = computing.place.kind != engine::EnginePlace::Kind::Background;
+    return isOwn || path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+}
+
+OptionSpec placeOption()
+{
+    return {.name = kPlace,
+            .kind = OptionKind::Text,
+            .value = "PLACE",
+            .help = "where the engine runs: background (a process that outlives this one), a name from the window's "
+                    "list of places, or a command line that ends in residua-engine --stdio (default: a child of this "
+                    "process)",
+            .choices = {"background"}};
+}
+
+OptionSpec detachOption()
+{
+    return {.name = kDetach,
+            .kind = OptionKind::Flag,
+            .value = {},
+            .help = "start the run in the background and return; residua-cli watch and stop follow it and end it"};
 }
 
 OptionSpec deviceOption()

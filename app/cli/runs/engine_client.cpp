@@ -53,7 +53,7 @@ engine::QueryTag tagOf(const engine::Command& question)
 
 } // namespace
 
-EngineClient::EngineClient(int threads)
+EngineClient::EngineClient(int threads, const engine::EnginePlace& place)
 {
     // Before the session starts, because its threads inherit the mask, which keeps the signals pending for this object.
     const sigset_t set = heardSignals();
@@ -67,7 +67,7 @@ EngineClient::EngineClient(int threads)
         }
         eventfd_write(m_wake, 1);
     };
-    m_session = std::make_unique<engine::Session>(sink, threads);
+    m_session = std::make_unique<engine::Session>(sink, threads, place);
 }
 
 EngineClient::~EngineClient()

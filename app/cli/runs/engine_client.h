@@ -33,7 +33,7 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// `threads` is the number of processor threads for the engine's computations; 0: all.
-    explicit EngineClient(int threads = 0);
+    explicit EngineClient(int threads = 0, const engine::EnginePlace& place = {});
     ~EngineClient();
     EngineClient(const EngineClient&) = delete;
     EngineClient& operator=(const EngineClient&) = delete;

@@ -111,6 +111,15 @@ public:
     }
 
     void stopFor(StopCause cause) { m_outcome.stopCause = cause; }
+    /// Ends the display of a run that continues without this process.
+    void leave()
+    {
+        m_outcome.left = true;
+        m_ended = true;
+        if (m_bar) {
+            m_bar->finish();
+        }
+    }
     [[nodiscard]] const RunOutcome& sofar() const { return m_outcome; }
     [[nodiscard]] bool ended() const { return m_ended; }
     [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
@@ -160,7 +169,12 @@ private:
 class Following {
 public:
     Following(Monitor& monitor, const Console& console, const Computing& computing)
-        : m_monitor(monitor), m_console(console), m_limit(computing.timeLimit.get()), m_engine(computing.threads)
+        : m_monitor(monitor),
+          m_console(console),
+          m_limit(computing.timeLimit.get()),
+          m_background(computing.place.kind == engine::EnginePlace::Kind::Background),
+          m_detach(computing.detach),
+          m_engine(computing.threads, computing.place)
     {
     }
 
@@ -169,7 +183,13 @@ public:
 
     void operator()(const engine::Event& event)
     {
+        if (isOfAnotherRun(event)) {
+            return;
+        }
         std::visit(m_monitor, event);
+        if (m_detach && m_monitor.sofar().began() && !m_monitor.ended()) {
+            m_monitor.leave();
+        }
         if (m_limit != nullptr) {
             m_limit->heard(TimeLimit::Clock::now());
         }
@@ -178,6 +198,8 @@ public:
     {
         if (signal == Signal::Checkpoint) {
             m_engine.post(engine::WriteCheckpoint{kRun});
+        } else if (m_background && signal == Signal::Terminate && m_monitor.sofar().began()) {
+            m_monitor.leave();
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
             m_console.remark(m_monitor.sofar().began()
                                  ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
@@ -203,6 +225,20 @@ public:
     }
 
 private:
+    /// True for the events of the run that the background engine had before.
+    static bool isOfAnotherRun(const engine::Event& event)
+    {
+        return std::visit(
+            [](const auto& told) {
+                if constexpr (requires { told.run; }) {
+                    return told.run != kRun;
+                } else {
+                    return false;
+                }
+            },
+            event);
+    }
+
     void stop(StopCause cause)
     {
         m_monitor.stopFor(cause);
@@ -223,6 +259,8 @@ private:
     Monitor& m_monitor;
     const Console& m_console;
     TimeLimit* m_limit;
+    bool m_background;
+    bool m_detach;
     EngineClient m_engine;
 };
 

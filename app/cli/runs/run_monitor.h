@@ -22,6 +22,7 @@ struct RunOutcome {
     std::int64_t peakBytes = 0;
     std::int64_t checkpointStep = -1;
     StopCause stopCause = StopCause::None;
+    bool left = false; ///< true if the run continues in the background without this process
 
     [[nodiscard]] bool began() const { return !started.runDirectory.empty(); }
 };
@@ -33,7 +34,7 @@ enum class Show { Progress, Nothing, NothingButKeepSteps };
 
 /// Starts or resumes the run kRun and follows it to its end. SIGINT, SIGTERM, SIGHUP and the time limit stop it after a
 /// checkpoint. SIGUSR1 writes a checkpoint and the run continues. SIGINT while it is stopping ends the process at once
-/// with Exit::Quit.
+/// with Exit::Quit. A run in the background is left training by SIGTERM and SIGHUP, and at its beginning by --detach.
 [[nodiscard]] RunOutcome follow(const engine::Command& command, const Console& console, Show show,
                                 const Computing& computing = {});
 
