@@ -13,11 +13,9 @@
 #include "app/training/run_controller.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
+#include "engine/results/engine_places.h"
 
-#include <QCoreApplication>
 #include <QDir>
-#include <QProcess>
-#include <QStandardPaths>
 
 namespace residua::app {
 
@@ -130,7 +128,7 @@ bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
 {
     const RunPhase phase = m_controller.phase();
     const bool trains = phase == RunPhase::Running || phase == RunPhase::Paused;
-    if (!trains || m_closes || std::chrono::milliseconds(m_underWay.elapsed()) < longest) {
+    if (!trains || m_closes || m_engine.outlivesWindow() || std::chrono::milliseconds(m_underWay.elapsed()) < longest) {
         return true;
     }
     const RunProgress& progress = m_controller.progress();
@@ -148,31 +146,34 @@ bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
     return false;
 }
 
-/// Ends the run at a checkpoint, from which the terminal's program goes on in the background, and closes the window.
+/// Ends the run at a checkpoint, from which the background engine continues it, and closes the window.
 void TrainingCommands::leaveTraining()
 {
-    const auto goOn = [this](const engine::RunEnded& event) {
+    const auto close = [this] {
+        m_closes = true;
+        m_window->close();
+    };
+    const auto goOn = [this, close](const engine::RunEnded& event) {
         if (event.hasFailed()) {
             return; // the banner says why
         }
-        const QString folder = QCoreApplication::applicationDirPath();
-        const QString program = QStandardPaths::findExecutable(QStringLiteral("residua-cli"),
-                                                               {folder, folder + QStringLiteral("/../../bin")});
-        QProcess background;
-        background.setProgram(program);
-        background.setArguments({QStringLiteral("resume"), QString::fromStdString(m_controller.runDirectory().string()),
-                                 QStringLiteral("--device"), QString::fromStdString(m_controller.device())});
-        background.setStandardOutputFile(QProcess::nullDevice());
-        background.setStandardErrorFile(QProcess::nullDevice());
-        background.setStandardInputFile(QProcess::nullDevice());
-        if (event.status == engine::RunStatus::Stopped && !background.startDetached()) {
-            m_banner.say(BannerKind::Error,
-                         tr("The run is stopped at a checkpoint: residua-cli, which would go on in the "
-                            "background, is not beside the program."));
+        if (event.status != engine::RunStatus::Stopped) {
+            close();
             return;
         }
-        m_closes = true;
-        m_window->close();
+        const std::filesystem::path run = m_controller.runDirectory();
+        m_controller.setPlace(engine::backgroundPlace());
+        connect(
+            &m_controller, &RunController::started, this,
+            [run, close](const std::filesystem::path& started) {
+                if (started == run) { // else the background engine has another run, and the banner says so
+                    close();
+                }
+            },
+            Qt::SingleShotConnection);
+        GoOnRequest request{GoOnKind::Resume, run.string(), event.step, m_controller.progress().steps};
+        request.projectDirectory = m_controller.runProject();
+        static_cast<void>(m_controller.resume(request));
     };
     connect(&m_controller, &RunController::ended, this, goOn, Qt::SingleShotConnection);
     m_controller.stop();

@@ -250,6 +250,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addSeparator();
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
     run->addSeparator();
+    menus.places = run->addMenu(Text::tr("&Train in"));
     menus.runs = run->addMenu(Text::tr("Selected &runs"));
     run->addActions({actions.fed, actions.sweep, actions.exportReport});
 

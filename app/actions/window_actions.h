@@ -101,7 +101,8 @@ struct WindowMenus {
     QMenu* examples;
     QMenu* recent;
     QMenu* panels;
-    QMenu* runs; ///< for the runs selected in their list
+    QMenu* places; ///< where runs train
+    QMenu* runs;   ///< for the runs selected in their list
 };
 [[nodiscard]] WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions);
 

@@ -20,13 +20,30 @@ void merge(engine::Progress& progress, engine::Progress next)
     progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
 }
 
-EngineBridge::EngineBridge(QObject* parent)
-    : QObject(parent),
-      m_session(std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }))
-{
-}
+EngineBridge::EngineBridge(QObject* parent) : QObject(parent), m_session(newSession()) {}
 
 EngineBridge::~EngineBridge() = default;
+
+std::unique_ptr<engine::Session> EngineBridge::newSession()
+{
+    return std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }, 0, m_place);
+}
+
+void EngineBridge::setPlace(engine::EnginePlace place)
+{
+    if (place == m_place) {
+        return;
+    }
+    m_place = std::move(place);
+    // On another thread, because a connection may take long to end.
+    m_ending.push_back(std::async(std::launch::async, [old = std::move(m_session)]() mutable { old.reset(); }));
+    m_session = newSession();
+    m_lastRun = static_cast<engine::RunId>(static_cast<std::uint64_t>(m_lastRun) + 1);
+    m_run = m_lastRun; // events of the run that was followed are stale
+    m_follows = false;
+    m_found.reset();
+    emit placeChanged();
+}
 
 void EngineBridge::receive(engine::Event event)
 {
@@ -57,9 +74,36 @@ void EngineBridge::deliver()
         events.swap(m_waiting);
     }
     for (const engine::Event& event : events) {
+        noteFoundRun(event);
         if (!stale(event)) {
+            m_follows = m_follows && !std::holds_alternative<engine::RunEnded>(event);
             dispatch(event);
+            followFoundRun();
         }
+    }
+}
+
+/// Follows a run of the background engine if no other run is followed. Otherwise keeps it until that run has ended.
+void EngineBridge::noteFoundRun(const engine::Event& event)
+{
+    const auto* const started = std::get_if<engine::RunStarted>(&event);
+    const auto* const ended = std::get_if<engine::RunEnded>(&event);
+    if (started && started->run == engine::kFoundRun && m_follows) {
+        m_found = *started;
+    } else if (started && started->run == engine::kFoundRun) {
+        m_run = engine::kFoundRun;
+        m_follows = true;
+    } else if (ended && ended->run == engine::kFoundRun) {
+        m_found.reset();
+    }
+}
+
+void EngineBridge::followFoundRun()
+{
+    if (m_found && !m_follows) {
+        m_run = engine::kFoundRun;
+        m_follows = true;
+        emit runStarted(*std::exchange(m_found, std::nullopt));
     }
 }
 

@@ -8,26 +8,37 @@
 
 #include <atomic>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace residua::app {
 
 /// The engine for the window. Events are collected on the engine's thread, which never waits, and delivered on the GUI
-/// thread. Consecutive progress of a run is joined, and events of runs that are not followed are dropped.
+/// thread. Consecutive progress of a run is joined, and events of runs that are not followed are dropped. A run that
+/// the background engine has already is followed, unless a run of this window has not ended.
 class EngineBridge : public QObject {
     Q_OBJECT
 public:
     explicit EngineBridge(QObject* parent = nullptr);
     ~EngineBridge() override;
 
+    /// Uses the engine at `place` from now on, and follows no run. A child ends, with its run; queries fail.
+    void setPlace(engine::EnginePlace place);
+    [[nodiscard]] const engine::EnginePlace& place() const { return m_place; }
+    /// True if a run continues without this window.
+    [[nodiscard]] bool outlivesWindow() const { return m_place.kind == engine::EnginePlace::Kind::Background; }
+
     /// Sends StartRun or ResumeRun with a new id, which is followed from then on. No function of this class blocks.
     template <class Begins>
     engine::RunId begin(Begins command)
     {
-        m_run = static_cast<engine::RunId>(static_cast<std::uint64_t>(m_run) + 1);
+        m_lastRun = static_cast<engine::RunId>(static_cast<std::uint64_t>(m_lastRun) + 1);
+        m_run = m_lastRun;
+        m_follows = true;
         tell(std::move(command));
         return m_run;
     }
@@ -54,6 +65,7 @@ public:
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
 signals:
+    void placeChanged();
     void runStarted(const residua::engine::RunStarted& event);
     void progressed(const residua::engine::Progress& event);
     void runPaused(const residua::engine::RunPaused& event);
@@ -80,14 +92,22 @@ private:
     void receive(engine::Event event); ///< engine thread
     void deliver();                    ///< GUI thread
     void dispatch(const engine::Event& event);
+    void noteFoundRun(const engine::Event& event);
+    void followFoundRun();
+    [[nodiscard]] std::unique_ptr<engine::Session> newSession();
     [[nodiscard]] bool stale(const engine::Event& event) const;
 
     std::atomic<std::int64_t> m_handingOver = 0; ///< nanoseconds
     std::mutex m_mutex;
-    std::vector<engine::Event> m_waiting; ///< guarded by m_mutex
-    engine::RunId m_run{};
-    engine::QueryTag m_lastTag{}; ///< each query has its own
+    std::vector<engine::Event> m_waiting;      ///< guarded by m_mutex
+    engine::RunId m_run{};                     ///< the followed one
+    engine::RunId m_lastRun{};                 ///< each run that the window begins has its own
+    bool m_follows = false;                    ///< the followed run has not ended
+    std::optional<engine::RunStarted> m_found; ///< of the background engine, while another one is followed
+    engine::QueryTag m_lastTag{};              ///< each query has its own
     engine::QueryTag m_devicesTag{};
+    engine::EnginePlace m_place;
+    std::vector<std::future<void>> m_ending;    ///< sessions of earlier places, which end on other threads
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };
 

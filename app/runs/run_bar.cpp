@@ -94,6 +94,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
                QWidget* parent)
     : QToolBar(tr("Run"), parent),
       m_controller(controller),
+      m_engine(engine),
       m_actions(actions),
       m_guiCost(engine),
       m_run(new QToolButton(this)),
@@ -299,6 +300,11 @@ QStringList RunBar::speed(const RunProgress& progress) const
     QStringList parts;
     if (!m_controller.isOfDocument()) { // its buttons act on this run whichever document is shown
         parts << tr("of %1").arg(QString::fromStdString(m_controller.runProject().filename().string()));
+    }
+    if (m_engine.outlivesWindow()) {
+        parts << tr("in the background");
+    } else if (!m_engine.place().name.empty()) {
+        parts << tr("in %1").arg(QString::fromStdString(m_engine.place().name));
     }
     if (progress.unitsPerSecond > 0) {
         parts << tr("%1 %2/s").arg(formatCount(progress.unitsPerSecond), formatUnits(progress.unit));

@@ -61,6 +61,7 @@ private:
     void showCost();
 
     RunController& m_controller;
+    const EngineBridge& m_engine;
     RunActions m_actions;
     GuiCost m_guiCost;
     std::vector<engine::DeviceInfo> m_devices;

@@ -46,15 +46,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
       m_engine(engine),
       m_projectsFolder(QDir::home().filePath(QStringLiteral("Residua")).toStdString())
 {
-    connect(&engine, &EngineBridge::runStarted, this, [this](const engine::RunStarted& event) {
-        m_directory = event.runDirectory;
-        m_unitsPerStep = event.unitsPerStep;
-        m_progress.step = event.firstStep;
-        m_progress.steps = event.steps;
-        m_progress.unit = event.unit;
-        setPhase(RunPhase::Running);
-        emit started(m_directory);
-    });
+    connect(&engine, &EngineBridge::runStarted, this, &RunController::onStarted);
     connect(&engine, &EngineBridge::progressed, this, &RunController::onProgress);
     connect(&engine, &EngineBridge::runPaused, this, [this](const engine::RunPaused& event) {
         setPhase(RunPhase::Paused);
@@ -75,6 +67,37 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
         emit queueChanged();
         emit queueTakenUp(count, project);
     });
+}
+
+void RunController::onStarted(const engine::RunStarted& event)
+{
+    if (event.run == engine::kFoundRun) {
+        m_progress = {};
+        const auto project = engine::projectDirectoryOf(event.runDirectory);
+        m_project = project ? *project : std::filesystem::path();
+    }
+    m_directory = event.runDirectory;
+    m_unitsPerStep = event.unitsPerStep;
+    m_progress.step = event.firstStep;
+    m_progress.steps = event.steps;
+    m_progress.unit = event.unit;
+    setPhase(RunPhase::Running);
+    emit started(m_directory);
+}
+
+void RunController::setPlace(engine::EnginePlace place)
+{
+    if (place == m_engine.place()) {
+        return;
+    }
+    if (!mayChangePlace()) {
+        emit refused(tr("Another run is under way: stop it first."));
+        return;
+    }
+    m_engine.setPlace(std::move(place));
+    m_phase = RunPhase::Idle;
+    forgetForeignRun();
+    emit phaseChanged();
 }
 
 void RunController::followCopies()

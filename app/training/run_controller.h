@@ -50,6 +50,11 @@ public:
     /// True if the followed run belongs to the open document.
     [[nodiscard]] bool isOfDocument() const;
     [[nodiscard]] const std::string& device() const { return m_device; }
+    /// Trains there from now on. A run in the background continues and is not followed any more. refused() follows if
+    /// another run is under way.
+    void setPlace(engine::EnginePlace place);
+    /// True if setPlace() is not refused.
+    [[nodiscard]] bool mayChangePlace() const { return m_phase == RunPhase::Idle || m_engine.outlivesWindow(); }
     void setDevice(const std::string& key) { m_device = key; }
     /// Sets the folder for documents without a place when they are run. Default: Residua in the user's home.
     void setProjectsFolder(std::filesystem::path folder) { m_projectsFolder = std::move(folder); }
@@ -122,6 +127,7 @@ signals:
     void refused(const QString& reason);
 
 private:
+    void onStarted(const engine::RunStarted& event);
     void start(std::int64_t pauseAfter);
     [[nodiscard]] engine::StartRun commandFor(projects::Project project, std::int64_t pauseAfter) const;
     void push(std::vector<engine::StartRun> commands);

@@ -10,6 +10,7 @@
 #include "app/actions/gap_commands.h"
 #include "app/actions/help_commands.h"
 #include "app/actions/open_commands.h"
+#include "app/actions/place_commands.h"
 #include "app/actions/record_commands.h"
 #include "app/actions/run_commands.h"
 #include "app/actions/save_commands.h"
@@ -78,7 +79,7 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
     connectSession();
     connectWindow();
     resizeWithinScreen(*this, {1440, 900});
-    m_memory->follow(m_actions, m_session, *m_commands);
+    m_memory->follow(m_actions, m_session, m_engine, *m_commands);
     showStartPage();
 }
 
@@ -149,6 +150,7 @@ void MainWindow::makeDocumentCommands()
     hear(*m_saveCommands);
     new ViewCommands(m_actions, m_look, *m_workspace, m_runFollower->live(), this);
     new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
+    hear(*new PlaceCommands(*m_menus.places, m_session, m_engine, m_runs, this));
     m_commands = new Commands(*this);
 }
 

@@ -11,14 +11,15 @@ namespace residua::app {
 
 class Commands;
 class DocumentSession;
+class EngineBridge;
 class Workspace;
 struct WindowActions;
 
 /// Whether the window restores and stores its layout and the opened projects.
 enum class Memory { UserSettings, None };
 
-/// The data of a window in the user's settings: its place and size, docks, keys, theme, last export, and the opened
-/// projects. GUI thread.
+/// The data of a window in the user's settings: its place and size, docks, keys, theme, last export, where runs train,
+/// and the opened projects. GUI thread.
 class WindowMemory : public QObject {
     Q_OBJECT
 public:
@@ -26,7 +27,7 @@ public:
 
     /// Restores the stored values, except the theme, which is set before the window exists, and stores changes from now
     /// on.
-    void follow(const WindowActions& actions, const DocumentSession& session, Commands& commands);
+    void follow(const WindowActions& actions, const DocumentSession& session, EngineBridge& engine, Commands& commands);
     /// Places the docks as in the last session, or at their default places. Called once, when the workspace is shown.
     void arrange();
     /// Stores the layout of the window.

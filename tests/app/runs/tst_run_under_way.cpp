@@ -2,8 +2,10 @@
 // What the window asks while a run is under way: before it closes, and where the disk is full.
 #include "app/actions/training_commands.h"
 #include "app/workspace/banner.h"
+#include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
 #include "tests/app/runs/runs_harness.h"
+#include "tests/support/background_engine.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
@@ -20,7 +22,12 @@ class TestRunUnderWay : public RunsHarness {
 private slots:
     void init() { openWindowOn(quickExample()); }
 
-    void cleanup() { m_window.reset(); }
+    void cleanup()
+    {
+        m_window.reset();
+        tests::endBackgroundEngine();
+        QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kPatience);
+    }
 
     /// One that has only begun is not asked about, and the answer counts.
     void aLongRunIsAskedAboutBeforeTheWindowCloses()
@@ -40,7 +47,7 @@ private slots:
         QVERIFY(!m_window->isVisible());
     }
 
-    /// Left in the background, the run is trained to its end by a process of its own.
+    /// Left in the background, the run is trained to its end by the background engine.
     void aRunIsLeftTraining()
     {
         openWindowOn(quickExample(400));
@@ -51,6 +58,7 @@ private slots:
         QTest::mouseClick(m_window->findChild<Banner*>()->findChildren<QPushButton*>().at(2), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(!m_window->isVisible(), kPatience);
         m_window.reset();
+        QCOMPARE(engine::backgroundRun(), run);
         const auto status = [&] {
             const auto reader = engine::RunReader::open(run);
             return reader ? reader->info()->status : engine::RunStatus::Failed;
