@@ -13,7 +13,8 @@ set(RESIDUA_MODULE_FOLDERS
   engine/runs=engine_runs
   engine/results=engine_results engine/text=engine_text engine/pictures=engine_pictures
   engine/tokeniser=engine_tokeniser engine/codec=engine_codec engine/tokens=engine_tokens engine/data=engine_data
-  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/wire=engine_wire engine/process=engine_process engine=engine
+  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/wire=engine_wire engine/place=engine_place
+  engine/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
@@ -25,7 +26,7 @@ set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine
-  api theory host files wire process runs results text pictures tokeniser codec tokens data bundle lowrank runtime ops init graph depth
+  api theory host files wire runs results text pictures tokeniser codec tokens data bundle place process lowrank runtime ops init graph depth
   network observe ranks train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
 set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)

@@ -44,9 +44,10 @@ set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs 
                                    engine_data archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine_wire    projects engine_api nlohmann)
-set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_wire)
+set(RESIDUA_MAY_USE_engine_place   projects engine_api engine_files engine_runs engine_results engine_text engine_bundle engine_wire)
+set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_place engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data
-                                   engine_lowrank engine_wire torch gloo)
+                                   engine_lowrank engine_place engine_wire torch gloo)
 set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -57,7 +58,7 @@ set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bun
                                    qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
                                    engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_data engine_data_bounds
-                                   engine_bundle engine_lowrank engine engine_wire engine_process editor visualizers
+                                   engine_bundle engine_lowrank engine engine_place engine_wire engine_process editor visualizers
                                    report resources cli app archive zstd png jpeg webp arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.

@@ -154,6 +154,8 @@ void EngineBridge::dispatch(const engine::Event& event)
                        }
                    },
                    // Events that the window does not use or request.
+                   [](const engine::FetchProgress&) {},
+                   [](const engine::CheckpointFetched&) {},
                    [](const engine::ExportProgress&) {},
                    [](const engine::FactoriseProgress&) {},
                    [](const engine::EvaluationReady&) {},

@@ -7,6 +7,7 @@
 #include "app/properties/property_list.h"
 #include "app/runs/settings_list.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
 #include "projects/schema/fields.h"
@@ -112,7 +113,7 @@ Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
     if (!info || !project) {
         return info ? project.error() : info.error();
     }
-    GoOnSource source{std::move(*info), std::move(*project), reader->checkpoints()};
+    GoOnSource source{std::move(*info), std::move(*project), engine::resumableSteps(runDirectory)};
     if (source.checkpoints.empty()) {
         return Error{runDirectory, "has no checkpoint yet to go on from"};
     }

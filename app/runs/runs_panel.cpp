@@ -7,7 +7,7 @@
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_name_delegate.h"
 #include "app/runs/run_table.h"
-#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "visualizers/plot/control_rows.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -317,8 +317,7 @@ void RunsPanel::fillCheckpoints()
     inBackground(
         this,
         [directory = currentDirectory()]() -> std::pair<std::string, std::vector<std::int64_t>> {
-            const auto reader = engine::RunReader::open(directory);
-            return {directory, reader ? reader->checkpoints() : std::vector<std::int64_t>()};
+            return {directory, engine::resumableSteps(directory)};
         },
         [this](const std::pair<std::string, std::vector<std::int64_t>>& found) {
             if (found.first == currentDirectory()) {

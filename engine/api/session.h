@@ -220,15 +220,24 @@ struct TokeniserRequest {
     TokeniserTraining training;
 };
 
+/// Copies a checkpoint of a run at a place with a folder of its own (EnginePlace::folder) into the run's directory on
+/// this machine, beside other commands. An existing copy is replaced. Reports FetchProgress. Programs only.
+struct FetchCheckpoint {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+};
+
 /// Cancels a query, which then answers QueryFailed. An import, an export or a loading of weights removes what it has
 /// written. Does nothing if the query has been answered already.
 struct GiveUp {
     QueryTag tag{};
 };
 
-using Command = std::variant<StartRun, ResumeRun, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                             SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest,
-                             LoadWeightsRequest, ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, GiveUp>;
+using Command =
+    std::variant<StartRun, ResumeRun, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+                 SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest, LoadWeightsRequest,
+                 ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
 
 /// True for the commands that begin a run.
 template <class Asked>
@@ -431,6 +440,17 @@ struct TokeniserReady {
     std::filesystem::path model; ///< the written file
     TrainedTokeniser tokeniser;
 };
+/// The progress of copying a checkpoint.
+struct FetchProgress {
+    QueryTag tag{};
+    double share = 0; ///< of its bytes
+};
+struct CheckpointFetched {
+    QueryTag tag{};
+    std::filesystem::path checkpoint; ///< its directory on this machine
+    std::int64_t step = 0;
+    std::int64_t bytes = 0;
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
@@ -439,16 +459,17 @@ struct QueryFailed {
     std::vector<std::string> notes = {}; ///< notes for the user from the work done until the error
 };
 
-using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress,
-                           FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
-                           StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, QueryFailed>;
+using Event =
+    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
+                 SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress, FactoriseReady, ImportProgress,
+                 ImportReady, LoadWeightsReady, ExportProgress, ExportReady, StabilityReady, GapProgress, GapReady,
+                 TokeniserProgressed, TokeniserReady, FetchProgress, CheckpointFetched, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>
 inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
                                     std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
-                                    std::is_same_v<Told, TokeniserProgressed>;
+                                    std::is_same_v<Told, TokeniserProgressed> || std::is_same_v<Told, FetchProgress>;
 
 /// Receives events on the engine's thread. Must return quickly and must not run the session's destructor.
 using EventSink = std::function<void(Event)>;
@@ -463,7 +484,8 @@ struct EnginePlace {
     std::string name; ///< for the user
     Kind kind = Kind::Child;
     std::string command; ///< a command line that ends in the engine: "ssh gpu1 residua-engine --stdio"
-    /// The folder of runs on the other machine. Empty: both machines see the same folders.
+    /// The folder on the other machine that receives projects and runs. Runs have a record on this machine too, which
+    /// names the place; commands for such a run go there from any session. Empty: both machines see the same folders.
     std::filesystem::path folder;
     bool operator==(const EnginePlace&) const = default;
 };

@@ -312,6 +312,7 @@ private:
     void addRunFile(const std::string& place, RunFile file, const std::map<std::string, std::string>& renamed)
     {
         file.projectDirectory = wayUp(place);
+        file.remote.reset(); // the other machine is not known where the bundle is unpacked
         // The parent is stored by its place in the bundle, or by its name if it is not below the project's runs. Paths
         // are stored relative to the project.
         const auto parent = placeBelow(m_list.project / projects::kRunsFolder, file.info.parent);

@@ -2,6 +2,7 @@
 #include "engine/files/file_digest.h"
 
 #include "engine/files/content_hash.h"
+#include "engine/files/sha256.h"
 #include "engine/host/user_cache.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
@@ -24,7 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDigestEnding = ".digest";
-constexpr std::size_t kDigestDigits = 16;
+/// The kind of a hash.
+struct DigestKind {
+    std::string_view version; ///< part of the names in the cache
+    std::size_t digits = 0;
+};
+constexpr DigestKind kContentHash{"digest 1", 16};
+constexpr DigestKind kSha256{"sha256 1", kSha256Digits};
 constexpr std::size_t kDigestBlock = std::size_t{1} << 20;
 
 /// A file changed within this time, in seconds, may be written again without a different time stamp: file systems round
@@ -43,7 +50,7 @@ Identity identityOf(const struct stat& status)
 }
 
 /// Returns the path of the cached digest; empty if there is no cache.
-fs::path keptAt(const UserCache& cache, const fs::path& path, const Identity& identity)
+fs::path keptAt(const UserCache& cache, const fs::path& path, const Identity& identity, const DigestKind& kind)
 {
     if (cache.folder.empty()) {
         return {};
@@ -51,18 +58,18 @@ fs::path keptAt(const UserCache& cache, const fs::path& path, const Identity& id
     std::error_code code;
     const fs::path place = fs::absolute(path, code).lexically_normal();
     ContentHash name;
-    name.add(asBytes("digest 1")); // of this version of the hash
+    name.add(asBytes(kind.version));
     name.add(asBytes(place.string()));
     name.add(std::as_bytes(std::span(identity)));
     return code ? fs::path() : cache.folder / (name.text() + kDigestEnding);
 }
 
-std::optional<std::string> keptDigest(const fs::path& kept)
+std::optional<std::string> keptDigest(const fs::path& kept, const DigestKind& kind)
 {
-    const auto text = kept.empty() ? Result<std::string>(Error{}) : readFile(kept, kDigestDigits);
+    const auto text = kept.empty() ? Result<std::string>(Error{}) : readFile(kept, kind.digits);
     const auto isDigit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
-    return text && text->size() == kDigestDigits && std::ranges::all_of(*text, isDigit) ? std::optional(*text)
-                                                                                        : std::nullopt;
+    return text && text->size() == kind.digits && std::ranges::all_of(*text, isDigit) ? std::optional(*text)
+                                                                                      : std::nullopt;
 }
 
 /// Stores a digest. Ignores errors, because the digest can be computed again.
@@ -73,9 +80,10 @@ void keep(const UserCache& cache, const fs::path& kept, const std::string& diges
     static_cast<void>(writeFileAtomically(kept, digest));
 }
 
+template <class Hash>
 Result<std::string> digestOf(const FileDescriptor& file, const fs::path& path, const PreparationWatch& watch)
 {
-    ContentHash hash;
+    Hash hash;
     std::vector<std::byte> block(kDigestBlock);
     for (std::uint64_t offset = 0;; offset += block.size()) {
         const auto filled = readFrom(file, path, offset, block);
@@ -114,9 +122,8 @@ Result<FileToDigest> openToDigest(const fs::path& path)
                : Result<FileToDigest>(systemError(path, "cannot be read", errno));
 }
 
-} // namespace
-
-Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& watch)
+template <class Hash>
+Result<std::string> cachedDigest(const fs::path& path, const DigestKind& kind, const PreparationWatch& watch)
 {
     auto opened = openToDigest(path);
     if (!opened) {
@@ -124,12 +131,12 @@ Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& w
     }
     const auto& [file, before] = *opened;
     const UserCache cache = digestCache();
-    const fs::path kept = keptAt(cache, path, identityOf(before));
-    if (auto known = keptDigest(kept)) {
+    const fs::path kept = keptAt(cache, path, identityOf(before), kind);
+    if (auto known = keptDigest(kept, kind)) {
         return *std::move(known);
     }
     const std::time_t begun = std::time(nullptr);
-    auto digest = digestOf(file, path, watch);
+    auto digest = digestOf<Hash>(file, path, watch);
     struct stat after {};
     const bool rested = ::fstat(file.get(), &after) == 0 && identityOf(after) == identityOf(before) &&
                         before.st_mtim.tv_sec + kYoung < begun;
@@ -139,10 +146,23 @@ Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& w
     return digest;
 }
 
+} // namespace
+
+Result<std::string> digestOfFile(const fs::path& path, const PreparationWatch& watch)
+{
+    return cachedDigest<ContentHash>(path, kContentHash, watch);
+}
+
+Result<std::string> sha256OfFile(const fs::path& path, const PreparationWatch& watch)
+{
+    return cachedDigest<Sha256>(path, kSha256, watch);
+}
+
 std::optional<std::string> knownDigestOfFile(const fs::path& path)
 {
     const auto opened = openToDigest(path);
-    return opened ? keptDigest(keptAt(digestCache(), path, identityOf(opened->before))) : std::nullopt;
+    return opened ? keptDigest(keptAt(digestCache(), path, identityOf(opened->before), kContentHash), kContentHash)
+                  : std::nullopt;
 }
 
 void trimDigests()

@@ -114,14 +114,19 @@ EngineProcess::~EngineProcess()
     }
 }
 
-Status EngineProcess::start(int threads, const EnginePlace& place)
+Status EngineProcess::start(int threads, const EnginePlace& place, Serves serves)
 {
     const Status started = place.kind == EnginePlace::Kind::Background ? connectToBackground() : startChild(place);
     if (!started) {
         return started;
     }
     std::error_code ignored; // a folder that was deleted has no path
-    return writeFrame(m_commands, frameOf(Hello{buildIdentity(), threads, std::filesystem::current_path(ignored)}));
+    const bool isOwn = place.folder.empty();
+    return send(frameOf(Hello{buildIdentity(),
+                              threads,
+                              isOwn ? std::filesystem::current_path(ignored) : place.folder,
+                              {},
+                              serves == Serves::Session && !isOwn ? Serves::PlaceFolder : serves}));
 }
 
 Status EngineProcess::startChild(const EnginePlace& place)
@@ -278,14 +283,24 @@ void EngineProcess::copyErrors()
     }
 }
 
+Status EngineProcess::send(const Frame& frame)
+{
+    return writeFrame(m_commands, frame);
+}
+
+Result<std::optional<Frame>> EngineProcess::receive()
+{
+    return readFrame(m_events);
+}
+
 Status EngineProcess::post(const Command& command)
 {
-    return writeFrame(m_commands, frameOf(command));
+    return send(frameOf(command));
 }
 
 Result<std::optional<Event>> EngineProcess::next()
 {
-    Result<std::optional<Frame>> frame = readFrame(m_events);
+    Result<std::optional<Frame>> frame = receive();
     if (!frame) {
         return frame.error();
     }

@@ -30,11 +30,15 @@ public:
     /// Starts the program at `place` and exchanges Hello. RESIDUA_ENGINE may name another program than the one beside
     /// this one, or be a command line that ends in it: "ssh gpu1 residua-engine --stdio", where both machines see the
     /// same folders. The error names the path, the cause and a remedy. Takes some 0.5 s, in which LibTorch is loaded.
-    [[nodiscard]] Status start(int threads, const EnginePlace& place = {});
+    /// `serves` is Session unless the connection is for files; a place with a folder then serves that folder.
+    [[nodiscard]] Status start(int threads, const EnginePlace& place = {}, Serves serves = Serves::Session);
 
     [[nodiscard]] Status post(const Command& command);
     /// Waits for the next event. Returns nullopt when the process has ended, and an error if a message is no event.
     [[nodiscard]] Result<std::optional<Event>> next();
+    /// The same for other messages.
+    [[nodiscard]] Status send(const Frame& frame);
+    [[nodiscard]] Result<std::optional<Frame>> receive();
     /// Ends the stream of commands. A child stops a running run after a checkpoint, and ends; the background engine
     /// continues without this process.
     void close();

@@ -3,8 +3,12 @@
 // engine/session/session.cpp.
 #include "engine/api/environment.h"
 #include "engine/api/session.h"
+#include "engine/place/remote_place.h"
 #include "engine/process/engine_process.h"
+#include "engine/process/file_link.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <map>
@@ -14,6 +18,11 @@
 #include <vector>
 
 namespace residua::engine {
+namespace {
+
+constexpr std::chrono::seconds kSendingNotices{1};
+
+} // namespace
 
 /// Starts the process with the first command, so that constructing a session does not block. One thread posts commands,
 /// and a second one receives events. If the process ends by itself, everything that it was asked is answered, and the
@@ -21,7 +30,7 @@ namespace residua::engine {
 class Session::Impl {
 public:
     Impl(EventSink sink, int threads, EnginePlace place)
-        : m_sink(std::move(sink)), m_threads(threads), m_place(std::move(place))
+        : m_sink(std::move(sink)), m_threads(threads), m_place(std::move(place)), m_at(m_place), m_fetcher(m_sink)
     {
         prepareEnvironment(); // here, because setting a variable beside the GUI's thread is unsafe
         m_posting = std::thread([this] { postAll(); });
@@ -70,6 +79,12 @@ private:
             lock.lock();
         }
         lock.unlock();
+        end();
+    }
+
+    /// Ends the process, if there is one.
+    void end()
+    {
         if (m_process) {
             m_process->close();
             m_receiving.join();
@@ -79,14 +94,88 @@ private:
 
     void send(const Command& command)
     {
+        if (const auto* const fetch = std::get_if<FetchCheckpoint>(&command);
+            fetch != nullptr && remoteRunAt(fetch->runDirectory)) {
+            m_fetcher.fetch(*fetch);
+            return;
+        }
+        if (const auto* const giveUp = std::get_if<GiveUp>(&command)) {
+            m_fetcher.giveUp(giveUp->tag);
+        }
+        if (const Status moved = moveTo(placeFor(command, m_place)); !moved) {
+            refuse(command, moved.error(), false);
+            return;
+        }
+        Result<std::optional<Command>> there = std::optional(command);
         do {
             if (const Status started = start(); !started) {
-                std::visit([&](const auto& asked) { answer(asked, started.error()); }, command);
+                refuse(command, started.error(), true);
                 return;
+            }
+            if (m_remote) {
+                there = m_remote->toPlace(command, watchFor(command));
+            }
+            if (!there) {
+                refuse(command, there.error(), false);
+                return;
+            }
+            if (!*there) {
+                return; // it is answered
             }
         } while (!owesAnswer(command));
         // A process that has ended does not take it; the receiving thread answers.
-        [[maybe_unused]] const Status posted = m_process->post(command);
+        [[maybe_unused]] const Status posted = m_process->post(**there);
+    }
+
+    /// Makes the next start() start the engine at `place`, unless that is nullopt.
+    Status moveTo(const Result<std::optional<EnginePlace>>& place)
+    {
+        if (!place || !*place || **place == m_at) {
+            return place ? Status(Done{}) : place.error();
+        }
+        {
+            const std::scoped_lock lock(m_mutex);
+            if (!m_active.empty() || !m_asked.empty()) {
+                return Error{"engine", "works at another place: wait until it has finished there, or stop it"};
+            }
+        }
+        end();
+        m_at = **place;
+        return Done{};
+    }
+
+    /// Returns the watch of the files that a command sends. It cancels if the command is no longer wanted.
+    PreparationWatch watchFor(const Command& command)
+    {
+        std::optional<RunId> run;
+        std::visit(
+            [&]<class Asked>(const Asked& asked) {
+                if constexpr (kBeginsRun<Asked>) {
+                    run = asked.run;
+                }
+            },
+            command);
+        return [this, run, told = std::chrono::steady_clock::now()](double share) mutable {
+            if (const auto now = std::chrono::steady_clock::now(); run && now - told >= kSendingNotices) {
+                told = now;
+                m_sink(Notice{*run, "sending the files: " + std::to_string(static_cast<int>(100 * share)) + " %"});
+            }
+            return !isStopped(run);
+        };
+    }
+
+    bool isStopped(std::optional<RunId> run)
+    {
+        const std::scoped_lock lock(m_mutex);
+        return m_quit || std::ranges::any_of(m_waiting, [&](const Command& command) {
+                   const auto* const stop = std::get_if<Stop>(&command);
+                   return stop != nullptr && stop->run == run;
+               });
+    }
+
+    void refuse(const Command& command, const Error& why, bool noEngine)
+    {
+        std::visit([&](const auto& asked) { answer(asked, why, noEngine); }, command);
     }
 
     /// Keeps what the process now owes an answer. Returns false if it has ended.
@@ -119,9 +208,15 @@ private:
             m_receiving.join();
         }
         m_process.emplace();
-        if (const Status started = m_process->start(m_threads, m_place); !started) {
+        if (const Status started = m_process->start(m_threads, m_at); !started) {
             m_process.reset();
             return started;
+        }
+        m_remote.reset();
+        if (!m_at.folder.empty()) {
+            m_remote.emplace(
+                m_at, [place = m_at] { return connectForFiles(place); }, m_sink,
+                [this](Command command) { post(std::move(command)); });
         }
         const std::scoped_lock lock(m_mutex);
         m_runs = true;
@@ -134,7 +229,7 @@ private:
         Result<std::optional<Event>> event = m_process->next();
         while (event && *event) {
             note(**event);
-            m_sink(*std::move(*event));
+            hand(*std::move(*event));
             event = m_process->next();
         }
         std::string end;
@@ -151,19 +246,28 @@ private:
             m_runs = false;
             active.swap(m_active);
             asked.swap(m_asked);
-            if (m_quit && m_place.kind == EnginePlace::Kind::Background) {
+            if (m_quit && m_at.kind == EnginePlace::Kind::Background) {
                 active.clear(); // their runs continue
             }
         }
         const Error why{"residua-engine", "the engine's process " + (end.empty() ? "ended" : end)};
         for (const auto& [run, step] : active) {
-            m_sink(RunEnded{run,
-                            RunStatus::Interrupted,
-                            step,
-                            {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}});
+            hand(RunEnded{run,
+                          RunStatus::Interrupted,
+                          step,
+                          {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}});
         }
         for (const QueryTag tag : asked) {
             m_sink(QueryFailed{tag, why});
+        }
+    }
+
+    void hand(Event event)
+    {
+        if (m_remote) {
+            m_remote->fromPlace(std::move(event));
+        } else {
+            m_sink(std::move(event));
         }
     }
 
@@ -190,10 +294,14 @@ private:
     }
 
     template <class Asked>
-    void answer(const Asked& asked, const Error& why)
+    void answer(const Asked& asked, const Error& why, bool noEngine)
     {
         if constexpr (kBeginsRun<Asked>) {
-            m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, true});
+            if (isStopped(asked.run)) {
+                m_sink(RunEnded{asked.run, RunStatus::Stopped, 0, {}});
+                return;
+            }
+            m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, noEngine});
         } else if constexpr (std::is_same_v<Asked, GiveUp>) {
             // The query that it names has been answered.
         } else if constexpr (requires { asked.tag; }) {
@@ -204,6 +312,8 @@ private:
     EventSink m_sink;
     int m_threads = 0;
     EnginePlace m_place;
+    EnginePlace m_at; ///< where the process is, or the next one starts; used by the posting thread
+    CheckpointFetcher m_fetcher;
     std::mutex m_mutex; ///< protects the members up to m_active
     std::condition_variable m_wake;
     std::vector<Command> m_waiting;
@@ -212,6 +322,7 @@ private:
     std::set<QueryTag> m_asked;             ///< not yet answered
     std::map<RunId, std::int64_t> m_active; ///< the last step of runs that have not ended
     std::optional<EngineProcess> m_process; ///< used by both threads; made and destroyed by the posting one
+    std::optional<RemotePlace> m_remote;    ///< the same, if the place has a folder of its own
     std::thread m_receiving;
     std::thread m_posting; ///< last, because the thread uses the other members
 };

@@ -50,7 +50,11 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
         return reader.error();
     }
     if (!std::ranges::binary_search(reader->checkpoints(), step)) {
-        return Error{run.string(), "has no checkpoint of step " + std::to_string(step)};
+        const auto file = readRunFile(run);
+        const std::string hint = file && file->remote ? " here: fetch it first, with residua-cli fetch " +
+                                                            run.string() + " --step " + std::to_string(step)
+                                                      : "";
+        return Error{run.string(), "has no checkpoint of step " + std::to_string(step) + hint};
     }
     const auto project = reader->project();
     const auto info = reader->info();
@@ -78,6 +82,23 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
         return writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
                                checkpoint->optimiser.tensors(), {});
     });
+}
+
+std::vector<std::int64_t> resumableSteps(const fs::path& run)
+{
+    const auto reader = RunReader::open(run);
+    const auto file = readRunFile(run);
+    std::vector<std::int64_t> steps = reader ? reader->checkpoints() : std::vector<std::int64_t>();
+    if (reader && file && file->remote) {
+        for (const RunEvent& event : reader->events()) {
+            if (event.kind == RunEventKind::Checkpoint) {
+                steps.push_back(event.step);
+            }
+        }
+        std::ranges::sort(steps);
+        steps.erase(std::ranges::unique(steps).begin(), steps.end());
+    }
+    return steps;
 }
 
 Result<StopAsked> stopRun(const fs::path& run, std::int64_t step)

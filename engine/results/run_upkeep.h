@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace residua::engine {
 
@@ -18,6 +19,10 @@ namespace residua::engine {
 [[nodiscard]] Result<std::filesystem::path> forkRun(const std::filesystem::path& run, std::int64_t step,
                                                     const std::filesystem::path& newRun = {},
                                                     const projects::Project* project = nullptr);
+
+/// Returns the steps that a run can be resumed from, ascending: those of its checkpoints, or if it trains on another
+/// machine, those of the checkpoints that it has written there.
+[[nodiscard]] std::vector<std::int64_t> resumableSteps(const std::filesystem::path& run);
 
 /// The result of a request to end a run.
 enum class StopAsked {

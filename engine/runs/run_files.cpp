@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMembershipKey = "membership"; ///< null for a run outside sweeps
+constexpr const char* kRemoteKey = "remote";         ///< written for a run on another machine
 constexpr char kBetweenHashes = ' ';                 ///< separates a data part's hash of blocks from that of every byte
 
 // Locks of the open file description (Linux, POSIX 2024). They end with the process, however it dies. Two openings in
@@ -99,6 +100,34 @@ std::optional<projects::Membership> membershipOf(RecordFields& fields, const std
     return *std::move(membership);
 }
 
+std::optional<RemoteRun> remoteFrom(RecordFields& fields, const std::string& place)
+{
+    const RecordJson* const json = fields.find(kRemoteKey);
+    if (json == nullptr) {
+        return std::nullopt;
+    }
+    if (!json->is_object()) {
+        fields.fail(kRemoteKey, "is no place of a run");
+        return std::nullopt;
+    }
+    RecordFields parts(place, *json);
+    RemoteRun remote;
+    remote.place = {parts.text("place"), EnginePlace::Kind::CommandLine, parts.text("command"), parts.text("folder")};
+    remote.directory = parts.text("directory");
+    if (parts.error()) {
+        fields.fail(kRemoteKey, parts.error()->message);
+    }
+    return remote;
+}
+
+RecordJson jsonOf(const RemoteRun& remote)
+{
+    return {{"place", remote.place.name},
+            {"command", remote.place.command},
+            {"folder", remote.place.folder.string()},
+            {"directory", remote.directory.string()}};
+}
+
 /// Returns the last values of the metrics. Earlier versions wrote the two losses only.
 std::map<std::string, double> valuesFrom(RecordFields& fields)
 {
@@ -121,7 +150,7 @@ fs::path placeOf(const fs::path& runDirectory)
     return code ? runDirectory : place;
 }
 
-Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory, const std::string& place)
+Result<RunFile> readFields(const RecordJson& json, const fs::path& runDirectory, const std::string& place)
 {
     RecordFields fields(place, json);
     RunFile file;
@@ -155,6 +184,7 @@ Result<RunFile> runFileFrom(const RecordJson& json, const fs::path& runDirectory
     if (fields.find("identity") != nullptr) {
         file.identity = fields.text("identity");
     }
+    file.remote = remoteFrom(fields, place);
     info.membership = membershipOf(fields, info.name);
     const std::string status = fields.text("status");
     if (fields.error()) {
@@ -184,8 +214,13 @@ Result<RunFile> readRunFile(const fs::path& runDirectory)
                                                          ": it is no run, or one that was cut off before it began"}
                       : text.error();
     }
-    const auto json = parseRecord(path, *text);
-    return json ? runFileFrom(*json, runDirectory, path.string()) : Result<RunFile>(json.error());
+    return runFileFrom(path, *text);
+}
+
+Result<RunFile> runFileFrom(const fs::path& path, const std::string& text)
+{
+    const auto json = parseRecord(path, text);
+    return json ? readFields(*json, path.parent_path(), path.string()) : Result<RunFile>(json.error());
 }
 
 std::string runFileText(const RunFile& file)
@@ -214,6 +249,9 @@ std::string runFileText(const RunFile& file)
     }
     if (!file.identity.empty()) {
         json["identity"] = file.identity;
+    }
+    if (file.remote) {
+        json[kRemoteKey] = jsonOf(*file.remote);
     }
     if (file.data) {
         json["data"] = jsonOf(*file.data);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/run_paths.h"
+#include "engine/api/session.h"
 #include "engine/api/values.h"
 #include "engine/runs/data_part.h"
 #include "projects/base/files.h"
@@ -17,15 +18,25 @@ namespace residua::engine {
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kFrozenProject = "project";
 
+/// The other machine that a run is on. The run's directory here records what happens there.
+struct RemoteRun {
+    EnginePlace place;               ///< has a folder
+    std::filesystem::path directory; ///< of the run there, below the place's folder
+    bool operator==(const RemoteRun&) const = default;
+};
+
 /// The contents of run.json: RunInfo, the start of relative data paths, and the data's fingerprint.
 struct RunFile {
     RunInfo info;                           ///< its parent is an absolute path
     std::filesystem::path projectDirectory; ///< as returned by keptProjectDirectory()
     std::optional<DataFingerprint> data;    ///< nullopt for a run of a version without fingerprints
     std::string identity = {}; ///< identifies the run to its checkpoints; empty for a run of an earlier version
+    std::optional<RemoteRun> remote = std::nullopt; ///< nullopt for a run on this machine
 };
 /// Reads run.json. Errors name the field, its value and the expected one.
 [[nodiscard]] Result<RunFile> readRunFile(const std::filesystem::path& runDirectory);
+/// Reads the text of a run.json. `path` is named in errors, and its folder is the run's directory.
+[[nodiscard]] Result<RunFile> runFileFrom(const std::filesystem::path& path, const std::string& text);
 /// Returns the text of run.json, with the parent's path as in `file`.
 [[nodiscard]] std::string runFileText(const RunFile& file);
 /// Replaces run.json atomically. If run.json is a link, replaces the link, not its target.

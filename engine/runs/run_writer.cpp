@@ -278,6 +278,12 @@ void RunWriter::setSource(const fs::path& projectDirectory, DataFingerprint data
     m_impl->file.data = std::move(data);
 }
 
+void RunWriter::setRemote(RemoteRun remote, std::string identity)
+{
+    m_impl->file.remote = std::move(remote);
+    m_impl->file.identity = std::move(identity);
+}
+
 const RunInfo& RunWriter::info() const
 {
     return m_impl->file.info;

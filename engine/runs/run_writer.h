@@ -17,6 +17,7 @@
 namespace residua::engine {
 
 struct HeldDirectory;
+struct RemoteRun;
 struct RunFile;
 
 /// Writes a run directory:
@@ -71,6 +72,8 @@ public:
     [[nodiscard]] Status update(const RunInfo& info);
     /// Sets the start of relative data paths and the data's fingerprint, which update() writes.
     void setSource(const std::filesystem::path& projectDirectory, DataFingerprint data);
+    /// Sets the run on another machine that this one records, and its identity, which update() writes.
+    void setRemote(RemoteRun remote, std::string identity);
     [[nodiscard]] const std::filesystem::path& directory() const;
 
 private:

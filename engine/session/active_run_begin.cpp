@@ -6,6 +6,7 @@
 #include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
 #include "engine/session/rank_run.h"
 #include "engine/session/resume_point.h"
 
@@ -59,6 +60,10 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     if (!held) {
         return held.error();
+    }
+    if (const auto file = readRunFile(command.runDirectory); file && file->remote) {
+        return Error{command.runDirectory.string(),
+                     "records a run at " + file->remote->place.name + ", and is resumed there"};
     }
     Result<OpenedRun> opened = openRun(useOf(command), LargeFiles::EveryByte, watches.data);
     if (!opened) {

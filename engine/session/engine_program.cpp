@@ -3,6 +3,8 @@
 // standard output. It runs nothing of what it is sent, and ends when its input ends. residua-engine --background:
 // a process of its own that serves the programs of this user over a socket (background_server.h).
 #include "engine/api/environment.h"
+#include "engine/place/place_paths.h"
+#include "engine/place/place_store.h"
 #include "engine/session/background_server.h"
 #include "engine/wire/messages.h"
 #include "projects/base/number_from.h"
@@ -28,6 +30,25 @@ constexpr const char* kUsage =
     "use in a terminal: residua-cli --help\n";
 constexpr int kIdleSeconds = 300; ///< after which a background engine without a program and a run ends
 
+int refused(const Error& error)
+{
+    dprintf(STDERR_FILENO, "residua-engine: %s\n", error.text().c_str());
+    return 1;
+}
+
+/// Serves the files of a place's folder until the input ends. Returns the exit code.
+int serveFiles(int input, int output, PlaceStore store)
+{
+    Result<std::optional<Frame>> frame = readFrame(input);
+    for (; frame && *frame; frame = readFrame(input)) {
+        const std::optional<Frame> answer = store.answer(**std::move(frame));
+        if (const Status written = answer ? writeFrame(output, *answer) : Status(Done{}); !written) {
+            return refused(written.error());
+        }
+    }
+    return frame ? 0 : refused(frame.error());
+}
+
 /// Serves one program until its input ends. Returns the exit code.
 int serve(int input, int output)
 {
@@ -44,6 +65,12 @@ int serve(int input, int output)
         dprintf(STDERR_FILENO, "residua-engine: %s; expected one of the build %s\n", got.c_str(), buildIdentity());
         return 1;
     }
+    const bool hasFolder = hello->serves != Serves::Session;
+    if (Result<PlaceStore> store = hasFolder ? PlaceStore::open(hello->folder) : Error{}; hasFolder && !store) {
+        return refused(store.error());
+    } else if (hello->serves == Serves::Files) {
+        return serveFiles(input, output, *std::move(store));
+    }
     std::error_code ignored; // a program on another machine may be in a folder that is not here
     std::filesystem::current_path(hello->folder, ignored);
     EventWriter writer(output);
@@ -51,15 +78,14 @@ int serve(int input, int output)
     while ((frame = readFrame(input)) && *frame) {
         Result<Command> command = commandFrom(**frame);
         if (!command) {
-            dprintf(STDERR_FILENO, "residua-engine: %s\n", command.error().text().c_str());
-            return 1;
+            return refused(command.error());
+        }
+        if (const Status taken = hasFolder ? checkAtPlace(".", *command) : Status(Done{}); !taken) {
+            return refused(taken.error());
         }
         session.post(*std::move(command));
     }
-    if (!frame) {
-        dprintf(STDERR_FILENO, "residua-engine: %s\n", frame.error().text().c_str());
-    }
-    return frame ? 0 : 1;
+    return frame ? 0 : refused(frame.error());
 }
 
 /// Leaves the program that started it, its terminal and its folder. Returns in a new process.
@@ -100,8 +126,7 @@ int serveInBackground(std::chrono::seconds idle)
     Result<FileDescriptor> listener = lock ? listenInBackground(*files) : lock.error();
     const Status detached = listener ? detach(*files) : listener.error();
     if (!detached) {
-        dprintf(STDERR_FILENO, "residua-engine: %s\n", detached.error().text().c_str());
-        return 1;
+        return refused(detached.error());
     }
     BackgroundServer(*files, *std::move(listener), idle).serve();
     return 0;

@@ -345,6 +345,10 @@ private:
         }
         m_sink(DevicesListed{command.tag, std::move(devices)});
     }
+    void carryOut(const FetchCheckpoint& command)
+    {
+        m_sink(QueryFailed{command.tag, Error{command.runDirectory.string(), "has its checkpoints on this machine"}});
+    }
     void carryOut(const GiveUp& command)
     {
         for (std::unique_ptr<Query>& query : m_queries) {

@@ -14,20 +14,6 @@ Frame framed(const Message& message)
     return frame;
 }
 
-template <class Message>
-Result<Message> readFrom(const Frame& frame)
-{
-    try {
-        Message message;
-        WireReader(frame.numbers).read(json::parse(frame.json), message);
-        return message;
-    } catch (const json::exception& error) {
-        return Error{"engine's connection", std::string("carries a message that cannot be read: ") + error.what()};
-    } catch (const WireError& error) {
-        return Error{"engine's connection", std::string("carries a message that cannot be read: ") + error.what()};
-    }
-}
-
 } // namespace
 
 Frame frameOf(const Hello& hello)
@@ -47,17 +33,17 @@ Frame frameOf(const Event& event)
 
 Result<Hello> helloFrom(const Frame& frame)
 {
-    return readFrom<Hello>(frame);
+    return readMessage<Hello>(frame);
 }
 
 Result<Command> commandFrom(const Frame& frame)
 {
-    return readFrom<Command>(frame);
+    return readMessage<Command>(frame);
 }
 
 Result<Event> eventFrom(const Frame& frame)
 {
-    return readFrom<Event>(frame);
+    return readMessage<Event>(frame);
 }
 
 } // namespace residua::engine

@@ -9,12 +9,20 @@
 
 namespace residua::engine {
 
+/// The work of an engine on one connection.
+enum class Serves {
+    Session,     ///< commands
+    PlaceFolder, ///< commands that write below Hello::folder only, which is created if it does not exist
+    Files,       ///< the transfer of files into and out of that folder (file_messages.h)
+};
+
 /// The first message of each side.
 struct Hello {
-    std::string build;            ///< buildIdentity(); a side refuses the other if they differ
-    int threads = 0;              ///< from the program: Session's argument
-    std::filesystem::path folder; ///< from the program: where its relative paths begin; not for a background engine
-    std::string refusal = {};     ///< from the engine: why it does not serve this program; empty: it does
+    std::string build;               ///< buildIdentity(); a side refuses the other if they differ
+    int threads = 0;                 ///< from the program: Session's argument
+    std::filesystem::path folder;    ///< from the program: where its relative paths begin; not for a background engine
+    std::string refusal = {};        ///< from the engine: why it does not serve this program; empty: it does
+    Serves serves = Serves::Session; ///< from the program
     bool operator==(const Hello&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
+#include "engine/wire/messages.h"
 #include "projects/base/utf8.h"
 #include "projects/schema/describe_project.h"
 
@@ -53,6 +54,8 @@ template <>
 inline constexpr GapWeight::Subject kLastOf<GapWeight::Subject> = GapWeight::Subject::Features;
 template <>
 inline constexpr GapFit::State kLastOf<GapFit::State> = GapFit::State::Failed;
+template <>
+inline constexpr Serves kLastOf<Serves> = Serves::Files;
 template <>
 inline constexpr RunId kLastOf<RunId>{std::numeric_limits<std::uint64_t>::max()};
 template <>
@@ -292,5 +295,20 @@ private:
     const std::string& m_numbers;
     std::size_t m_taken = 0; ///< bytes
 };
+
+/// Reads the message of a frame. The error says why the frame is none.
+template <class Message>
+[[nodiscard]] Result<Message> readMessage(const Frame& frame)
+{
+    try {
+        Result<Message> message = Message();
+        WireReader(frame.numbers).read(json::parse(frame.json), *message);
+        return message;
+    } catch (const json::exception& error) {
+        return Error{"engine's connection", std::string("carries a message that cannot be read: ") + error.what()};
+    } catch (const WireError& error) {
+        return Error{"engine's connection", std::string("carries a message that cannot be read: ") + error.what()};
+    }
+}
 
 } // namespace residua::engine

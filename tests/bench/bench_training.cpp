@@ -2,8 +2,8 @@
 // Measures the training speed of language networks whose sizes the PyTorch peer has too (peer_pytorch.py).
 #include "engine/api/environment.h"
 #include "engine/observe/observer.h"
+#include "engine/results/recorder.h"
 #include "engine/runtime/device.h"
-#include "engine/session/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"
 #include "tests/bench/bench_options.h"

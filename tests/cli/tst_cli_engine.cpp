@@ -164,6 +164,46 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kTimeout);
     }
 
+    // ---- on another machine
+
+    void aRunOnAnotherMachine()
+    {
+        const QDir here(m_folder.path());
+        QVERIFY(here.mkpath("there") && here.mkpath("here"));
+        projects::Document text = tinyProject();
+        text.project.training.steps = 4;
+        text.project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
+        QVERIFY(projects::saveProject(here.filePath("here/text").toStdString(), text).ok());
+        std::ofstream(here.filePath("here/text/text.txt").toStdString())
+            << std::string(2000, 'a') + std::string(9, 'b');
+        const QString engine = QFileInfo(RESIDUA_CLI).dir().filePath("residua-engine");
+        const QString place = "cd " + here.filePath("there") + "; exec " + engine + " --stdio";
+        const QString folder = here.filePath("here");
+
+        Ran ran = runProcess({"train", "text", "--run", "r", "--place", place, "--folder", "place"}, folder);
+        QVERIFY2(ran.code == 0 && ran.output.contains("residua-cli fetch "), qPrintable(ran.output + ran.errors));
+        ran = runProcess({"eval", "r", "--json"}, folder);
+        const double there = ran.json()["loss"].toDouble();
+        QVERIFY2(ran.code == 0 && there > 0, qPrintable(ran.errors));
+        ran = runProcess({"export", "r", "--to", "pytorch", "-o", "exported"}, folder);
+        QVERIFY2(ran.code == 3 && ran.errors.contains("residua-cli fetch "), qPrintable(ran.errors));
+
+        ran = runProcess({"fetch", "r", "--step", "3"}, folder);
+        QVERIFY2(ran.code == 3 && ran.errors.contains("no checkpoint of step 3"), qPrintable(ran.errors));
+        ran = runProcess({"fetch", "r", "--json"}, folder);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QCOMPARE(ran.json()["step"].toInt(), 4);
+        QVERIFY(QFileInfo::exists(folder + "/" + ran.json()["checkpoint"].toString() + "/model.safetensors"));
+        ran = runProcess({"export", "r", "--to", "pytorch", "-o", "exported"}, folder);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = runProcess({"resume", "r", "--steps", "6"}, folder);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QVERIFY(QDir(here.filePath("there/place/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size() == 1);
+        QCOMPARE(runProcess({"fetch", "../run"}, folder).code, 3); // its checkpoints are here
+        ran = runProcess({"train", "text", "--folder", "place"}, folder);
+        QVERIFY2(ran.code == 1 && ran.errors.contains("--folder"), qPrintable(ran.errors));
+    }
+
 private:
     [[nodiscard]] engine::RunStatus statusOf(const QString& run) const
     {

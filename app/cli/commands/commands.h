@@ -25,6 +25,7 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce
 [[nodiscard]] std::vector<Command> recordCommands();    ///< runs, report, devices
 [[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop
+[[nodiscard]] std::vector<Command> fetchCommands();     ///< fetch
 [[nodiscard]] std::vector<Command> explainCommands();   ///< explain
 [[nodiscard]] std::vector<Command> shellCommands();     ///< completion, man
 

@@ -54,8 +54,13 @@ Exit conclude(const RunOutcome& outcome, const projects::Project& project, const
         return concludeStopped(outcome, "go on with: residua-cli resume " + shellWord(directory), console);
     }
     console.line("finished: " + resultText(outcome.last, &project));
-    console.line("checkpoint " +
-                 engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep).string());
+    const std::filesystem::path checkpoint =
+        engine::checkpointDirectory(outcome.started.runDirectory, outcome.checkpointStep);
+    std::error_code ignored;
+    console.line(std::filesystem::exists(checkpoint, ignored)
+                     ? "checkpoint " + checkpoint.string()
+                     : "the checkpoints are where it was trained; fetch the last one with: residua-cli fetch " +
+                           shellWord(directory));
     return Exit::Ok;
 }
 
@@ -266,6 +271,7 @@ std::vector<Command> runCommands()
            otherDataOption(),
            timeLimitOption(),
            placeOption(),
+           folderOption(),
            detachOption(),
            deviceOption(),
            threadsOption()}},

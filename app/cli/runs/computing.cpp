@@ -12,6 +12,7 @@ constexpr double kMostThreads = 1024;
 constexpr const char* kThreads = "threads";
 constexpr const char* kTimeLimit = "time-limit";
 constexpr const char* kPlace = "place";
+constexpr const char* kFolder = "folder";
 constexpr const char* kDetach = "detach";
 
 } // namespace
@@ -33,6 +34,12 @@ Status readPlace(Computing& computing, const Arguments& arguments)
         return Error{std::string("--") + kPlace, place.error().message};
     }
     computing.place = *std::move(place);
+    if (arguments.has(kFolder)) {
+        if (computing.place.kind != engine::EnginePlace::Kind::CommandLine) {
+            return Error{std::string("--") + kFolder, "is only for --place with a name or a command line"};
+        }
+        computing.place.folder = arguments.text(kFolder);
+    }
     computing.detach = arguments.has(kDetach);
     if (computing.detach && !arguments.has(kPlace)) {
         computing.place = engine::backgroundPlace();
@@ -58,6 +65,15 @@ OptionSpec placeOption()
                     "list of places, or a command line that ends in residua-engine --stdio (default: a child of this "
                     "process)",
             .choices = {"background"}};
+}
+
+OptionSpec folderOption()
+{
+    return {.name = kFolder,
+            .kind = OptionKind::Text,
+            .value = "DIR",
+            .help = "of --place: a folder on the other machine that receives the project and the run, where it sees "
+                    "none of this machine's; residua-cli fetch brings checkpoints back"};
 }
 
 OptionSpec detachOption()

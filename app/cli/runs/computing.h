@@ -24,12 +24,13 @@ struct Computing {
     [[nodiscard]] static Computing from(const Arguments& arguments);
 };
 
-/// Reads --place and --detach.
+/// Reads --place, --folder and --detach.
 [[nodiscard]] Status readPlace(Computing& computing, const Arguments& arguments);
 /// Returns the path for the engine. The background engine has a working directory of its own.
 [[nodiscard]] std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path);
 
 [[nodiscard]] OptionSpec placeOption();
+[[nodiscard]] OptionSpec folderOption();
 [[nodiscard]] OptionSpec detachOption();
 [[nodiscard]] OptionSpec deviceOption();
 [[nodiscard]] OptionSpec threadsOption();

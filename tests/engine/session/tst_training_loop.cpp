@@ -2,9 +2,9 @@
 #include "engine/session/training_loop.h"
 
 #include "engine/api/metric_traits.h"
+#include "engine/results/recorder.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
-#include "engine/session/recorder.h"
 #include "projects/base/whole_file.h"
 #include "projects/library/presets.h"
 #include "tests/engine/network/network_double.h"

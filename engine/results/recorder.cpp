@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/session/recorder.h"
+#include "engine/results/recorder.h"
 
 #include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/place/place_files.h"
+
+#include "engine/api/run_paths.h"
+#include "engine/bundle/manifest.h"
+#include "engine/files/sha256.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
+#include "projects/base/files.h"
+#include "projects/base/scratch_folder.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFetched = ".fetched-"; ///< begins the names of folders for files that are being fetched
+
+Error unexpected()
+{
+    return {"engine's connection", "carries another answer than was asked for"};
+}
+
+} // namespace
+
+template <class Answer>
+Result<WithBytes<Answer>> PlaceFiles::ask(const FileRequest& request)
+{
+    if (const Status sent = m_connection.send(frameOf(request)); !sent) {
+        return sent.error();
+    }
+    Result<Frame> frame = m_connection.receive();
+    if (!frame) {
+        return frame.error();
+    }
+    Result<WithBytes<FileAnswer>> answer = fileAnswerFrom(*std::move(frame));
+    if (!answer) {
+        return answer.error();
+    }
+    if (const auto* const refused = std::get_if<FilesRefused>(&answer->message)) {
+        return refused->error;
+    }
+    auto* const expected = std::get_if<Answer>(&answer->message);
+    return expected != nullptr ? Result(WithBytes<Answer>{std::move(*expected), std::move(answer->bytes)})
+                               : unexpected();
+}
+
+Result<FilesLacking> PlaceFiles::offer(const OfferFiles& files)
+{
+    Result<WithBytes<FilesLacking>> answer = ask<FilesLacking>(files);
+    return answer ? Result<FilesLacking>(std::move(answer->message)) : answer.error();
+}
+
+Result<fs::path> PlaceFiles::sendProject(const ProjectFiles& project, const PreparationWatch& watch)
+{
+    OfferFiles files;
+    std::map<std::string, const ProjectFiles::File*> byHash;
+    for (const ProjectFiles::File& file : project.files) {
+        files.files.push_back(file.offer);
+        byHash[file.offer.hash] = &file;
+    }
+    Result<FilesLacking> lacking = offer(files);
+    if (!lacking || lacking->hashes.empty()) {
+        return lacking ? Result<fs::path>(lacking->project) : lacking.error();
+    }
+    m_done = 0;
+    m_all = 0;
+    std::vector<const ProjectFiles::File*> sent;
+    for (const std::string& hash : lacking->hashes) {
+        const auto file = byHash.find(hash);
+        if (file == byHash.end()) {
+            return unexpected();
+        }
+        sent.push_back(file->second);
+        m_all += file->second->offer.bytes;
+    }
+    for (const ProjectFiles::File* const file : sent) {
+        if (const Status done = sendFile(*file, watch); !done) {
+            return done.error();
+        }
+    }
+    lacking = offer(files); // which the engine answers after it has stored what was sent
+    if (!lacking || !lacking->hashes.empty()) {
+        return lacking ? unexpected() : lacking.error();
+    }
+    return fs::path(lacking->project);
+}
+
+Status PlaceFiles::sendFile(const ProjectFiles::File& file, const PreparationWatch& watch)
+{
+    const Result<InputFile> input = InputFile::open(file.source);
+    if (!input) {
+        return input.error();
+    }
+    if (input->size() != static_cast<std::uint64_t>(file.offer.bytes)) {
+        return Error{file.source.string(), "has changed while it was sent"};
+    }
+    std::uint64_t offset = 0;
+    do {
+        std::string bytes(std::min<std::uint64_t>(kMostPartBytes, input->size() - offset), '\0');
+        if (const Status read = input->read(offset, std::as_writable_bytes(std::span(bytes))); !read) {
+            return read;
+        }
+        const auto count = static_cast<std::int64_t>(bytes.size());
+        const StorePart part{file.offer.hash, static_cast<std::int64_t>(offset)};
+        if (const Status sent = m_connection.send(frameOf(FileRequest(part), std::move(bytes))); !sent) {
+            return sent;
+        }
+        offset += static_cast<std::uint64_t>(count);
+        m_done += count;
+        if (watch && !watch(static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1)))) {
+            return preparationGivenUp();
+        }
+    } while (offset < input->size());
+    return Done{};
+}
+
+Result<FilesOpened> PlaceFiles::open(const FileRequest& request)
+{
+    Result<WithBytes<FilesOpened>> answer = ask<FilesOpened>(request);
+    if (!answer) {
+        return answer.error();
+    }
+    m_done = 0;
+    m_all = 0;
+    for (const OpenedFile& file : answer->message.files) {
+        // Names of the other machine are not trusted either.
+        if (!checkBundledPath("", file.name) || file.name.find('/') != std::string::npos || file.bytes < 0) {
+            return unexpected();
+        }
+        m_all += file.bytes;
+    }
+    return std::move(answer->message);
+}
+
+Status PlaceFiles::read(std::int64_t file, const Take& take)
+{
+    Sha256 received;
+    while (true) {
+        Result<WithBytes<FilePart>> part = ask<FilePart>(ReadPart{file});
+        if (!part) {
+            return part.error();
+        }
+        received.add(asBytes(part->bytes));
+        m_done += static_cast<std::int64_t>(part->bytes.size());
+        if (m_done > m_all) {
+            return unexpected();
+        }
+        if (const Status taken = take(part->bytes); !taken) {
+            return taken;
+        }
+        if (!part->message.hash.empty()) {
+            return received.text() == part->message.hash
+                       ? Status(Done{})
+                       : Status(Error{"engine's connection", "changed the bytes of a file: fetch it again"});
+        }
+        if (part->bytes.empty()) {
+            return unexpected();
+        }
+    }
+}
+
+Status PlaceFiles::readInto(std::int64_t file, const fs::path& path, const PreparationWatch& watch)
+{
+    FileDescriptor output = createNewFile(path);
+    if (!output.isOpen()) {
+        return systemError(path, "cannot be created", errno);
+    }
+    const Status done = read(file, [&](std::string_view bytes) -> Status {
+        if (!writeBytes(output.get(), asBytes(bytes))) {
+            return systemError(path, "cannot be written", errno);
+        }
+        const double share = static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1));
+        return !watch || watch(share) ? Status(Done{}) : Status(Error{"query", "was given up"});
+    });
+    return done && !finishFile(output) ? Status(systemError(path, "cannot be written", errno)) : done;
+}
+
+Result<RunFile> PlaceFiles::readRun(const fs::path& run, bool ended)
+{
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended});
+    if (!opened || opened->files.size() != 1) {
+        return opened ? unexpected() : opened.error();
+    }
+    std::string text;
+    const Status done = read(0, [&](std::string_view bytes) -> Status {
+        text += bytes;
+        return text.size() <= kLargestText ? Status(Done{}) : Status(unexpected());
+    });
+    return done ? runFileFrom(run / kRunFile, text) : Result<RunFile>(done.error());
+}
+
+Status PlaceFiles::fetchStore(const fs::path& run, const fs::path& directory)
+{
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false});
+    if (!opened) {
+        return opened.error();
+    }
+    const auto store = std::ranges::find(opened->files, kStoreFile, &OpenedFile::name);
+    if (store == opened->files.end()) {
+        return Done{};
+    }
+    const Result<ScratchFolder> scratch = ScratchFolder::make(directory, kFetched);
+    if (!scratch) {
+        return scratch.error();
+    }
+    const fs::path copy = scratch->path() / kStoreFile;
+    if (const Status done = readInto(store - opened->files.begin(), copy, {}); !done) {
+        return done;
+    }
+    std::error_code code;
+    for (const char* const part : {"-wal", "-shm"}) { // of the old store
+        fs::remove(directory / (kStoreFile + std::string(part)), code);
+    }
+    fs::rename(copy, directory / kStoreFile, code);
+    return code ? Status(systemError(directory / kStoreFile, "cannot be replaced", code.value())) : Done{};
+}
+
+Result<FetchedCheckpoint> PlaceFiles::fetchCheckpoint(const fs::path& run, std::optional<std::int64_t> step,
+                                                      const fs::path& directory, const PreparationWatch& watch)
+{
+    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step});
+    if (!opened) {
+        return opened.error();
+    }
+    if (const Status sound = checkCheckpointsFolder(directory); !sound) {
+        return sound.error();
+    }
+    const fs::path folder = checkpointsFolder(directory);
+    std::error_code code;
+    fs::create_directory(folder, code);
+    Result<ScratchFolder> scratch = ScratchFolder::make(folder, kFetched);
+    if (!scratch) {
+        return scratch.error();
+    }
+    const std::int64_t bytes = m_all;
+    for (std::size_t i = 0; i < opened->files.size(); ++i) {
+        const fs::path path = scratch->path() / opened->files[i].name;
+        if (const Status done = readInto(static_cast<std::int64_t>(i), path, watch); !done) {
+            return done.error();
+        }
+    }
+    const fs::path place = checkpointDirectory(directory, opened->step);
+    if (const Status put = replaceFolder(scratch->path(), place); !put) {
+        return put.error();
+    }
+    // If it has replaced an older copy, the scratch folder now holds that one, and is removed.
+    return FetchedCheckpoint{place, opened->step, bytes};
+}
+
+} // namespace residua::engine

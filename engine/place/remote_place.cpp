@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/place/remote_place.h"
+
+#include "engine/api/run_paths.h"
+#include "engine/place/place_paths.h"
+#include "engine/results/run_reader.h"
+#include "engine/runs/checkpoint.h"
+#include "projects/cost/cost.h"
+#include "projects/nodes/example_schema.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Asked>
+constexpr bool kControls = kIsOneOf<Asked, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
+
+std::string nameOf(const EnginePlace& place)
+{
+    return place.name.empty() ? place.command : place.name;
+}
+
+/// Returns an error if a command that runs on this machine needs a checkpoint that is elsewhere.
+Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<std::int64_t> step)
+{
+    const std::vector<std::int64_t> steps = checkpointSteps(run);
+    if (step ? std::ranges::binary_search(steps, *step) : !steps.empty()) {
+        return Done{};
+    }
+    const std::string option = step ? " --step " + std::to_string(*step) : "";
+    return Error{run.string(), "has this checkpoint at " + nameOf(remote.place) +
+                                   " only: fetch it first, with residua-cli fetch " + run.string() + option};
+}
+
+} // namespace
+
+std::optional<RemoteRun> remoteRunAt(const fs::path& directory)
+{
+    const Result<RunFile> file = directory.empty() ? Result<RunFile>(Error{}) : readRunFile(directory);
+    return file ? file->remote : std::nullopt;
+}
+
+fs::path runOf(const Command& command)
+{
+    return std::visit(
+        []<class Asked>(const Asked& asked) -> fs::path {
+            if constexpr (!kIsOneOf<Asked, StartRun, LoadWeightsRequest> && requires { asked.runDirectory; }) {
+                return asked.runDirectory;
+            } else {
+                return {};
+            }
+        },
+        command);
+}
+
+Result<std::optional<EnginePlace>> placeFor(const Command& command, const EnginePlace& own)
+{
+    const std::optional<RemoteRun> remote = remoteRunAt(runOf(command));
+    return std::visit(
+        [&]<class Asked>(const Asked& asked) -> Result<std::optional<EnginePlace>> {
+            if constexpr (kControls<Asked>) {
+                return std::optional<EnginePlace>();
+            } else if constexpr (kAtPlace<Asked>) {
+                if (remote) {
+                    const bool renewed =
+                        !own.name.empty() && own.name == remote->place.name && own.folder == remote->place.folder;
+                    return std::optional(renewed ? own : remote->place);
+                }
+            } else if constexpr (requires {
+                                     asked.runDirectory;
+                                     asked.step;
+                                 }) {
+                if (const Status fetched = remote ? checkFetched(asked.runDirectory, *remote, asked.step) : Done{};
+                    !fetched) {
+                    return fetched.error();
+                }
+            }
+            const bool anywhere = kIsOneOf<Asked, StartRun, ListDevices>;
+            return std::optional(own.folder.empty() || anywhere ? own : EnginePlace{});
+        },
+        command);
+}
+
+RemotePlace::RemotePlace(EnginePlace place, ConnectForFiles connect, EventSink sink, std::function<void(Command)> post)
+    : m_place(std::move(place)), m_connect(std::move(connect)), m_sink(std::move(sink)), m_post(std::move(post))
+{
+}
+
+Result<PlaceFiles> RemotePlace::openFiles()
+{
+    Result<FileConnection> connection = m_connect();
+    return connection ? Result<PlaceFiles>(PlaceFiles(*std::move(connection))) : connection.error();
+}
+
+RemotePlace::Translated RemotePlace::toPlace(const Command& command, const PreparationWatch& watch)
+{
+    return std::visit(
+        [&]<class Asked>(const Asked& asked) -> Translated {
+            if constexpr (kIsOneOf<Asked, StartRun, ResumeRun>) {
+                return translated(asked, watch);
+            } else if constexpr (kAtPlace<Asked> && requires { asked.runDirectory; }) {
+                return translatedQuery(asked, watch);
+            } else {
+                return std::optional(command);
+            }
+        },
+        command);
+}
+
+RemotePlace::Translated RemotePlace::translated(const StartRun& command, const PreparationWatch& watch)
+{
+    Result<ProjectFiles> project = projectFiles(command.project, command.projectDirectory, watch);
+    Result<PlaceFiles> files = project ? openFiles() : project.error();
+    if (!files) {
+        return files.error();
+    }
+    const Result<fs::path> folder = files->sendProject(*project, watch);
+    if (!folder) {
+        return folder.error();
+    }
+    StartRun there = command;
+    there.project = std::move(project->project);
+    there.projectDirectory = *folder;
+    there.runDirectory.clear();
+    there.runFolder = kPlaceRuns;
+    there.membership.reset(); // its study is on this machine
+    Run run;
+    run.start = command;
+    run.renamed = std::move(project->renamed);
+    run.files = *std::move(files);
+    const std::scoped_lock lock(m_mutex);
+    m_runs[command.run] = std::move(run);
+    return std::optional(Command(std::move(there)));
+}
+
+RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const PreparationWatch& watch)
+{
+    Run run;
+    run.directory = command.runDirectory;
+    Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
+    const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
+    if (!held || !remote) {
+        return held ? Error{command.runDirectory.string(), "is not a run at " + nameOf(m_place)} : held.error();
+    }
+    run.held = *std::move(held);
+    Result<PlaceFiles> files = openFiles();
+    if (!files) {
+        return files.error();
+    }
+    const Result<RunFile> here = readRunFile(command.runDirectory);
+    const Result<RunFile> file = here ? catchUp(*files, *remote, *here) : here.error();
+    if (!file) {
+        return file.error();
+    }
+    const RunInfo& info = file->info;
+    if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.step &&
+        command.steps.value_or(info.steps) <= info.step) {
+        const Status concluded = conclude(command, std::move(run.held), *file);
+        return concluded ? Translated(std::nullopt) : concluded.error();
+    }
+    run.files = *std::move(files);
+    Translated there = translatedQuery(command, watch);
+    if (there) {
+        const std::scoped_lock lock(m_mutex);
+        m_runs[command.run] = std::move(run);
+    }
+    return there;
+}
+
+/// Takes over the records of steps that were done there when the connection was lost. Returns run.json there.
+Result<RunFile> RemotePlace::catchUp(PlaceFiles& files, const RemoteRun& remote, const RunFile& here)
+{
+    Result<RunFile> there = files.readRun(remote.directory, true);
+    if (there && (here.info.step != there->info.step || here.info.status != there->info.status)) {
+        if (const Status fetched = files.fetchStore(remote.directory, here.info.directory); !fetched) {
+            return fetched.error();
+        }
+    }
+    return there;
+}
+
+/// Ends a run here that has nothing left to do there.
+Status RemotePlace::conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there)
+{
+    const RunInfo& info = there.info;
+    if (const Status concluded = RunMirror::conclude(command.runDirectory, std::move(held), there); !concluded) {
+        return concluded;
+    }
+    const Result<RunReader> reader = RunReader::open(command.runDirectory);
+    const Result<projects::Project> project = reader ? reader->project() : reader.error();
+    const auto cost = project ? projects::costOf(*project) : project.error();
+    const auto units = reader ? reader->lastPoint(metric::kUnits, info.step) : std::nullopt;
+    RunStarted started{command.run, command.runDirectory, info.step, info.steps, 0, info.device, 0};
+    if (cost && units) {
+        started.parameters = cost->total.parameters;
+        started.unitsPerStep = static_cast<std::int64_t>(units->value) / std::max<std::int64_t>(info.step, 1);
+        started.unit = projects::examplesOf(project->data).unit();
+    }
+    m_sink(std::move(started));
+    m_sink(RunEnded{command.run, RunStatus::Finished, info.step, {}});
+    return Done{};
+}
+
+template <class Request>
+RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, const PreparationWatch& watch)
+{
+    const std::optional<RemoteRun> remote = remoteRunAt(request.runDirectory);
+    if (!remote) {
+        return Error{request.runDirectory.string(), "is not a run at " + nameOf(m_place)};
+    }
+    Request there = request;
+    there.runDirectory = remote->directory;
+    if (!request.projectDirectory.empty()) {
+        const Result<RunReader> reader = RunReader::open(request.runDirectory);
+        Result<projects::Project> frozen = reader ? reader->project() : reader.error();
+        const Result<ProjectFiles> project =
+            frozen ? projectFiles(*std::move(frozen), request.projectDirectory, watch) : frozen.error();
+        Result<PlaceFiles> files = project ? openFiles() : project.error();
+        const Result<fs::path> folder = files ? files->sendProject(*project, watch) : files.error();
+        if (!folder) {
+            return folder.error();
+        }
+        there.projectDirectory = *folder;
+    }
+    return std::optional(Command(std::move(there)));
+}
+
+void RemotePlace::fromPlace(Event event)
+{
+    std::optional<RunId> id;
+    std::visit(
+        [&](const auto& told) {
+            if constexpr (requires { told.run; }) {
+                id = told.run;
+            }
+        },
+        event);
+    Run* run = nullptr;
+    if (id) {
+        const std::scoped_lock lock(m_mutex);
+        const auto found = m_runs.find(*id);
+        run = found == m_runs.end() ? nullptr : &found->second; // toPlace() changes other runs only
+    }
+    if (run == nullptr) {
+        m_sink(std::move(event));
+        return;
+    }
+    if (auto* const started = std::get_if<RunStarted>(&event)) {
+        begin(*run, std::move(*started));
+        return;
+    }
+    const bool ended = std::holds_alternative<RunEnded>(event);
+    record(*id, *run, std::move(event));
+    if (ended) {
+        const std::scoped_lock lock(m_mutex);
+        m_runs.erase(*id);
+    }
+}
+
+Status RemotePlace::makeMirror(Run& run, const RunStarted& started)
+{
+    const bool isNew = run.directory.empty();
+    const RemoteRun remote{m_place, fs::path(kPlaceRuns) / started.runDirectory.filename()};
+    Result<RunFile> file = run.files->readRun(remote.directory, false);
+    if (!file) {
+        return file.error();
+    }
+    if (file->data) {
+        restoreNames(*file->data, run.renamed);
+    }
+    Result<RunMirror> mirror = isNew ? RunMirror::begin(run.start, started, *file, remote)
+                                     : RunMirror::resume(run.directory, std::move(run.held), started, *file, remote);
+    if (!mirror) {
+        return mirror.error();
+    }
+    run.mirror.emplace(*std::move(mirror));
+    return Done{};
+}
+
+void RemotePlace::begin(Run& run, RunStarted started)
+{
+    const Status made = makeMirror(run, started);
+    run.files.reset();
+    if (!made) {
+        run.dropped = true;
+        m_post(Stop{started.run});
+        m_sink(RunEnded{started.run, RunStatus::Failed, started.firstStep, made.error()});
+        return;
+    }
+    started.runDirectory = run.mirror->directory();
+    m_sink(std::move(started));
+}
+
+void RemotePlace::record(RunId id, Run& run, Event event)
+{
+    if (run.dropped) {
+        return;
+    }
+    if (run.mirror) {
+        const Status written = run.mirror->add(event);
+        if (!written && !std::exchange(run.unwritten, true)) {
+            m_sink(Notice{id, "the record on this machine waits in memory: " + written.error().text()});
+        }
+        run.unwritten = !written;
+        for (const std::string& note : run.mirror->takeNotes()) {
+            m_sink(Notice{id, note});
+        }
+        if (auto* const checkpoint = std::get_if<CheckpointWritten>(&event)) {
+            checkpoint->path = checkpointDirectory(run.mirror->directory(), checkpoint->step);
+        }
+        if (std::holds_alternative<Progress>(event) && run.mirror->isToStop()) {
+            m_post(Stop{id});
+        }
+    }
+    if (std::holds_alternative<RunEnded>(event)) {
+        run.mirror.reset(); // before others hear of the end, and use its directory
+    }
+    m_sink(std::move(event));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/api/session.h"
+#include "engine/host/preparation.h"
+#include "engine/place/place_files.h"
+#include "engine/place/project_files.h"
+#include "engine/place/run_mirror.h"
+#include "projects/base/result.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace residua::engine {
+
+/// Returns the run on another machine that the run in `directory` records; nullopt for any other folder.
+[[nodiscard]] std::optional<RemoteRun> remoteRunAt(const std::filesystem::path& directory);
+/// Returns the run that a command reads or continues; empty if there is none.
+[[nodiscard]] std::filesystem::path runOf(const Command& command);
+/// Returns the place where a session of `own` executes a command. That is the run's place if the command names a run
+/// that is elsewhere (by the command line of `own`, if that has the same name and folder), and this machine if it needs
+/// files of this machine; otherwise `own`. nullopt for commands to what
+/// is already active. Returns an error if the command needs a checkpoint here that has not been fetched.
+[[nodiscard]] Result<std::optional<EnginePlace>> placeFor(const Command& command, const EnginePlace& own);
+
+/// Connects for files. Blocking; an error says why there is no connection.
+using ConnectForFiles = std::function<Result<FileConnection>()>;
+
+/// The runs of a session at a place with a folder of its own. Translates commands and events, which name directories of
+/// this machine, and keeps the records here. Sends a project before its run begins. One thread may call toPlace() and
+/// another one fromPlace().
+class RemotePlace {
+public:
+    /// `sink` receives events with directories of this machine; `post` sends a command to the engine there.
+    RemotePlace(EnginePlace place, ConnectForFiles connect, EventSink sink, std::function<void(Command)> post);
+
+    /// Returns the command for the engine there; nullopt if it has been answered. That is the case for a run to resume
+    /// that has finished there since the connection was lost. `watch` may cancel the sending of files.
+    [[nodiscard]] Result<std::optional<Command>> toPlace(const Command& command, const PreparationWatch& watch);
+    /// Passes an event of the engine there to the sink.
+    void fromPlace(Event event);
+
+private:
+    /// A run from its command to its end.
+    struct Run {
+        StartRun start;                             ///< for a new run
+        std::map<std::string, std::string> renamed; ///< of its project's files
+        std::filesystem::path directory;            ///< here; empty for a new run
+        FileDescriptor held;                        ///< the directory's lock
+        std::optional<PlaceFiles> files;            ///< until the run has begun
+        std::optional<RunMirror> mirror;            ///< once it has begun
+        bool dropped = false;                       ///< its record cannot be made: it is being stopped
+        bool unwritten = false;                     ///< the last event could not be recorded
+    };
+
+    using Translated = Result<std::optional<Command>>;
+
+    [[nodiscard]] Translated translated(const StartRun& command, const PreparationWatch& watch);
+    [[nodiscard]] Translated translated(const ResumeRun& command, const PreparationWatch& watch);
+    template <class Request>
+    [[nodiscard]] Translated translatedQuery(const Request& request, const PreparationWatch& watch);
+    [[nodiscard]] Result<RunFile> catchUp(PlaceFiles& files, const RemoteRun& remote, const RunFile& here);
+    [[nodiscard]] Status conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there);
+    [[nodiscard]] Result<PlaceFiles> openFiles();
+    void begin(Run& run, RunStarted started);
+    [[nodiscard]] Status makeMirror(Run& run, const RunStarted& started);
+    void record(RunId id, Run& run, Event event);
+
+    EnginePlace m_place;
+    ConnectForFiles m_connect;
+    EventSink m_sink;
+    std::function<void(Command)> m_post;
+    std::mutex m_mutex; ///< guards m_runs
+    std::map<RunId, Run> m_runs;
+};
+
+} // namespace residua::engine

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Both ends of a connection for files, in one process: only what is lacking is sent, and hostile messages change
+// nothing.
+#include "engine/api/run_paths.h"
+#include "engine/place/place_files.h"
+#include "engine/place/place_paths.h"
+#include "engine/place/place_store.h"
+#include "engine/runs/run_writer.h"
+#include "projects/base/whole_file.h"
+#include "projects/library/examples.h"
+#include "tests/engine/runs/run_files_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <deque>
+#include <fstream>
+#include <memory>
+
+using namespace residua;
+using namespace residua::engine;
+using tests::contentOf;
+using tests::write;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string sha256Of(const std::string& text)
+{
+    Sha256 hash;
+    hash.add(asBytes(text));
+    return hash.text();
+}
+
+/// Every file below a folder, without those of an open store.
+std::vector<std::string> pathsBelow(const fs::path& folder)
+{
+    std::vector<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.is_regular_file()) {
+            files.push_back(entry.path().lexically_relative(folder).string());
+        }
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+/// A connection to a store in this process.
+struct Link {
+    explicit Link(const fs::path& folder) : store(*PlaceStore::open(folder)) {}
+
+    FileConnection connection()
+    {
+        return {[this](const Frame& frame) -> Status {
+                    sent += frame.numbers.size();
+                    if (std::optional<Frame> answer = store.answer(frame)) {
+                        answers.push_back(*std::move(answer));
+                    }
+                    return Done{};
+                },
+                [this]() -> Result<Frame> {
+                    if (answers.empty()) {
+                        return Error{"link", "no answer"};
+                    }
+                    Frame frame = std::move(answers.front());
+                    answers.pop_front();
+                    return frame;
+                }};
+    }
+
+    /// The answer to a message.
+    FileAnswer ask(const FileRequest& request, const std::string& bytes = {})
+    {
+        const std::optional<Frame> answer = store.answer(frameOf(request, bytes));
+        const Result<WithBytes<FileAnswer>> read = answer ? fileAnswerFrom(*answer) : Error{};
+        return read ? read->message : FileAnswer(FilesRefused{{"link", "no answer"}});
+    }
+
+    PlaceStore store;
+    std::deque<Frame> answers;
+    std::size_t sent = 0; ///< bytes of files
+};
+
+projects::Project textProject(const std::string& path)
+{
+    projects::Project project = projects::findExample("ancre-language")->project;
+    project.data.source = projects::TextData{.path = path, .tokeniser = {}};
+    return project;
+}
+
+class TestPlaceFiles : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_temporary = std::make_unique<QTemporaryDir>();
+        fs::create_directories(project());
+    }
+
+    void onlyWhatIsLackingIsSent()
+    {
+        write(project() / "data/a.txt", std::string(9'000'000, 'a')); // some parts
+        write(project() / "data/deep/b.txt", "bb");
+        write(project() / "data/empty.txt", "");
+        write(project() / "data/.hidden.txt", "not data");
+        Link link(place());
+        PlaceFiles files(link.connection());
+        const Result<ProjectFiles> listed = projectFiles(textProject("data"), project(), {});
+        QVERIFY(listed.ok());
+        QCOMPARE(listed->files.size(), std::size_t{3});
+        std::vector<double> shares;
+        const auto watch = [&](double share) {
+            shares.push_back(share);
+            return true;
+        };
+        const Result<fs::path> sent = files.sendProject(*listed, watch);
+        QVERIFY2(sent.ok(), sent ? "" : sent.error().text().c_str());
+        QCOMPARE(contentOf(place() / *sent / "data/a.txt"), std::string(9'000'000, 'a'));
+        QCOMPARE(pathsBelow(place() / *sent),
+                 (std::vector<std::string>{"data/a.txt", "data/deep/b.txt", "data/empty.txt"}));
+        QCOMPARE(link.sent, std::size_t{9'000'002});
+        QVERIFY(std::ranges::is_sorted(shares) && shares.back() == 1);
+
+        QCOMPARE(*files.sendProject(*listed, {}), *sent);
+        QCOMPARE(link.sent, std::size_t{9'000'002}); // no byte of the data again
+
+        write(project() / "data/deep/b.txt", "other");
+        const Result<fs::path> other = files.sendProject(*projectFiles(textProject("data"), project(), {}), {});
+        QVERIFY(other.ok() && *other != *sent);
+        QCOMPARE(link.sent, std::size_t{9'000'007});
+        QCOMPARE(contentOf(place() / *sent / "data/deep/b.txt"), std::string("bb")); // of the first project still
+        QCOMPARE(fs::hard_link_count(place() / *other / "data/a.txt"), std::uintmax_t{3});
+    }
+
+    void filesOutsideTheProjectGetAPlaceWithin()
+    {
+        write(root() / "elsewhere/text.txt", "text");
+        const fs::path outside = root() / "elsewhere/text.txt";
+        for (const std::string& named : {outside.string(), std::string("../elsewhere/text.txt")}) {
+            const Result<ProjectFiles> listed = projectFiles(textProject(named), project(), {});
+            QVERIFY(listed.ok());
+            QCOMPARE(listed->files[0].offer.path, std::string("outside-1/text.txt"));
+            QCOMPARE(std::get<projects::TextData>(listed->project.data.source).path, std::string("outside-1/text.txt"));
+            DataFingerprint data{{"outside-1/text.txt", 1, 4, "0", {}}};
+            restoreNames(data, listed->renamed);
+            QCOMPARE(data[0].name, named);
+        }
+        const Result<ProjectFiles> missing = projectFiles(textProject("no.txt"), project(), {});
+        QVERIFY(!missing.ok());
+    }
+
+    void aCancelledTransferLeavesNothingBehind()
+    {
+        write(project() / "text.txt", std::string(9'000'000, 'a'));
+        {
+            Link link(place());
+            PlaceFiles files(link.connection());
+            const Result<ProjectFiles> listed = projectFiles(textProject("text.txt"), project(), {});
+            QVERIFY(!files.sendProject(*listed, [](double) { return false; }).ok());
+        }
+        QVERIFY(pathsBelow(place()).empty());
+    }
+
+    // ---- what is refused
+
+    void hostileOffersAreRefused_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<qint64>("bytes");
+        QTest::addColumn<QString>("hash");
+        const QString hash = QString::fromStdString(sha256Of("x"));
+        QTest::newRow("above") << "../x" << qint64{1} << hash;
+        QTest::newRow("above within") << "a/../../x" << qint64{1} << hash;
+        QTest::newRow("absolute") << "/tmp/x" << qint64{1} << hash;
+        QTest::newRow("empty") << "" << qint64{1} << hash;
+        QTest::newRow("control character") << "a\nb" << qint64{1} << hash;
+        QTest::newRow("negative") << "x" << qint64{-1} << hash;
+        QTest::newRow("huge") << "x" << std::numeric_limits<qint64>::max() << hash;
+        QTest::newRow("more than the disk has") << "x" << qint64{kMostStoredBytes} << hash;
+        QTest::newRow("no hash") << "x" << qint64{1} << "../../x";
+    }
+    void hostileOffersAreRefused()
+    {
+        QFETCH(QString, path);
+        QFETCH(qint64, bytes);
+        QFETCH(QString, hash);
+        Link link(place());
+        const FileAnswer answer = link.ask(OfferFiles{{{path.toStdString(), bytes, hash.toStdString()}}});
+        QVERIFY(std::holds_alternative<FilesRefused>(answer));
+        QVERIFY(pathsBelow(place()).empty());
+        QVERIFY(!fs::exists(root() / "x"));
+    }
+
+    void hostilePartsAreRefused()
+    {
+        const std::string hash = sha256Of("content");
+        const OfferFiles offer{{{"x", 7, hash}}};
+        Link link(place());
+        const auto refusedAfter = [&](const std::vector<std::pair<StorePart, std::string>>& parts) {
+            const FileAnswer lacking = link.ask(offer);
+            const bool asked = std::get<FilesLacking>(lacking).hashes == std::vector<std::string>{hash};
+            for (const auto& [part, bytes] : parts) {
+                static_cast<void>(link.store.answer(frameOf(FileRequest(part), bytes)));
+            }
+            return asked && std::holds_alternative<FilesRefused>(link.ask(offer)) && pathsBelow(place()).empty();
+        };
+        QVERIFY(refusedAfter({{{hash, 0}, "CONTENT"}}));                        // another content
+        QVERIFY(refusedAfter({{{hash, 0}, "content!"}}));                       // longer
+        QVERIFY(refusedAfter({{{hash, 3}, "tent"}}));                           // from its middle
+        QVERIFY(refusedAfter({{{hash, 0}, "con"}, {{hash, 4}, "ent"}}));        // with a hole
+        QVERIFY(refusedAfter({{{sha256Of("other"), 0}, "other"}}));             // not asked for
+        QVERIFY(refusedAfter({{{hash, 0}, "con"}, {{"../../x", 0}, "other"}})); // no hash
+        static_cast<void>(link.ask(offer));
+        static_cast<void>(link.store.answer(frameOf(FileRequest(StorePart{hash, 0}), "content")));
+        QCOMPARE(std::get<FilesLacking>(link.ask(offer)).project.substr(0, 9), std::string("projects/"));
+    }
+
+    void pathsOfAnOfferThatCollideAreRefused()
+    {
+        const std::string hash = sha256Of("content");
+        Link link(place());
+        static_cast<void>(link.ask(OfferFiles{{{"x", 7, hash}}}));
+        static_cast<void>(link.store.answer(frameOf(FileRequest(StorePart{hash, 0}), "content")));
+        for (const char* const other : {"x", "x/y"}) {
+            QVERIFY(std::holds_alternative<FilesRefused>(link.ask(OfferFiles{{{"x", 7, hash}, {other, 7, hash}}})));
+        }
+        QVERIFY(std::holds_alternative<FilesRefused>(link.ask(OfferFiles{{{"x", 8, hash}}}))); // another size
+        QVERIFY(fs::is_empty(place() / kPlaceProjects));
+    }
+
+    void foldersThatAreLinksAreRefused()
+    {
+        fs::create_directories(root() / "other");
+        fs::create_directories(place());
+        fs::create_directory_symlink(root() / "other", place() / kPlaceFiles);
+        QVERIFY(!PlaceStore::open(place()).ok());
+    }
+
+    void runsOutsideAreNotRead()
+    {
+        Link link(place());
+        write(root() / "secret/run.json", "{}");
+        fs::create_directory_symlink(root() / "secret", place() / "runs/link");
+        for (const std::string run : {"../secret", (root() / "secret").c_str(), "runs/link", ""}) {
+            QVERIFY(std::holds_alternative<FilesRefused>(link.ask(OpenRecord{run})));
+            QVERIFY(std::holds_alternative<FilesRefused>(link.ask(OpenCheckpoint{run, {}})));
+        }
+        QVERIFY(std::holds_alternative<FilesRefused>(link.ask(ReadPart{0})));
+        QVERIFY(std::holds_alternative<FilesRefused>(link.ask(ReadPart{-1})));
+    }
+
+    void commandsLeadNowhereElse()
+    {
+        Link link(place());
+        StartRun start;
+        start.runFolder = kPlaceRuns;
+        start.projectDirectory = kPlaceProjects;
+        QVERIFY(checkAtPlace(place(), start).ok());
+        for (const char* const path : {"/tmp/x", "../x", "runs/../../x"}) {
+            StartRun other = start;
+            other.runFolder = path;
+            QVERIFY(!checkAtPlace(place(), other).ok());
+            ResumeRun resume;
+            resume.runDirectory = path;
+            QVERIFY(!checkAtPlace(place(), resume).ok());
+        }
+        QVERIFY(!checkAtPlace(place(), ExportRequest{}).ok());
+        QVERIFY(!checkAtPlace(place(), TokeniserRequest{}).ok());
+    }
+
+    void aMessageThatIsNoneIsRefused()
+    {
+        Link link(place());
+        for (const char* const text : {"", "[]", "[9,[]]", "[0,[[[\"x\"]]]]", "{\"a\":1}"}) {
+            const std::optional<Frame> answer = link.store.answer(Frame{text, {}});
+            QVERIFY(answer.has_value());
+            const auto read = fileAnswerFrom(*answer);
+            QVERIFY(read && std::holds_alternative<FilesRefused>(read->message));
+        }
+    }
+
+    // ---- back
+
+    void aCheckpointComesBackAsItIs()
+    {
+        const fs::path checkpoint = checkpointDirectory(place() / "runs/a", 20);
+        const std::string model(5'000'000, 'm');
+        write(checkpoint / "model.safetensors", model);
+        write(checkpoint / "state.json", "{}");
+        write(checkpointDirectory(place() / "runs/a", 10) / "state.json", "{\"old\":1}");
+        Link link(place());
+        PlaceFiles files(link.connection());
+        const fs::path here = root() / "here";
+        fs::create_directories(here);
+        const Result<FetchedCheckpoint> last = files.fetchCheckpoint("runs/a", {}, here, {});
+        QVERIFY2(last.ok(), last ? "" : last.error().text().c_str());
+        QCOMPARE(last->step, std::int64_t{20});
+        QCOMPARE(last->bytes, std::int64_t{5'000'002});
+        QCOMPARE(contentOf(checkpointDirectory(here, 20) / "model.safetensors"), model);
+        QVERIFY(files.fetchCheckpoint("runs/a", 20, here, {}).ok()); // replaces it
+        QVERIFY(files.fetchCheckpoint("runs/a", 10, here, {}).ok());
+        QVERIFY(!files.fetchCheckpoint("runs/a", 15, here, {}).ok());
+        const auto before = pathsBelow(here);
+        fs::remove_all(checkpointDirectory(here, 20));
+        QVERIFY(!files.fetchCheckpoint("runs/a", 20, here, [](double) { return false; }).ok());
+        QCOMPARE(pathsBelow(here).size(), std::size_t{1}); // no half of it
+        QCOMPARE(before.size(), std::size_t{3});
+    }
+
+private:
+    [[nodiscard]] fs::path root() const { return m_temporary->path().toStdString(); }
+    [[nodiscard]] fs::path place() const { return root() / "place"; }
+    [[nodiscard]] fs::path project() const { return root() / "project"; }
+
+    std::unique_ptr<QTemporaryDir> m_temporary;
+};
+
+} // namespace
+
+RESIDUA_TEST(TestPlaceFiles)
+#include "tst_place_files.moc"
