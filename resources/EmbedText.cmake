@@ -13,7 +13,7 @@ foreach(path IN LISTS FILES)
   string(APPEND entries "    {\"${name}\", R\"page(${text})page\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}.new" "// Generated from resources/help by EmbedText.cmake.
-#include \"resources/help_pages.h\"
+#include \"resources/help.h\"
 
 namespace residua::resources {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/help.h"
 
-#include "resources/help_pages.h"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>

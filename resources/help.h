@@ -31,4 +31,13 @@ inline constexpr std::string_view kHelpIndex = "index";
 /// both.
 [[nodiscard]] bool isHeadingOf(std::string_view heading, std::string_view word);
 
+/// A page of the help: a file of resources/help, or the page of all fields.
+struct HelpPage {
+    std::string_view name; ///< name of the file without .md
+    std::string_view text;
+};
+
+/// Returns all pages, in no particular order. The build generates the source (EmbedText.cmake).
+[[nodiscard]] std::span<const HelpPage> helpPages();
+
 } // namespace residua::resources

@@ -12,7 +12,6 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
-#include "projects/layers/block_edits.h"
 #include "projects/layers/layer_edits.h"
 
 #include <QToolButton>

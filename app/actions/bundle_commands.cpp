@@ -6,12 +6,11 @@
 #include "app/bundle/bring_back_dialog.h"
 #include "app/bundle/take_along_dialog.h"
 #include "app/document/document_session.h"
-#include "app/document/project_folder.h"
 #include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/runs/runs_panel.h"
 #include "app/workspace/workspace.h"
-#include "engine/bundle/project_identity.h"
+#include "engine/bundle/manifest.h"
 
 #include <QDir>
 #include <QFileDialog>

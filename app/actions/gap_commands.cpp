@@ -12,7 +12,6 @@
 #include "projects/base/text.h"
 #include "projects/edit/edit.h"
 #include "projects/schema/method_keys.h"
-#include "projects/studies/sweep_edits.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/runs/shown_runs.h"

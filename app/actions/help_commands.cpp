@@ -3,8 +3,8 @@
 
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
+#include "app/help/help_page.h"
 #include "app/help/help_window.h"
-#include "app/help/help_words.h"
 #include "app/inspector/inspector.h"
 #include "app/palette/palette_view.h"
 #include "app/views/document_views.h"

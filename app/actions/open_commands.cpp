@@ -10,7 +10,7 @@
 #include "app/start/start_page.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/bundle/bundle_contents.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"

@@ -4,7 +4,6 @@
 #include "app/actions/finish_typing.h"
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
-#include "app/document/project_folder.h"
 #include "app/workspace/banner.h"
 
 #include <QDir>

@@ -6,7 +6,7 @@
 #include "app/start/tokeniser_dialog.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
-#include "projects/commands/data_commands.h"
+#include "projects/commands/commands.h"
 
 #include <string>
 

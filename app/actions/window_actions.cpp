@@ -2,7 +2,7 @@
 #include "app/actions/window_actions.h"
 
 #include "app/commands/key_bindings.h"
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 
 #include <QActionGroup>
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/file/block_file.h"
+#include "projects/file/store.h"
 
 #include <QFileSystemWatcher>
 #include <QObject>

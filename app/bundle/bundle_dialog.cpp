@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/bundle/bundle_dialog.h"
 
-#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 
 #include <QDialogButtonBox>

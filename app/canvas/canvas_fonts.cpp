@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/canvas/canvas_fonts.h"
+#include "app/canvas/canvas_widget.h"
 
 #include <QByteArray>
 #include <QFileInfo>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/canvas/canvas_widget.h"
 
-#include "app/canvas/canvas_fonts.h"
 #include "app/canvas/canvas_input.h"
 #include "editor/canvas/words.h"
 

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+struct ImFontAtlas;
+
 namespace residua::app {
 
 /// Hosts a canvas of `editor` in a Qt widget, or shows why there is no OpenGL to draw it. Passes events to the canvas,
@@ -53,5 +55,9 @@ private:
     std::vector<editor::Request> m_requests; ///< not emitted yet
     editor::Theme m_theme = editor::Theme::Light;
 };
+
+/// Fills `atlas` for a screen of `devicePixelRatio`. Font 0 is for text (Inter), font 1 for numbers (JetBrains Mono);
+/// if the system lacks them, Dear ImGui's font. Rasterised at the size at zoom 1, so that text is sharp.
+void loadCanvasFonts(ImFontAtlas& atlas, float devicePixelRatio);
 
 } // namespace residua::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/keys_dialog.h"
 
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 
 #include <QDialogButtonBox>
 #include <QHeaderView>

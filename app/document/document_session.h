@@ -147,4 +147,7 @@ void discardDraft(const std::filesystem::path& draft);
 /// Restores a draft that trashDraft() removed.
 [[nodiscard]] Status restoreDraft(const std::filesystem::path& trashed);
 
+/// Returns a free folder below `parent` for a project of this name. Any thread.
+[[nodiscard]] std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name);
+
 } // namespace residua::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/document/project_folder.h"
+#include "app/document/document_session.h"
 
 #include "projects/base/free_name.h"
 

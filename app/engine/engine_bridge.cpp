@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
 
-#include "projects/base/overloaded.h"
+#include "projects/base/result.h"
 
 #include <algorithm>
 #include <chrono>

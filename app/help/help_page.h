@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/palette/palette_items.h"
+#include "app/properties/place.h"
+
 #include <QTextBrowser>
 
 #include <string>
@@ -33,5 +36,10 @@ private:
     const Look& m_look;
     std::string m_topic;
 };
+
+/// Returns the word for the explanation of `place`, known to resources::findTopic(); empty if there is none.
+[[nodiscard]] std::string helpWordOf(const projects::Project& project, const Place& place);
+/// Returns the word for the explanation of a palette item.
+[[nodiscard]] std::string helpWordOf(const PaletteItem& item);
 
 } // namespace residua::app

@@ -2,7 +2,7 @@
 #include "app/help/help_window.h"
 
 #include "app/help/help_page.h"
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "resources/help.h"
 
 #include <QKeyEvent>

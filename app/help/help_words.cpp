@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/help/help_words.h"
+#include "app/help/help_page.h"
 
 #include "projects/library/schedule_presets.h"
 #include "projects/model/places.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/inspector/inspector.h"
 
-#include "app/help/help_words.h"
+#include "app/help/help_page.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/custom_notice.h"
 #include "app/inspector/mixture_editor.h"
 #include "app/inspector/property_editor.h"
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 #include "app/properties/property_list.h"
 
 #include <QAction>

@@ -3,12 +3,11 @@
 
 #include "app/inspector/property_editor.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
-#include "projects/base/json_pointer.h"
-#include "projects/base/number_from.h"
-#include "projects/commands/mixture_edits.h"
+#include "projects/base/json_tree.h"
+#include "projects/base/text.h"
+#include "projects/commands/commands.h"
 #include "projects/model/data_endings.h"
 #include "projects/model/project.h"
 

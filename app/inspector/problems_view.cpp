@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/inspector/problems_view.h"
 
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "projects/commands/cures.h"
 

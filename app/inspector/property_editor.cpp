@@ -3,7 +3,6 @@
 
 #include "app/look/field_row.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 
 #include <QCheckBox>

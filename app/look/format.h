@@ -6,6 +6,7 @@
 
 #include <QDateTime>
 #include <QString>
+#include <QTranslator>
 
 #include <cstdint>
 #include <span>
@@ -37,5 +38,16 @@ namespace residua::app {
 [[nodiscard]] QString fileFilter(const QString& title, std::span<const std::string_view> endings);
 /// Returns the plural of the unit: "tokens" or "samples".
 [[nodiscard]] QString formatUnits(projects::Unit unit);
+
+/// Writes texts about one thing in the singular: the texts in the code are plurals, "%n runs". Other translators come
+/// before it if they are installed later. GUI thread.
+class EnglishPlurals : public QTranslator {
+public:
+    using QTranslator::QTranslator;
+
+    [[nodiscard]] bool isEmpty() const override { return false; }
+    [[nodiscard]] QString translate(const char* context, const char* text, const char* disambiguation,
+                                    int n) const override;
+};
 
 } // namespace residua::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 
 #include <QDir>
 #include <QFile>

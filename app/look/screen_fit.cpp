@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 
 #include <QDialog>
 #include <QEvent>

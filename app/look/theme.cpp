@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/theme.h"
 
-#include "app/look/icons.h"
-
 #include <QApplication>
 #include <QFile>
 #include <QFontDatabase>

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/look/english_plurals.h"
+#include "app/look/format.h"
 #include "resources/colours.h"
 
 #include <QColor>
 #include <QFont>
+#include <QIcon>
 #include <QObject>
 #include <QPalette>
+#include <QSize>
 #include <QString>
 
 #include <map>
 
+class QDialog;
 class QWidget;
 
 namespace residua::app {
@@ -60,5 +63,20 @@ void setRole(QWidget& widget, const QString& role);
 [[nodiscard]] QFont textFont();
 /// Returns JetBrains Mono, or the system's fixed font, for numbers, which then align.
 [[nodiscard]] QFont numberFont();
+
+/// Returns an icon of resources/icons, drawn in the palette's text colour when it is painted, so that it follows a
+/// change of theme. A valid `colour` replaces the palette's.
+[[nodiscard]] QIcon themedIcon(const QString& name, const QColor& colour = {});
+
+/// Returns the icon in `colour` as an image file, for style sheets, which accept only files. Kept until the program
+/// ends.
+[[nodiscard]] QString iconFile(const QString& name, const QColor& colour);
+
+/// Sets the size of a window that has not been shown: as wanted, but no larger than its screen.
+void resizeWithinScreen(QWidget& window, QSize wanted);
+
+/// From now on makes the dialog higher, within its screen, if its contents need that. A layout alone ignores the height
+/// of wrapped texts, and would squeeze all rows when one of them appears.
+void growWithContent(QDialog& dialog);
 
 } // namespace residua::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/outline/outline_model.h"
 
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 #include "projects/depth/depth_names.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "app/palette/palette_items.h"
 
 #include "projects/commands/graph_commands.h"
-#include "projects/layers/block_edits.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"

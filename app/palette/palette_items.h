@@ -3,9 +3,9 @@
 
 #include "app/properties/place.h"
 #include "projects/base/result.h"
-#include "projects/commands/document_change.h"
+#include "projects/commands/commands.h"
 #include "projects/cost/cost.h"
-#include "projects/file/block_file.h"
+#include "projects/file/store.h"
 
 #include <QString>
 

@@ -3,7 +3,6 @@
 
 #include "app/engine/background.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 
 #include <QFont>

@@ -2,7 +2,7 @@
 // Makes rows from the schema, which alone defines names, ranges and meanings of fields.
 #include "app/properties/property_list.h"
 
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 
 #include <QComboBox>
 #include <QCoreApplication>

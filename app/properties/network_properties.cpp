@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/property_list.h"
 
-#include "projects/base/json_pointer.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/nodes/expression.h"

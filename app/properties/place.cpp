@@ -2,8 +2,8 @@
 #include "app/properties/place.h"
 
 #include "app/properties/property_list.h"
-#include "projects/base/json_pointer.h"
-#include "projects/base/overloaded.h"
+#include "projects/base/json_tree.h"
+#include "projects/base/result.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/graph_pointer.h"

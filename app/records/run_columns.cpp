@@ -5,10 +5,10 @@
 #include "app/records/runs_model.h"
 #include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"
-#include "projects/diff/wiring_name.h"
+#include "projects/diff/diff.h"
 #include "projects/schema/fields.h"
-#include "projects/studies/seed_repeats.h"
-#include "visualizers/plot/distinct_names.h"
+#include "projects/studies/sweep_grid.h"
+#include "visualizers/plot/series.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "app/records/run_loader.h"
 
 #include "app/engine/background.h"
-#include "app/report/bound_figures.h"
+#include "app/report/loss_figures.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "projects/cost/cost.h"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/comparison.h"
+#include "app/report/report.h"
 
-#include "app/report/bound_figures.h"
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
-#include "app/report/page_paths.h"
-#include "app/report/page_style.h"
-#include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/metric_traits.h"
 #include "engine/results/gap_summary.h"
@@ -19,7 +15,6 @@
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/field.h"
 #include "projects/schema/method_keys.h"
-#include "projects/studies/pareto_front.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/gap_section.h"
+#include "app/report/report.h"
 
 #include "app/report/html_text.h"
 #include "engine/results/gap_summary.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/html_heatmap.h"
-
 #include "app/report/html_text.h"
+
 #include "projects/base/text.h"
 #include "resources/axis.h"
 #include "resources/colours.h"

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/values.h"
+#include "projects/depth/weight_scale.h"
+#include "projects/model/project.h"
+
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace residua::report {
 
@@ -16,5 +22,34 @@ namespace residua::report {
 [[nodiscard]] std::string elided(const std::string& text, double width);
 /// Returns at most `bytes` bytes of `text`, followed by its size.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t bytes);
+
+enum class ColouredBy { Numbers, ChangeSinceFirst };
+
+/// Returns a matrix over its recorded steps: a grid of coloured cells with their numbers and, for several frames, a
+/// slider. `frames` have one shape, are ascending, and are coloured by `scale`: by their numbers, or by their distance
+/// from the first frame. Rows are targets and columns are sources, or both are the classes of a confusion matrix, with
+/// these names. Without scripts the last frame is shown.
+[[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
+                                      const projects::WeightScale& scale, ColouredBy by = ColouredBy::Numbers,
+                                      const std::vector<std::string>& classes = {});
+
+/// Removes paths of this machine from a page, because it may be shown to anybody.
+
+/// Returns the project with names instead of absolute paths of its data and tokeniser.
+[[nodiscard]] projects::Project withoutPlaces(projects::Project project);
+/// Returns the text with names instead of paths below `folder` and its parent folder.
+[[nodiscard]] std::string withoutPlaces(std::string text, const std::filesystem::path& folder);
+
+/// The number of curve colours of a page, as the classes c0, c1, …; further curves repeat them, dashed.
+inline constexpr std::size_t kPageColours = 8;
+
+/// Returns the beginning of a page up to <body>: its title, and the style that all pages share, light and dark.
+[[nodiscard]] std::string pageHead(const std::string& title);
+
+/// The style of plots in a file of their own, in the light theme's colours.
+[[nodiscard]] std::string svgStyle();
+
+/// What a page leaves out, and why, as a box; empty where it leaves out nothing.
+[[nodiscard]] std::string faultList(const std::vector<std::string>& faults);
 
 } // namespace residua::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/page_paths.h"
+#include "app/report/html_text.h"
 
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 
 #include <system_error>
 #include <variant>

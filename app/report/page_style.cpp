@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/page_style.h"
-
 #include "app/report/html_text.h"
+
 #include "resources/colours.h"
 
 #include <algorithm>

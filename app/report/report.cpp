@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/report.h"
 
-#include "app/report/bound_figures.h"
-#include "app/report/gap_section.h"
-#include "app/report/html_heatmap.h"
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
-#include "app/report/page_paths.h"
-#include "app/report/page_style.h"
-#include "app/report/row_figures.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/matrix_name.h"
 #include "engine/api/metric_traits.h"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/report/svg_plot.h"
+#include "engine/api/gap.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/result.h"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace residua::report {
 
@@ -15,5 +18,22 @@ namespace residua::report {
 
 /// Writes the report to `path` (writeOutput).
 [[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
+
+/// Returns every run directly in `folder`, sorted by name, as one self-contained HTML page: overlaid losses, theorems
+/// on them, loss over cost with its Pareto front, and a table. Runs that have not finished are marked, and have no loss
+/// in the table and no point of the cost. Returns an error if no run can be read.
+[[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
+
+/// Returns the distance of a run's initial factors from the full weights as a part of its page: a row with a bar for
+/// each weight, limited to the first ones. Empty without weights.
+[[nodiscard]] std::string gapSection(const engine::Gap& gap);
+
+/// Returns a run's recorded numbers of its layers, or of the degrees of its target, as curves over the steps
+/// (row_curves.h). Includes as many columns as a page has colours, evenly spaced, with the first and the last.
+[[nodiscard]] std::vector<PlotSpec> rowFigures(const engine::RunReader& run);
+
+/// The recorded error of every degree of a Boolean polynomial, from degree 1, over the steps; without names. Empty
+/// where none is recorded.
+[[nodiscard]] std::vector<Curve> degreeErrors(const engine::RunReader& run);
 
 } // namespace residua::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/row_figures.h"
+#include "app/report/report.h"
 
-#include "app/report/page_style.h"
+#include "app/report/html_text.h"
 #include "engine/api/row_curves.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "app/report/svg_plot.h"
 
 #include "app/report/html_text.h"
-#include "app/report/page_style.h"
 #include "app/report/svg_heading.h"
 #include "projects/base/text.h"
 #include "resources/axis.h"

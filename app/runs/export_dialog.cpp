@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/export_dialog.h"
 
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "projects/base/free_name.h"
 
 #include <QCheckBox>

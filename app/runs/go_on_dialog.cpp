@@ -2,7 +2,6 @@
 #include "app/runs/go_on_dialog.h"
 
 #include "app/look/format.h"
-#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
 #include "app/runs/settings_list.h"

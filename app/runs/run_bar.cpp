@@ -3,7 +3,6 @@
 
 #include "app/look/elided_label.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
 

@@ -2,7 +2,6 @@
 #include "app/runs/run_comparison_dialog.h"
 
 #include "app/look/format.h"
-#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "engine/api/metric_traits.h"
 #include "projects/depth/depth_names.h"

@@ -2,7 +2,7 @@
 #include "app/runs/run_name_delegate.h"
 
 #include "app/records/runs_model.h"
-#include "visualizers/plot/distinct_names.h"
+#include "visualizers/plot/series.h"
 
 #include <QApplication>
 #include <QStyle>

@@ -3,7 +3,7 @@
 
 #include "app/engine/background.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_name_delegate.h"
 #include "app/runs/run_table.h"

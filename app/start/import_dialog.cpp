@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/import_dialog.h"
 
-#include "app/document/project_folder.h"
+#include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "engine/api/data_summary.h"
 #include "projects/model/data_endings.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/link_line.h"
 
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "app/inspector/mixture_editor.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
-#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/properties/property_list.h"
 #include "app/start/asked_data.h"

@@ -2,7 +2,7 @@
 #include "app/start/start_page.h"
 
 #include "app/document/document_session.h"
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 #include "app/start/arc_thumbnail.h"
 #include "app/start/card.h"
 #include "app/start/link_line.h"

@@ -4,7 +4,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "app/start/asked_data.h"
 
 #include <QComboBox>

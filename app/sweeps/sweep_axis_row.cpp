@@ -2,7 +2,6 @@
 #include "app/sweeps/sweep_axis_row.h"
 
 #include "app/look/field_row.h"
-#include "app/look/icons.h"
 #include "app/look/theme.h"
 #include "app/sweeps/sweep_fields.h"
 

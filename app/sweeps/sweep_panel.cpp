@@ -3,12 +3,11 @@
 
 #include "app/engine/background.h"
 #include "app/look/format.h"
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
-#include "projects/studies/seed_repeats.h"
-#include "projects/studies/sweep_edits.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>

@@ -2,7 +2,6 @@
 #include "app/training/run_controller.h"
 
 #include "app/document/document_session.h"
-#include "app/document/project_folder.h"
 #include "app/engine/background.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"

@@ -3,7 +3,7 @@
 
 #include "app/outline/outline_tree.h"
 #include "editor/canvas/canvas.h"
-#include "projects/commands/document_change.h"
+#include "projects/commands/commands.h"
 
 #include <QObject>
 #include <QTimer>

@@ -12,7 +12,7 @@
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
-#include "projects/studies/seed_repeats.h"
+#include "projects/studies/sweep_grid.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <QDateTime>

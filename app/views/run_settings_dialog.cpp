@@ -2,12 +2,11 @@
 #include "app/views/run_settings_dialog.h"
 
 #include "app/canvas/canvas_widget.h"
-#include "app/look/screen_fit.h"
 #include "app/look/theme.h"
 #include "app/runs/settings_list.h"
 #include "editor/depth/depth_canvas.h"
 #include "projects/commands/settings.h"
-#include "projects/diff/wiring_name.h"
+#include "projects/diff/diff.h"
 
 #include <QDialogButtonBox>
 #include <QLabel>

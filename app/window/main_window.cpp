@@ -23,7 +23,7 @@
 #include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"
-#include "app/look/screen_fit.h"
+#include "app/look/theme.h"
 #include "app/outline/outline_view.h"
 #include "app/properties/customisation.h"
 #include "app/runs/run_bar.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workspace/banner.h"
 
-#include "app/look/icons.h"
+#include "app/look/theme.h"
 
 #include <QApplication>
 #include <QHBoxLayout>

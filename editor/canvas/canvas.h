@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/canvas_image.h"
 #include "editor/canvas/folds.h"
 #include "projects/base/result.h"
-#include "projects/commands/document_change.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/selection.h"
 #include "projects/edit/history.h"
@@ -19,6 +18,13 @@
 #include <vector>
 
 namespace residua::editor {
+
+/// Pixels of a picture, rows from the top: one byte each for red, green, blue and opacity, not premultiplied.
+struct CanvasImage {
+    int width = 0;
+    int height = 0;
+    std::vector<std::uint8_t> pixels; ///< [height, width, 4]
+};
 
 class LiveWeights;
 

@@ -1,17 +1,55 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/depth/arc_raster.h"
+#include "editor/canvas/arc_shape.h"
+#include "editor/canvas/canvas.h"
+#include "editor/canvas/viewport.h"
+#include "resources/colours.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace residua::editor {
+
+/// The style of an arc when nothing is highlighted. It does not depend on the visible part of the scene.
+struct ArcInk {
+    ArcShape shape; ///< scene units
+    resources::Rgb colour;
+    float width = 1; ///< screen pixels
+    float aside = 0; ///< screen pixels outwards and upwards, if the ports of a shortcut are drawn side by side
+    /// Opacity is opacity · (floor·fade + (1 − floor·fade)·strength). fade decreases from 1 as more arcs are visible.
+    float opacity = 1;
+    float floor = 1;
+    float strength = 0; ///< in [0, 1]
+    bool dashed = false;
+
+    /// Returns the shape in scene units at `zoom` screen pixels per unit.
+    [[nodiscard]] ArcShape shapeAt(float zoom) const;
+    [[nodiscard]] double alpha(double fade) const { return opacity * (floor * fade + (1 - floor * fade) * strength); }
+};
+
+/// Returns the fade for `crowd` visible arcs.
+[[nodiscard]] double fadeOf(double crowd);
+
+/// The part of a scene that a picture shows.
+struct ArcView {
+    Viewport viewport;
+    float width = 0; ///< logical pixels
+    float height = 0;
+    float ratio = 1; ///< device pixels per logical pixel
+};
+
+/// Draws every visible arc without a GPU as Dear ImGui would: one after the other, thin ones first if they are crowded.
+/// Any thread. Returns nullopt once `wanted`, which is called from time to time, returns false.
+[[nodiscard]] std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcView& view,
+                                                   const std::function<bool()>& wanted = {});
 
 /// Draws a picture of very many arcs on a thread of its own, so that no frame waits for it. A newer request replaces an
 /// unfinished older one. Used by one thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/depth/arc_raster.h"
+#include "editor/depth/arc_picture.h"
 
 #include <algorithm>
 #include <cmath>

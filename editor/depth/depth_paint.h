@@ -3,7 +3,7 @@
 
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/viewport.h"
-#include "editor/depth/arc_ink.h"
+#include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_scene.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/depth/depth_scene.h"
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+
 namespace residua::engine {
 
 /// Sets the environment variables that configure the numerical libraries as the engine needs them. Keeps a variable
@@ -22,5 +25,27 @@ void prepareEnvironment();
 /// executes the program again, once, in the same process. It returns if the user has set GOMP_SPINCOUNT or
 /// OMP_WAIT_POLICY, if OpenMP is loaded with the engine, or if the system refuses.
 void startPrepared(char** arguments);
+
+/// The size limit of one of the user's caches. The environment variable `variable` gives it in MiB (0 disables the
+/// cache); `mebibytes` is the default.
+struct CacheLimit {
+    const char* variable = "";
+    std::uint64_t mebibytes = 0;
+
+    [[nodiscard]] constexpr std::uint64_t bytes() const { return mebibytes << 20U; }
+};
+
+// The caches of data files' hashes, fitted low-rank factors and tokenised texts. Pages of resources/help name the last
+// two variables.
+inline constexpr CacheLimit kDigestCache{"RESIDUA_DIGESTS_MIB", 1};
+inline constexpr CacheLimit kFitCache{"RESIDUA_FITS_MIB", 1024};
+inline constexpr CacheLimit kTokenCache{"RESIDUA_TOKENS_MIB", 8192};
+
+/// The file that marks a folder as a run.
+inline constexpr const char* kRunFile = "run.json";
+/// The prefix of a checkpoint folder's name; the step follows.
+inline constexpr const char* kCheckpointPrefix = "step-";
+/// Returns <run>/checkpoints/step-00000500. The folder may not exist.
+[[nodiscard]] std::filesystem::path checkpointDirectory(const std::filesystem::path& runDirectory, std::int64_t step);
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/api/rank_place.h"
 
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 
 #include <array>
 #include <cstdio>

@@ -4,6 +4,7 @@
 #include "projects/model/project.h"
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,5 +25,13 @@ struct DataPath {
 /// Returns the files behind a field, by their names in the project: the field itself, and for a tokeniser each file
 /// that is read beside its model. In the order of the fingerprint.
 [[nodiscard]] std::vector<std::string> namesOf(const DataPath& path, const std::filesystem::path& projectDirectory);
+
+/// Returns the path in its normal form, without a trailing slash.
+[[nodiscard]] std::filesystem::path withoutSlash(const std::filesystem::path& path);
+
+/// Returns `path` relative to `folder`: "." for the folder itself, nullopt if `path` is not below it. Compares names
+/// only; does not follow links.
+[[nodiscard]] std::optional<std::filesystem::path> placeWithin(const std::filesystem::path& folder,
+                                                               const std::filesystem::path& path);
 
 } // namespace residua::engine

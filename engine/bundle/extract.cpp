@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/bundle/extract.h"
+#include "engine/bundle/unpack.h"
 
 #include "engine/bundle/manifest.h"
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/bundle/joining.h"
+#include "engine/bundle/unpack.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/bundle/data_paths.h"
 #include "engine/bundle/moves.h"
-#include "engine/bundle/relative_paths.h"
 #include "engine/codec/text_codec.h"
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"

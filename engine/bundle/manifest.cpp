@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/bundle/manifest.h"
 
-#include "engine/bundle/project_identity.h"
-#include "engine/files/identity.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/json_record.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"

@@ -4,7 +4,7 @@
 #include "engine/bundle/archive.h"
 #include "engine/bundle/manifest.h"
 #include "engine/bundle/packing_list.h"
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "projects/base/whole_file.h"
 
 #include <algorithm>

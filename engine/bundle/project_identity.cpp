@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/bundle/project_identity.h"
+#include "engine/bundle/manifest.h"
 
-#include "engine/files/identity.h"
+#include "engine/files/content_hash.h"
 #include "projects/base/whole_file.h"
 
 namespace residua::engine {

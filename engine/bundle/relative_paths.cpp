@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/bundle/relative_paths.h"
+#include "engine/bundle/data_paths.h"
 
 namespace residua::engine {
 

@@ -2,10 +2,8 @@
 #include "engine/bundle/unpack.h"
 
 #include "engine/bundle/archive.h"
-#include "engine/bundle/extract.h"
-#include "engine/bundle/joining.h"
+#include "engine/bundle/manifest.h"
 #include "engine/bundle/moves.h"
-#include "engine/bundle/project_identity.h"
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"

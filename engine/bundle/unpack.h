@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/bundle/archive.h"
 #include "engine/bundle/bundle_contents.h"
 #include "projects/base/result.h"
 
@@ -9,8 +10,9 @@
 #include <string>
 #include <vector>
 
-/// Reads bundles and unpacks their projects and runs. Blocking; any thread.
 namespace residua::engine {
+
+/// Reads bundles and unpacks their projects and runs. Blocking; any thread.
 
 /// Reads and checks the list of a bundle, without reading its files. Returns an error if the file is not a bundle, or
 /// if its list names a place outside the folder, a name twice, or a file within a file.
@@ -52,5 +54,28 @@ inline constexpr std::int64_t kMostGrowth = 1000;
 
 /// Returns "new", "gone on", "renamed" or "known".
 [[nodiscard]] std::string textOf(RunArrival arrival);
+
+/// Reads the list at the beginning of a bundle. `file` is named in errors.
+[[nodiscard]] Result<BundleContents> readContents(ArchiveReader& reader, const std::filesystem::path& file);
+/// Writes the files of the list below `folder`, which must exist, be empty and belong to the caller. The archive must
+/// contain exactly these files, in this order, each with the listed size and checksum.
+[[nodiscard]] Status extractFiles(ArchiveReader& reader, const std::filesystem::path& file,
+                                  const BundleContents& contents, const std::filesystem::path& folder,
+                                  const BundleWatch& watch);
+/// Refuses a bundle that unpacks to more than kMostGrowth times its size, which may have been made to fill a disk.
+[[nodiscard]] Status checkGrowth(const BundleContents& contents, const std::filesystem::path& file);
+/// Returns an error if the disk of `folder` has no room for the files.
+[[nodiscard]] Status checkRoom(const BundleContents& contents, const std::filesystem::path& folder);
+
+/// Returns the relative path from a run at `place`, below its project's folder, to that folder: "../..".
+[[nodiscard]] std::filesystem::path wayUp(const std::string& place);
+
+/// Reads the files unpacked into `folder`; returns an error if they are not a project with its runs.
+[[nodiscard]] Status checkUnpacked(const std::filesystem::path& file, const BundleContents& contents,
+                                   const std::filesystem::path& folder);
+/// Moves the runs, and the data that the project lacks, from `folder` into the project in result.project. On error,
+/// nothing is moved. `watch` is called before the first move and may cancel.
+[[nodiscard]] Status join(const BundleContents& contents, const std::filesystem::path& folder, const BundleWatch& watch,
+                          UnpackedBundle& result);
 
 } // namespace residua::engine

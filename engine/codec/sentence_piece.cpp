@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/codec/sentence_piece_model.h"
 #include "engine/codec/sentence_piece_table.h"
 #include "engine/codec/text_codec.h"
 #include "engine/host/own_library.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/codec/sentence_piece_model.h"
+#include "engine/codec/sentence_piece_table.h"
 
-#include "engine/tokeniser/base/charsmap.h"
+#include "engine/tokeniser/base/characters.h"
 #include "projects/base/whole_file.h"
 
 #include <cstdint>

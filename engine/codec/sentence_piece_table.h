@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace residua::engine {
+
 // The program's interface to SentencePiece: a table of plain functions, the only symbol of a separate shared library
 // (libresidua_sentencepiece.so) that is opened at run time. SentencePiece and LibTorch both export a variable
 // FLAGS_minloglevel, of 32 and of 4 bytes. In one symbol scope the two would be one variable. SentencePiece would then
 // overwrite memory beside LibTorch's variable: the flag by which its allocator ends the process if memory is short.
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-
-namespace residua::engine {
 
 inline constexpr int kSentencePieceTableVersion = 2;
 inline constexpr const char* kSentencePieceTableSymbol = "residuaSentencePiece";
@@ -36,5 +41,9 @@ struct SentencePieceTable {
     SentencePieceAnswer (*piece)(const Model* model, int id, void* to,
                                  void (*put)(void* to, const char* text, std::size_t size)) = nullptr;
 };
+
+/// Reads a SentencePiece model file of at most 256 MiB and checks that its normalisation tables stay within bounds. The
+/// library does not check the ends of these tables.
+[[nodiscard]] Result<std::string> readSentencePieceModel(const std::filesystem::path& path);
 
 } // namespace residua::engine

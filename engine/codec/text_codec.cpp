@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/codec/text_codec.h"
 
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 

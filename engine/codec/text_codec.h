@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/tokeniser/base/document_marks.h"
+#include "engine/tokeniser/base/part.h"
 #include "projects/base/result.h"
 #include "projects/model/data_source.h"
 

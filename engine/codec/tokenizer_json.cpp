@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/codec/text_codec.h"
-#include "engine/tokeniser/base/byte_level.h"
-#include "engine/tokeniser/base/json_text.h"
+#include "engine/tokeniser/base/characters.h"
+#include "engine/tokeniser/base/part.h"
 #include "engine/tokeniser/json_tokeniser.h"
 #include "projects/base/whole_file.h"
 

@@ -4,12 +4,12 @@
 #include "engine/codec/text_codec.h"
 #include "engine/data/dataset.h"
 #include "engine/data/fingerprint.h"
-#include "engine/data/mixture.h"
+#include "engine/data/mixture_order.h"
 #include "engine/host/failure.h"
 #include "engine/pictures/picture_set.h"
 #include "engine/runs/run_files.h"
 #include "engine/text/data_files.h"
-#include "projects/base/overloaded.h"
+#include "projects/base/result.h"
 #include "projects/model/data_endings.h"
 
 #include <algorithm>

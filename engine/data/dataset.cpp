@@ -5,7 +5,7 @@
 #include "engine/data/boolean_polynomial.h"
 #include "engine/data/labelled_dataset.h"
 #include "engine/data/masked_dataset.h"
-#include "engine/data/mixture.h"
+#include "engine/data/mixture_order.h"
 #include "engine/data/nested_agreement.h"
 #include "engine/data/picture_dataset.h"
 #include "engine/data/regression.h"

@@ -3,7 +3,7 @@
 #include "engine/data/dataset.h"
 #include "engine/host/failure.h"
 #include "engine/pictures/augment.h"
-#include "engine/pictures/picture_file.h"
+#include "engine/pictures/picture.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

@@ -3,11 +3,10 @@
 
 #include "engine/codec/text_codec.h"
 #include "engine/files/content_hash.h"
-#include "engine/files/file_digest.h"
 #include "engine/text/data_files.h"
 #include "projects/base/files.h"
 #include "projects/model/data_endings.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/labelled_dataset.h"
 
+#include "engine/text/data_files.h"
 #include "engine/text/table_rows.h"
-#include "engine/text/text_encoding.h"
 #include "engine/tokens/text_corpus.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/masked_dataset.h"
 
-#include "engine/text/text_encoding.h"
+#include "engine/text/data_files.h"
 #include "projects/base/random.h"
 
 #include <algorithm>

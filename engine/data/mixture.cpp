@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/data/mixture.h"
+#include "engine/data/mixture_order.h"
 
 #include "engine/data/token_dataset.h"
 #include "engine/text/data_files.h"

@@ -2,7 +2,7 @@
 #include "engine/data/picture_dataset.h"
 
 #include "engine/pictures/augment.h"
-#include "engine/pictures/drawn_picture.h"
+#include "engine/pictures/picture.h"
 #include "engine/text/text_memory.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"

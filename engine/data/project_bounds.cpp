@@ -3,7 +3,7 @@
 
 #include "engine/data/regression.h"
 #include "engine/theory/low_rank_model.h"
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "engine/data/regression.h"
 
 #include "engine/data/vector_dataset.h"
-#include "engine/theory/gaussian_matrix.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/random.h"
 
 #include <algorithm>

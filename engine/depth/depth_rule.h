@@ -4,7 +4,7 @@
 #include "engine/api/values.h"
 #include "engine/depth/depth_stack.h"
 #include "engine/depth/layer_stack.h"
-#include "engine/graph/regulariser.h"
+#include "engine/graph/pass.h"
 #include "engine/init/init_plan.h"
 #include "projects/base/result.h"
 #include "projects/depth/depth_program.h"

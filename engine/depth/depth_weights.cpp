@@ -2,7 +2,6 @@
 #include "engine/depth/depth_weights.h"
 
 #include "engine/api/matrix_name.h"
-#include "engine/depth/token_weights.h"
 #include "engine/ops/part_selection.h"
 #include "projects/model/parameter_name.h"
 

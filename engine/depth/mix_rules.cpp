@@ -3,7 +3,7 @@
 #include "engine/api/matrix_name.h"
 #include "engine/depth/depth_rule.h"
 #include "engine/depth/depth_weights.h"
-#include "engine/runs/mix_terms.h"
+#include "engine/runs/run_files.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/depth/depth_rule.h"
 #include "engine/ops/sinkhorn.h"
-#include "engine/runtime/host_products.h"
+#include "engine/runtime/host_path.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/parameter_name.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/depth/token_weights.h"
+#include "engine/depth/depth_weights.h"
 
 #include "engine/api/matrix_name.h"
 #include "engine/ops/fused.h"

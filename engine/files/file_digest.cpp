@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/file_digest.h"
-
 #include "engine/files/content_hash.h"
+
 #include "engine/files/sha256.h"
-#include "engine/host/user_cache.h"
+#include "engine/host/machine.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 

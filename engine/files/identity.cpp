@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/identity.h"
+#include "engine/files/content_hash.h"
 
 #include <cstddef>
 #include <random>

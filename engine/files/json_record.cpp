@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/json_record.h"
 
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"
 
 #include <limits>

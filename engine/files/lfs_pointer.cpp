@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/lfs_pointer.h"
+#include "engine/files/content_hash.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/safetensors.h"
 
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/files/safetensors_writer.h"
 #include "projects/base/files.h"

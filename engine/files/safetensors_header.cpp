@@ -2,9 +2,9 @@
 #include "engine/files/safetensors_header.h"
 
 #include "engine/api/export_format.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/json_record.h"
-#include "engine/files/lfs_pointer.h"
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "engine/files/tensor_files.h"
 
 #include "engine/files/json_record.h"
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/whole_file.h"
 
 #include <nlohmann/json.hpp>

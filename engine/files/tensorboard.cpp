@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/files/tensorboard.h"
 
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "projects/base/free_name.h"
 
 #include <array>

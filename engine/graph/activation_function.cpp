@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/activation_function.h"
+#include "engine/graph/operator.h"
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/relu.h>

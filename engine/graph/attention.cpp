@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/attention.h"
+#include "engine/graph/node_builder.h"
 
 #include "engine/graph/value_residual.h"
 #include "engine/init/feature_fits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/activation_function.h"
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
+#include "engine/graph/operator.h"
 #include "projects/nodes/expression.h"
 
 #include <ATen/TensorOperators.h>

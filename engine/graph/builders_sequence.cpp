@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/graph/attention.h"
 #include "engine/graph/node_builder.h"
 #include "engine/ops/fused.h"
 #include "projects/nodes/attention_options.h"

@@ -3,7 +3,7 @@
 
 #include "engine/graph/node_builder.h"
 #include "engine/graph/recompute.h"
-#include "projects/nodes/mlp_parts.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/TensorOperators.h>

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -41,5 +42,11 @@ public:
     /// True if it casts its inputs to the compute's activation type.
     [[nodiscard]] virtual bool castsInputs() const { return false; }
 };
+
+using ActivationFunction = at::Tensor (*)(const at::Tensor& x);
+
+/// Returns the elementwise function of an activation in projects/nodes/activations.h, for tensors of any shape; nullptr
+/// for an unknown name.
+[[nodiscard]] ActivationFunction activationFunction(std::string_view name);
 
 } // namespace residua::engine

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -103,5 +104,11 @@ struct Pass {
     pass.step = steps;
     return pass;
 }
+
+/// A term added to the objective in training: a scalar on the device, computed from the parameters, the pass and the
+/// pass's results. Includes its factor.
+struct Regulariser {
+    std::function<at::Tensor(const Pass& pass)> term;
+};
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/host/background_files.h"
 
-#include "engine/host/user_cache.h"
+#include "engine/host/machine.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

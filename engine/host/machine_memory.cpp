@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/host/machine_memory.h"
+#include "engine/host/machine.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/host/python_command.h"
-
-#include "engine/host/user_cache.h"
+#include "engine/host/machine.h"
 
 #include <cstdlib>
 #include <filesystem>

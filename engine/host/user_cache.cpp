@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/host/user_cache.h"
+#include "engine/host/machine.h"
 
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <cstdlib>

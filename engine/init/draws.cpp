@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/init/draws.h"
+#include "engine/init/init_plan.h"
 
 #include "projects/base/random.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/init/factor_fits.h"
 
-#include "engine/init/fit_jobs.h"
-#include "engine/init/kept_fit.h"
+#include "engine/init/fit_cache.h"
 #include "projects/nodes/activations.h"
 
 #include <ATen/TensorOperators.h>

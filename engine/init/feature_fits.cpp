@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/init/feature_fits.h"
 
-#include "engine/init/draws.h"
-#include "engine/init/fit_jobs.h"
-#include "engine/init/kept_fit.h"
+#include "engine/init/fit_cache.h"
+#include "engine/init/init_plan.h"
 #include "projects/base/random.h"
 
 #include <ATen/TensorOperators.h>

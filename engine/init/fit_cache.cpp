@@ -2,9 +2,7 @@
 #include "engine/init/fit_cache.h"
 
 #include "engine/files/content_hash.h"
-#include "engine/files/crc32c.h"
 #include "engine/files/safetensors.h"
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 

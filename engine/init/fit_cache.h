@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/host/user_cache.h"
+#include "engine/host/machine.h"
+#include "engine/host/preparation.h"
 #include "engine/lowrank/attention_fit.h"
 #include "engine/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -90,5 +92,26 @@ private:
     mutable std::mutex m_mutex; ///< protects m_faults
     std::vector<std::string> m_faults;
 };
+
+/// Fits as fitLowRank and fitAttention, but reads the fit of an equal problem from `cache` if it exists and adds new
+/// fits to it. Any thread.
+[[nodiscard]] Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
+                                         const LowRankWatch& watch);
+[[nodiscard]] Result<AttentionFit> fitKept(const AttentionProblem& problem, CachedFits& cache,
+                                           const LowRankWatch& watch);
+
+/// One of several fits that run in parallel.
+struct FitJob {
+    std::string name; ///< the name of the fitted parameter, the place of its errors
+    /// Called on one of the threads; must store its result where no other job accesses it.
+    std::function<Status(const LowRankWatch& watch)> run;
+};
+
+/// Runs all jobs on as many threads as LibTorch uses. Calls `watch` regularly on the calling thread; if it cancels,
+/// stops the jobs. Returns givenUp(), or the error of the first job that failed.
+[[nodiscard]] Status runFits(const std::vector<FitJob>& jobs, const PreparationWatch& watch);
+
+/// Returns the error "was given up" of the initialisation.
+[[nodiscard]] Error givenUp();
 
 } // namespace residua::engine

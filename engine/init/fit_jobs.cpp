@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/init/fit_jobs.h"
+#include "engine/init/fit_cache.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/init/init_plan.h"
 
-#include "engine/init/draws.h"
-#include "engine/init/fit_jobs.h"
+#include "engine/init/fit_cache.h"
 #include "projects/base/random.h"
 #include "projects/model/parameter_name.h"
 

@@ -7,7 +7,10 @@
 #include "engine/init/named_parameter.h"
 #include "engine/ops/weight.h"
 #include "engine/runtime/compute.h"
+#include "projects/base/random.h"
 #include "projects/model/training_plan.h"
+
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <functional>
@@ -147,5 +150,12 @@ private:
     FitSetting m_fits;
     FitsReport m_fitted;
 };
+
+/// Numbers by the counters 0, 1, … of a stream, in double on the host: the same bits on any number of threads.
+
+/// Returns standard normal numbers (Box and Muller).
+[[nodiscard]] at::Tensor drawNormal(at::IntArrayRef shape, const Philox& random);
+/// Returns numbers uniform on (−1, 1).
+[[nodiscard]] at::Tensor drawSymmetric(at::IntArrayRef shape, const Philox& random);
 
 } // namespace residua::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/init/kept_fit.h"
+#include "engine/init/fit_cache.h"
 
 #include "engine/lowrank/low_rank_fit.h"
 

@@ -2,8 +2,7 @@
 #include "engine/lowrank/exact_fit.h"
 
 #include "engine/lowrank/lbfgs.h"
-#include "engine/theory/decompositions.h"
-#include "engine/theory/gaussian_matrix.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/random.h"
 
 #include <optional>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/lowrank/fit_layers.h"
-
 #include "engine/lowrank/low_rank_fit.h"
 
 #include <algorithm>

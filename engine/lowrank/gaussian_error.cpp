@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/gaussian_error.h"
 
-#include "engine/theory/decompositions.h"
+#include "engine/theory/dense_matrix.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "engine/lowrank/gaussian_error.h"
 #include "engine/lowrank/low_rank_problem.h"
-#include "engine/theory/decompositions.h"
+#include "engine/theory/dense_matrix.h"
 
 #include <Eigen/Core>
 

@@ -3,8 +3,6 @@
 
 #include "engine/lowrank/exact_fit.h"
 #include "engine/lowrank/layer.h"
-#include "engine/lowrank/lfai.h"
-#include "engine/lowrank/relu_svd.h"
 #include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 

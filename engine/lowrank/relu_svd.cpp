@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/lowrank/relu_svd.h"
+#include "engine/lowrank/low_rank_fit.h"
 
 #include <algorithm>
 #include <cmath>

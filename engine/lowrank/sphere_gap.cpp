@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/lowrank/sphere_gap.h"
 
-#include "engine/lowrank/fit_layers.h"
 #include "engine/lowrank/gaussian_error.h"
+#include "engine/lowrank/low_rank_fit.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 

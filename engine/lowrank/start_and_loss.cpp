@@ -2,9 +2,8 @@
 #include "engine/lowrank/start_and_loss.h"
 
 #include "engine/lowrank/adam.h"
-#include "engine/lowrank/lfai.h"
+#include "engine/lowrank/low_rank_fit.h"
 #include "engine/theory/dense_matrix.h"
-#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 

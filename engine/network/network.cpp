@@ -10,7 +10,6 @@
 #include "projects/cost/cost.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
-#include "projects/nodes/graphs_as_run.h"
 #include "projects/nodes/resolved_graph.h"
 
 #include <ATen/TensorOperators.h>

@@ -3,7 +3,6 @@
 
 #include "engine/ops/transformer_kernels.h"
 #include "engine/runtime/host_path.h"
-#include "engine/runtime/host_products.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>

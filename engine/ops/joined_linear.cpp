@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/joined_linear.h"
 
-#include "engine/runtime/host_products.h"
+#include "engine/runtime/host_path.h"
 #include "kernels/transformer.h"
 
 #include <ATen/TensorOperators.h>

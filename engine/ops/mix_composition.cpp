@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/ops/mix_composition.h"
+#include "engine/ops/mix_kernels.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>

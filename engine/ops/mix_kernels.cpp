@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ops/mix_kernels.h"
 
-#include "engine/ops/mix_composition.h"
-#include "projects/check/capability.h"
+#include "projects/check/validate.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

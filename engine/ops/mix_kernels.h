@@ -67,4 +67,12 @@ struct MixReading {
 [[nodiscard]] at::Tensor mixGather(const Compute& compute, std::span<const MixReading> readings, at::Tensor own,
                                    const at::Tensor& source, const at::Tensor& rstd);
 
+/// The three functions of mix_kernels.h as compositions of ATen operators, for devices without custom kernels.
+[[nodiscard]] MixOutputs composeMix(const Compute& compute, const MixCall& call, std::span<const at::Tensor> base);
+[[nodiscard]] MixGradients composeMixWeightGrad(const Compute& compute, const MixCall& call,
+                                                std::span<const at::Tensor> outGrads, const at::Tensor& gateLogits,
+                                                const at::Tensor& rstd);
+[[nodiscard]] at::Tensor composeMixGather(std::span<const MixReading> readings, const at::Tensor& own,
+                                          const at::Tensor& source, const at::Tensor& rstd);
+
 } // namespace residua::engine

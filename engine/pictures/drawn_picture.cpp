@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/pictures/drawn_picture.h"
+#include "engine/pictures/picture.h"
 
 #include "projects/base/random.h"
 #include "projects/model/picture_data.h"

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
+
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace residua::engine {
@@ -28,5 +34,37 @@ struct Picture {
 [[nodiscard]] Picture fitted(Picture picture, const PictureForm& form);
 /// Returns the same, but with each side scaled by itself, so that nothing is cropped.
 [[nodiscard]] Picture stretched(Picture picture, const PictureForm& form);
+
+/// A seeded generator of pictures that hold two different parts out of five: disc, ring, square, triangle, cross. The
+/// class is the pair of parts, so no single part tells it. Place, size, turn and colour of the parts, the background
+/// and the noise do not depend on the class.
+struct PictureDrawing {
+    std::int64_t size = 32; ///< height and width in pixels
+    double noise = 0.1;     ///< standard deviation of the noise of each value, where the range is 1
+};
+
+/// Returns the names of the classes by label: "disc+ring".
+[[nodiscard]] std::vector<std::string> drawnClasses();
+/// Returns the label of picture `index`. Any ten pictures from a multiple of ten have one of each class.
+[[nodiscard]] std::int64_t drawnLabel(std::int64_t seed, std::uint64_t index);
+/// Draws picture `index` in colour: a function of the arguments alone.
+[[nodiscard]] Picture drawPicture(const PictureDrawing& drawing, std::int64_t seed, std::uint64_t index);
+
+/// The largest number of pixels of a picture that is read.
+inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
+
+/// Reads a PNG, JPEG or WebP file as grey or colour of 8 bits. The first bytes decide the format. Palettes become
+/// colour; transparent pixels are laid on white. Returns an error with the path as its place if the file is empty,
+/// truncated or damaged, is another format, is animated, has 16 bits per value, is CMYK, has no pixels or more than
+/// kMostPixels, or if its name ends as that of another format. Any thread.
+[[nodiscard]] Result<Picture> readPicture(const std::filesystem::path& path);
+
+// The decoders of each format. The message of an error has no place.
+[[nodiscard]] Result<Picture> decodePng(std::span<const std::byte> bytes);
+[[nodiscard]] Result<Picture> decodeJpeg(std::span<const std::byte> bytes);
+[[nodiscard]] Result<Picture> decodeWebp(std::span<const std::byte> bytes);
+
+/// Returns the picture as a PNG file.
+[[nodiscard]] std::string encodedPng(const Picture& picture);
 
 } // namespace residua::engine

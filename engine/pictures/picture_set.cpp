@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture_set.h"
 
-#include "engine/pictures/picture_file.h"
+#include "engine/pictures/picture.h"
 #include "engine/text/compressed_file.h"
 #include "engine/text/data_files.h"
 #include "projects/base/files.h"

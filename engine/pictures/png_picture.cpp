@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/pictures/picture_file.h"
+#include "engine/pictures/picture.h"
 
 #include <algorithm>
 #include <cstring>

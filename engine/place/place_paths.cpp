@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/place/place_paths.h"
 
+#include "engine/bundle/data_paths.h"
 #include "engine/bundle/manifest.h"
-#include "engine/bundle/relative_paths.h"
 
 #include <variant>
 

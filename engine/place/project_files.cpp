@@ -2,8 +2,7 @@
 #include "engine/place/project_files.h"
 
 #include "engine/bundle/data_paths.h"
-#include "engine/bundle/relative_paths.h"
-#include "engine/files/file_digest.h"
+#include "engine/files/content_hash.h"
 #include "engine/text/data_files.h"
 #include "projects/base/files.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/host/preparation.h"
-#include "engine/runs/data_part.h"
+#include "engine/runs/run_files.h"
 #include "engine/wire/file_messages.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/place/remote_place.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/place/place_paths.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/place/run_mirror.h"
 
-#include "engine/results/run_names.h"
-#include "engine/runs/stop_request.h"
+#include "engine/results/run_upkeep.h"
+#include "engine/runs/run_directory.h"
 
 #include <optional>
 #include <utility>

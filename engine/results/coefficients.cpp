@@ -4,7 +4,7 @@
 #include "engine/api/matrix_name.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runs/mix_terms.h"
+#include "engine/runs/run_files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"

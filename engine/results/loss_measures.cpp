@@ -2,7 +2,7 @@
 #include "engine/results/loss_measures.h"
 
 #include "projects/base/text.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <cmath>

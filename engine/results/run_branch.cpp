@@ -4,8 +4,6 @@
 #include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/spent_flops.h"
-#include "engine/runs/gap_record.h"
-#include "engine/runs/import_record.h"
 #include "engine/runs/new_run.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/results/run_names.h"
+#include "engine/results/run_upkeep.h"
 
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
-#include "projects/diff/wiring_name.h"
 
 #include <algorithm>
 #include <span>

@@ -4,7 +4,6 @@
 #include "engine/api/metric_traits.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
-#include "engine/runs/gap_record.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/real.h"

@@ -4,8 +4,8 @@
 #include "engine/results/run_branch.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
-#include "engine/runs/stop_request.h"
 #include "projects/base/free_name.h"
 #include "projects/commands/settings.h"
 

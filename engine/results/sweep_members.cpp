@@ -4,7 +4,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
-#include "projects/base/overloaded.h"
+#include "projects/base/result.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/checkpoint.h"
 
-#include "engine/api/run_paths.h"
-#include "engine/files/crc32c.h"
-#include "engine/runs/checkpoint_state.h"
+#include "engine/api/environment.h"
+#include "engine/files/content_hash.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/files.h"
 #include "projects/base/scratch_folder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/checkpoint_state.h"
+#include "engine/runs/checkpoint.h"
 
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/json_record.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"

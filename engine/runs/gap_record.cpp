@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/gap_record.h"
+#include "engine/runs/run_files.h"
 
 #include "engine/files/json_record.h"
 #include "projects/base/whole_file.h"

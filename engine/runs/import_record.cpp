@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/import_record.h"
+#include "engine/runs/run_files.h"
 
 #include "engine/api/export_format.h"
 #include "engine/files/json_record.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/mix_terms.h"
+#include "engine/runs/run_files.h"
 
 #include "engine/api/matrix_name.h"
 

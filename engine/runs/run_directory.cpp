@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/run_directory.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"

@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
+#include "engine/api/gap.h"
 #include "engine/api/session.h"
 #include "engine/api/values.h"
-#include "engine/runs/data_part.h"
+#include "engine/files/safetensors.h"
 #include "projects/base/files.h"
 #include "projects/base/result.h"
+#include "projects/depth/depth_plan.h"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace residua::engine {
+
+/// A source of a run's examples, as the run records it: files below a path, a tokeniser's model, or a generator.
+struct DataPart {
+    std::string name;       ///< the path in the project, or the generator's kind
+    std::int64_t files = 0; ///< 0: a generator
+    std::int64_t bytes = 0; ///< of all files
+    std::string content;    ///< the hexadecimal hash of the files, or the generator's parameters and seed
+    /// A hash of every byte, for files with a `content` that covers only some blocks. May be empty.
+    std::string everyByte = {};
+    bool operator==(const DataPart&) const = default;
+};
+
+/// Identifies the data of a run (engine/data/fingerprint.h). Never empty for existing data.
+using DataFingerprint = std::vector<DataPart>;
 
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kFrozenProject = "project";
@@ -63,5 +83,29 @@ struct RunFile {
 [[nodiscard]] Result<FileDescriptor> lockRun(const std::filesystem::path& runDirectory);
 /// True if a process is writing the run. Does not take the lock.
 [[nodiscard]] bool isRunLocked(const std::filesystem::path& runDirectory);
+
+/// Writes gap.json of a run: the errors of its initial factors against the full weights, for one method.
+[[nodiscard]] Status writeGap(const std::filesystem::path& runDirectory, const Gap& gap);
+/// Reads gap.json; nullopt if the run has none. Errors name the field, its value and the expected one.
+[[nodiscard]] Result<std::optional<Gap>> readGap(const std::filesystem::path& runDirectory);
+
+/// The record of a run whose first weights were imported: import.json, which its branches have too. An export restores
+/// these settings.
+struct ImportRecord {
+    std::string source;                      ///< the name of the folder
+    std::string config;                      ///< its unchanged config.json
+    StoredType type = StoredType::F32;       ///< of most of its tensors
+    std::map<std::string, StoredType> types; ///< of tensors with another type
+};
+/// Reads import.json; nullopt if the run has none. Returns an error if it is damaged.
+[[nodiscard]] Result<std::optional<ImportRecord>> readImport(const std::filesystem::path& runDirectory);
+[[nodiscard]] Status writeImport(const std::filesystem::path& runDirectory, const ImportRecord& record);
+
+/// The cells of mixing weights in recorded matrices.
+
+/// Adds to `result` the matrices of `kind` (one per port if layers have several) from one value per term of the plan;
+/// NaN where there is no shortcut.
+void addMatrices(std::vector<Matrix>& result, const std::string& kind, const projects::DepthPlan& plan,
+                 std::span<const float> values, std::int64_t step);
 
 } // namespace residua::engine

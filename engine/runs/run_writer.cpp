@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/run_writer.h"
 
-#include "engine/files/identity.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/tensorboard.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
-#include "engine/runs/stop_request.h"
 #include "engine/runs/store_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"

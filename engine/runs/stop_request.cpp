@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runs/stop_request.h"
+#include "engine/runs/run_directory.h"
 
 #include "projects/base/files.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 
 #include <array>

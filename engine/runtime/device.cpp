@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runtime/device.h"
 
-#include "engine/host/machine_memory.h"
+#include "engine/host/machine.h"
 #include "engine/host/own_library.h"
 #include "engine/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <atomic>
@@ -28,5 +29,23 @@ private:
 {
     return device.is_cpu() && !GpuPathsOnHost::active();
 }
+
+/// The products of a linear layer, by the faster of LibTorch's two libraries. MKL has no AVX-512 path for processors
+/// not from Intel; oneDNN generates its own code and is 8 to 12 % faster there (gemm of 2048 rows, widths 256 to 1408,
+/// fp32). The results of the two differ by rounding only; on one machine, the shapes alone decide. These functions are
+/// not differentiable.
+///
+/// oneDNN multiplies bfloat16. If the processor has no instructions for it, the product is computed in float, which is
+/// not slower.
+
+/// Returns a·b of host matrices in their own type.
+[[nodiscard]] at::Tensor product(const at::Tensor& a, const at::Tensor& b);
+/// True if `x` is bfloat16 on the host and is multiplied as float.
+[[nodiscard]] bool multipliesAsFloat(const at::Tensor& x);
+
+/// Returns x·Wᵀ. `x` [N, k], `weight` [n, k], any strides.
+[[nodiscard]] at::Tensor timesTransposed(const at::Tensor& x, const at::Tensor& weight);
+/// Returns y·W. `y` [N, n], `weight` [n, k], any strides.
+[[nodiscard]] at::Tensor times(const at::Tensor& y, const at::Tensor& weight);
 
 } // namespace residua::engine

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/runtime/host_products.h"
-
 #include "engine/runtime/host_path.h"
 
 #include <ATen/core/List.h>

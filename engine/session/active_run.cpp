@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/active_run.h"
 
-#include "engine/api/run_paths.h"
-#include "engine/data/mixture.h"
+#include "engine/api/environment.h"
+#include "engine/data/mixture_order.h"
 #include "engine/ranks/ranks.h"
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runs/gap_record.h"
-#include "engine/runs/stop_request.h"
+#include "engine/runs/run_directory.h"
+#include "engine/runs/run_files.h"
 #include "engine/runtime/compute.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"

@@ -47,7 +47,7 @@ public:
     /// Ends the run after a checkpoint.
     void stop();
     void checkpoint();
-    /// Executes another process's request from a file in the run (engine/runs/stop_request.h), running or paused.
+    /// Executes another process's request from a file in the run (engine/runs/run_directory.h), running or paused.
     /// Checks at most ten times a second.
     void heedRequests();
 

@@ -3,8 +3,8 @@
 #include "engine/session/active_run.h"
 
 #include "engine/data/fingerprint.h"
-#include "engine/results/run_names.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
 #include "engine/session/rank_run.h"

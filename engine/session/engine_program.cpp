@@ -7,7 +7,7 @@
 #include "engine/place/place_store.h"
 #include "engine/session/background_server.h"
 #include "engine/wire/messages.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

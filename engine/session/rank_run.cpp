@@ -4,7 +4,7 @@
 #include "engine/queries/base/run_use.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/file/json.h"
 
 #include <utility>

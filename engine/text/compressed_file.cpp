@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/compressed_file.h"
 
-#include "engine/text/decompressor.h"
 #include "projects/model/data_endings.h"
 
 #include <archive.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/data_files.h"
 
-#include "engine/text/file_format.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/text/compressed_file.h"
 #include "projects/base/result.h"
 #include "projects/model/data_endings.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -37,5 +39,29 @@ struct DataLook {
 /// Describes the files of one kind at a path. The notes name and count the left-out entries of a folder, empty files,
 /// and files that are not read as their names suggest. Errors of unreadable files are left to their reader.
 [[nodiscard]] DataLook lookAt(const std::filesystem::path& path, DataKind kind);
+
+enum class FileContent { Other, JsonLines, Parquet, HeadedTokens };
+
+/// The format of a data file, according to its first bytes.
+struct FileFormat {
+    const Compression* compression = nullptr; ///< null if it is not compressed
+    FileContent content = FileContent::Other; ///< of the decompressed content
+    bool empty = false;
+};
+
+/// Returns the format of a file. Returns an error if it cannot be read, or if it has a format that no source reads,
+/// such as NumPy or ZIP; the error names the format and a remedy. Any thread.
+[[nodiscard]] Result<FileFormat> formatOf(const std::filesystem::path& path);
+
+/// The position of a part of a text.
+struct TextPosition {
+    std::size_t offset = 0; ///< bytes before it
+    std::size_t line = 1;
+};
+/// Returns Done if all of the text is valid; else an error that names `place`, the line, the offset and the byte.
+[[nodiscard]] Status checkUtf8(std::string_view text, const std::string& place, TextPosition begin = {});
+/// Checks the beginning of a file. UTF-16, UTF-32 and too many zero bytes for a text are errors, which name the
+/// encoding and how to convert it.
+[[nodiscard]] Status checkEncoding(std::string_view head, const std::string& place);
 
 } // namespace residua::engine

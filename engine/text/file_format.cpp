@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/file_format.h"
+#include "engine/text/data_files.h"
 
 #include "projects/base/utf8.h"
 #include "projects/model/data_endings.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/parquet.h"
-
-#include "engine/files/lfs_pointer.h"
-#include "engine/host/own_library.h"
-#include "engine/text/gathered_texts.h"
 #include "engine/text/parquet_table.h"
-#include "engine/text/text_encoding.h"
+
+#include "engine/files/content_hash.h"
+#include "engine/host/own_library.h"
+#include "engine/text/data_files.h"
+#include "engine/text/gathered_texts.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"

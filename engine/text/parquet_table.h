@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program's interface to Arrow's Parquet reader: a table of plain functions, the only symbol of a separate shared
-// library (libresidua_parquet.so) that is opened with the first Parquet file. The program therefore starts and runs
-// without Arrow, and only users of such files need Arrow's 60 MB.
 #pragma once
+
+#include "engine/host/preparation.h"
+#include "engine/text/text_files.h"
+#include "projects/base/result.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace residua::engine {
+
+// The program's interface to Arrow's Parquet reader: a table of plain functions, the only symbol of a separate shared
+// library (libresidua_parquet.so) that is opened with the first Parquet file. The program therefore starts and runs
+// without Arrow, and only users of such files need Arrow's 60 MB.
 
 inline constexpr int kParquetTableVersion = 2;
 inline constexpr const char* kParquetTableSymbol = "residuaParquet";
@@ -57,5 +65,16 @@ struct ParquetTable {
     /// Passes every row of a group that is not null to `put`, page by page. The column must have text.
     ParquetAnswer (*read)(Reader* reader, std::size_t group, std::size_t column, const ParquetTaker* taker) = nullptr;
 };
+
+/// The extension of Parquet files.
+inline constexpr std::string_view kParquetEnding = ".parquet";
+
+/// Reads the string `column` of every row that is not null into memory, each ended by a newline. A column of a group
+/// has the path of names to it, joined by '.'. Returns an error that names the file if it is truncated, damaged,
+/// encrypted or of another format; if the column is missing or not of strings; if a row is not UTF-8; if the library
+/// for such files is not installed; or if the text, or one decompressed page, is larger than what `memory` has left.
+[[nodiscard]] Result<std::vector<Document>> readParquet(const std::filesystem::path& path, const std::string& column,
+                                                        const PreparationWatch& watch = {},
+                                                        const TextMemory& memory = TextMemory());
 
 } // namespace residua::engine

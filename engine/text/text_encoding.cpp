@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/text_encoding.h"
+#include "engine/text/data_files.h"
 
 #include "projects/base/utf8.h"
 

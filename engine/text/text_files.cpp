@@ -3,10 +3,8 @@
 
 #include "engine/text/compressed_file.h"
 #include "engine/text/data_files.h"
-#include "engine/text/file_format.h"
 #include "engine/text/gathered_texts.h"
-#include "engine/text/parquet.h"
-#include "engine/text/text_encoding.h"
+#include "engine/text/parquet_table.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/text_memory.h"
 
-#include "engine/host/machine_memory.h"
+#include "engine/host/machine.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Uses Zstandard's own library, because libarchive refuses the windows of --long.
-#include "engine/text/decompressor.h"
+#include "engine/text/compressed_file.h"
 
 #include "projects/base/text.h"
 

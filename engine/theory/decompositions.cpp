@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/theory/decompositions.h"
+#include "engine/theory/dense_matrix.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/layer_stability.h"
 
-#include "engine/theory/decompositions.h"
 #include "engine/theory/dense_matrix.h"
-#include "engine/theory/gaussian_matrix.h"
 #include "projects/base/random.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/theory/low_rank_model.h"
 
-#include "engine/theory/decompositions.h"
+#include "engine/theory/dense_matrix.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

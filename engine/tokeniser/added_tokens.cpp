@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/added_tokens.h"
 
-#include "engine/tokeniser/base/unicode.h"
+#include "engine/tokeniser/base/characters.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>

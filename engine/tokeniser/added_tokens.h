@@ -3,7 +3,7 @@
 
 #include "engine/tokeniser/base/part.h"
 #include "engine/tokeniser/models/token_model.h"
-#include "engine/tokeniser/stages/normaliser.h"
+#include "engine/tokeniser/stages/stages.h"
 
 #include <array>
 #include <cstdint>

@@ -2,14 +2,12 @@
 #include "engine/tokeniser/json_tokeniser.h"
 
 #include "engine/tokeniser/added_tokens.h"
-#include "engine/tokeniser/base/byte_level.h"
-#include "engine/tokeniser/base/json_text.h"
+#include "engine/tokeniser/base/characters.h"
 #include "engine/tokeniser/base/part.h"
 #include "engine/tokeniser/models/token_model.h"
 #include "engine/tokeniser/models/word_cache.h"
-#include "engine/tokeniser/stages/decoder.h"
-#include "engine/tokeniser/stages/post_processor.h"
 #include "engine/tokeniser/stages/splitter.h"
+#include "engine/tokeniser/stages/stages.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokens/text_corpus.h"
 
-#include "engine/tokens/text_parts.h"
 #include "engine/tokens/token_cache.h"
 #include "projects/base/utf8.h"
 

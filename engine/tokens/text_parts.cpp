@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokens/text_parts.h"
+#include "engine/tokens/text_corpus.h"
 
 #include "projects/base/utf8.h"
 

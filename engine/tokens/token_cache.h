@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/codec/text_codec.h"
+#include "engine/host/machine.h"
 #include "engine/host/preparation.h"
-#include "engine/host/user_cache.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/token_sequence.h"
 #include "projects/base/result.h"

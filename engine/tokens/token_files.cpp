@@ -2,9 +2,7 @@
 #include "engine/tokens/token_files.h"
 
 #include "engine/text/data_files.h"
-#include "engine/text/file_format.h"
 #include "engine/text/text_files.h"
-#include "engine/tokens/token_width.h"
 
 #include <algorithm>
 #include <array>

@@ -7,6 +7,7 @@
 #include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -26,5 +27,22 @@ struct TokenFiles {
 /// that is to be detected, of the width from tokenWidthOf. Every token is checked against `vocabulary`.
 [[nodiscard]] Status appendTokenFiles(TokenFiles& files, const std::filesystem::path& path, projects::TokenWidth width,
                                       std::int64_t vocabulary, const PreparationWatch& watch = {});
+
+[[nodiscard]] std::string toString(TokenSize size);
+
+/// The width of a file's bare tokens.
+struct TokenWidthFound {
+    TokenSize size = TokenSize::Two;
+    std::string note; ///< for the user, without the file's name; empty if there is no doubt
+};
+
+/// Returns the width of a file's bare tokens: the project's or, if it is to be detected, one that follows from the
+/// file's size and up to 256 KiB of samples from all of the file:
+/// - For vocabularies up to 65536: uint16, or uint32 if every second 16-bit word is zero but not every word.
+/// - For larger ones: uint32, or uint16 if most tokens would be beyond the vocabulary as uint32.
+/// Returns an error for content that looks like 64-bit tokens. Adds a note if the content decided, or if it contradicts
+/// the width.
+[[nodiscard]] Result<TokenWidthFound> tokenWidthOf(const Bytes& file, projects::TokenWidth said,
+                                                   std::int64_t vocabulary, const std::string& place);
 
 } // namespace residua::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokens/token_width.h"
+#include "engine/tokens/token_files.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "engine/train/batches.h"
 
 #include "engine/runtime/host_path.h"
-#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>

@@ -4,7 +4,7 @@
 #include "engine/init/fit_cache.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
-#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
 #include "projects/nodes/attention_features.h"
 
 #include <ATen/core/grad_mode.h>

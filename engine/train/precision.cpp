@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
 
 #include <ATen/Context.h>
 

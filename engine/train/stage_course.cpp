@@ -2,7 +2,6 @@
 #include "engine/train/stage_course.h"
 
 #include "engine/train/transfer_plan.h"
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"

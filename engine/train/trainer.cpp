@@ -5,8 +5,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
-#include "engine/train/precision.h"
-#include "projects/base/number_from.h"
+#include "engine/train/tensor_io.h"
 #include "projects/base/text.h"
 
 #include <ATen/TensorOperators.h>

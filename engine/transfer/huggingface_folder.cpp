@@ -9,8 +9,8 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/custom_model.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/write_config.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>

@@ -3,12 +3,12 @@
 
 #include "engine/files/safetensors_writer.h"
 #include "engine/files/tensor_files.h"
-#include "engine/runs/import_record.h"
+#include "engine/runs/run_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_of.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <ATen/core/Tensor.h>

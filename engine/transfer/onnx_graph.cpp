@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/transfer/onnx_graph.h"
 
-#include "engine/host/python_command.h"
+#include "engine/host/machine.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
 

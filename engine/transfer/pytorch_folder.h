@@ -6,7 +6,7 @@
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/result.h"
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 #include "projects/pytorch/pytorch_code.h"
 
 #include <cstdint>

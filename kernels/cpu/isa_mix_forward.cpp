@@ -5,7 +5,7 @@
 // stored once.
 #include "kernels/cpu/mix_rows.h"
 
-#include "kernels/cpu/isa_kernels.h"
+#include "kernels/cpu/isa_table.h"
 
 namespace residua::kernels::RESIDUA_ISA {
 namespace {

@@ -3,7 +3,7 @@
 // so every output gradient is loaded once and the source's gradient is stored once.
 #include "kernels/cpu/mix_rows.h"
 
-#include "kernels/cpu/isa_kernels.h"
+#include "kernels/cpu/isa_table.h"
 
 namespace residua::kernels::RESIDUA_ISA {
 namespace {

@@ -4,7 +4,7 @@
 // still cached, for their per-feature products.
 #include "kernels/cpu/mix_rows.h"
 
-#include "kernels/cpu/isa_kernels.h"
+#include "kernels/cpu/isa_table.h"
 
 namespace residua::kernels::RESIDUA_ISA {
 namespace {

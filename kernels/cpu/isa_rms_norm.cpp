@@ -2,7 +2,7 @@
 // RMSNorm, row by row: the second pass over a row reads it from the first-level cache.
 #include "kernels/cpu/mix_rows.h"
 
-#include "kernels/cpu/isa_kernels.h"
+#include "kernels/cpu/isa_table.h"
 
 namespace residua::kernels::RESIDUA_ISA {
 namespace {

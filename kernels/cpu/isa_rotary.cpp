@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/mix_rows.h"
 
-#include "kernels/cpu/isa_kernels.h"
+#include "kernels/cpu/isa_table.h"
 
 namespace residua::kernels::RESIDUA_ISA {
 namespace {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The functions that exist once per instruction set. Each processes a range of tokens or chunks on one thread; its
-// arguments have been validated.
 #pragma once
 
-#include "kernels/cpu/sum_chunks.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/depth_mix.h"
 #include "kernels/transformer.h"
 
 namespace residua::kernels {
+
+// The functions that exist once per instruction set. Each processes a range of tokens or chunks on one thread; its
+// arguments have been validated.
 
 /// The layout of a chunk's partial sums in the workspace of mixWeightGrad: weightGrad's elements, then
 /// gateVectorGrad's.
@@ -36,3 +37,19 @@ struct IsaTable {
 [[nodiscard]] const IsaTable& isaTable();
 
 } // namespace residua::kernels
+
+namespace residua::kernels::RESIDUA_ISA {
+
+// The entry points of one instruction set; see isa_table.h for their contracts.
+
+void mixForward(const MixForward& mix, std::int64_t begin, std::int64_t end);
+void mixWeightGrad(const MixWeightGrad& mix, const PartialLayout& layout, std::int64_t beginChunk,
+                   std::int64_t endChunk);
+void mixGather(const MixGather& mix, std::int64_t begin, std::int64_t end);
+void normForward(const NormForward& norm, std::int64_t begin, std::int64_t end);
+void normBackward(const NormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
+void swigluForward(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
+void swigluBackward(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
+void rotary(const Rotary& rotation, std::int64_t begin, std::int64_t end);
+
+} // namespace residua::kernels::RESIDUA_ISA

@@ -25,4 +25,20 @@ void forRange(const Parallel& parallel, std::int64_t count, std::int64_t grain, 
         [](void* state, std::int64_t begin, std::int64_t end) { (*static_cast<Body*>(state))(begin, end); }, &body);
 }
 
+// Sums over tokens in two stages: each chunk of tokens has its own partial sums, which are then added in order. The
+// chunks depend on the number of tokens only, so the result does not depend on the threads.
+
+struct ChunkLayout {
+    std::int64_t chunkTokens;
+    std::int64_t chunks;
+    std::int64_t stride; ///< elements between the partial sums of two chunks
+};
+
+/// Returns the chunks of `tokens` tokens, with stride 0.
+[[nodiscard]] ChunkLayout chunksOf(std::int64_t tokens);
+
+/// Computes to[e] = Σ_chunk partial[chunk][offset + e] in the accumulator type of `type`.
+void sumChunks(DataType type, const void* partial, std::int64_t offset, const ChunkLayout& layout,
+               std::int64_t elements, void* to, const Parallel& parallel);
+
 } // namespace residua::kernels

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/sum_chunks.h"
-
 #include "kernels/cpu/parallel.h"
 
 #include <algorithm>

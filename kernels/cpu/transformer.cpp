@@ -3,7 +3,6 @@
 
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/parallel.h"
-#include "kernels/cpu/sum_chunks.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 
 #include <algorithm>
 

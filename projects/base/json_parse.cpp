@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/json_tree.h"
 
-#include "projects/base/json_checks.h"
-#include "projects/base/json_pointer.h"
 #include "projects/base/utf8.h"
 
 #include <nlohmann/json.hpp>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -66,5 +67,45 @@ struct JsonPlace {
     /// Formats the place as a JSON pointer. The root, whose pointer is empty, gives "document".
     [[nodiscard]] std::string text() const;
 };
+
+} // namespace residua::projects
+
+namespace residua {
+
+/// Checks of an external JSON text before it is parsed into any tree.
+
+inline constexpr int kDeepestJson = 64; ///< levels; far more than any document or configuration has
+
+/// The place where a text nests too deeply.
+struct DeepNesting {
+    std::size_t at = 0;  ///< the offset of the first bracket that is too deep
+    std::string message; ///< "is nested deeper than 64 levels"
+};
+
+/// Checks whether a JSON text nests deeper than `levels`. A recursive reader would exhaust its stack on such a text.
+[[nodiscard]] std::optional<DeepNesting> tooDeep(std::string_view text, int levels);
+
+/// Returns a key that occurs twice in an object's `keys`. Readers would silently use only one of its values.
+[[nodiscard]] std::optional<std::string_view> keyGivenTwice(std::vector<std::string_view> keys);
+
+} // namespace residua
+
+namespace residua::projects {
+
+/// Places in a JSON tree as JSON pointers (RFC 6901), such as "/training/learning_rate/peak".
+
+/// Escapes `key` as a token of a pointer: "a/b" becomes "a~1b".
+[[nodiscard]] std::string pointerToken(std::string_view key);
+
+/// Splits a pointer into its tokens and unescapes "~1" and "~0": "/data/a~1b" gives "data" and "a/b".
+[[nodiscard]] std::vector<std::string> tokensOf(std::string_view pointer);
+
+/// Returns the value at `pointer`; an empty pointer gives the tree itself. The error names the part of the pointer that
+/// was not found, and suggests a key.
+[[nodiscard]] Result<JsonValue*> valueAt(JsonValue& tree, std::string_view pointer);
+
+/// Sets the value at `pointer`. Adds the last key if the object lacks it; the reader of the tree checks later whether
+/// the key is allowed.
+[[nodiscard]] Status setValueAt(JsonValue& tree, std::string_view pointer, JsonValue fresh);
 
 } // namespace residua::projects

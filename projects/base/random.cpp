@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/random.h"
 
-#include "projects/base/fnv.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>

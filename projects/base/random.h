@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+namespace residua {
+
 /// Counter-based random numbers: each is a function of a seed, a stream and an index. A resumed run needs no saved
 /// state, and any part can be drawn in any order and thread. There are two generators because recorded runs depend on
 /// both: SplitMix64 draws data, fits and texts; Philox draws initial weights and the parts that a step leaves out.
 /// Their numbers must not change.
-namespace residua {
 
 // Conversions from bits, or from numbers in (0, 1).
 
@@ -106,5 +107,14 @@ private:
 
 /// Derives a key from a seed and a stream name (FNV-1a, then a finaliser). Different names give unrelated streams.
 [[nodiscard]] std::uint64_t streamKey(std::int64_t seed, std::string_view name);
+
+/// The initial value and the one-byte step of the 64-bit FNV-1a hash. It is fast and even, but collisions are easy to
+/// construct.
+inline constexpr std::uint64_t kFnvStart = 0xcbf29ce484222325;
+
+[[nodiscard]] constexpr std::uint64_t fnvStep(std::uint64_t hash, std::uint8_t byte)
+{
+    return (hash ^ std::uint64_t{byte}) * 0x100000001b3;
+}
 
 } // namespace residua

@@ -80,4 +80,10 @@ struct Done {
 
 using Status = Result<Done>;
 
+/// Combines functions into one overload set, for std::visit.
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+
 } // namespace residua

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+
+namespace residua {
 
 /// Numbers and lists as text, and suggestions for misspelt words.
-namespace residua {
 
 /// The shortest decimal that reads back to the same bits, without a trailing ".0".
 [[nodiscard]] std::string numberText(double value);
@@ -104,6 +108,17 @@ std::string_view nearest(std::string_view typed, const Candidates& candidates)
         }
     }
     return best;
+}
+
+/// Parses the whole of `text` as a number, with a full stop as the decimal separator in every locale. Returns nullopt
+/// for other text and for a number out of the type's range. An unsigned type accepts digits only.
+template <class Number>
+[[nodiscard]] std::optional<Number> numberFrom(std::string_view text)
+{
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
 }
 
 } // namespace residua

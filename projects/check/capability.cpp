@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/check/capability.h"
+#include "projects/check/validate.h"
 
 #include "projects/check/problems.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 
 #include "projects/check/problems.h"
 #include "projects/nodes/shape.h"

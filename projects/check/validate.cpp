@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
 
-#include "projects/check/capability.h"
 #include "projects/check/problems.h"
 #include "projects/model/text_forms.h"
 #include "projects/schema/fields.h"

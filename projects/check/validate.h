@@ -4,7 +4,10 @@
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::projects {
@@ -29,5 +32,33 @@ struct Problem {
 /// before it generates or reads data.
 [[nodiscard]] Status checkData(const Project& project);
 [[nodiscard]] bool hasErrors(const std::vector<Problem>& problems);
+
+/// The most layers, or halves of layers, that a mix reads. The mixing kernels also read the stack's input.
+inline constexpr std::int64_t kMostMixedLayers = 511;
+
+/// Returns an error for each part of the document that the engine cannot run yet. This is the only such list: remove a
+/// line when the engine supports it.
+[[nodiscard]] std::vector<Problem> unsupported(const Project& project);
+
+/// A document whose network is sound: validate() finds no error in its network, its wiring and the sizes of a step.
+/// Every wire has its ends, every port its shape, and all sizes are valid. Other parts may still have errors, so that
+/// the cost of a network is known before its data has a path. Code that needs a sound network takes this type. Only
+/// soundProject() makes it. It is an immutable snapshot that is cheap to copy.
+class SoundProject {
+public:
+    [[nodiscard]] const Project& operator*() const { return *m_project; }
+    [[nodiscard]] const Project* operator->() const { return m_project.get(); }
+
+private:
+    friend Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
+    explicit SoundProject(std::shared_ptr<const Project> project) : m_project(std::move(project)) {}
+
+    std::shared_ptr<const Project> m_project;
+};
+
+/// Returns the document, or the first error that prevents it from being sound. A snapshot is shared and not copied; it
+/// must not be null.
+[[nodiscard]] Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
+[[nodiscard]] Result<SoundProject> soundProject(Project project);
 
 } // namespace residua::projects

@@ -4,7 +4,7 @@
 
 #include "projects/base/text.h"
 #include "projects/model/text_forms.h"
-#include "projects/nodes/mlp_parts.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schedule/kept_parts.h"
 

@@ -4,7 +4,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
 #include "projects/model/text_forms.h"
-#include "projects/nodes/graphs_as_run.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

@@ -2,19 +2,30 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/commands/document_change.h"
+#include "projects/commands/selection.h"
+#include "projects/edit/edit.h"
 #include "projects/graphs/node_places.h"
+#include "projects/model/data_source.h"
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// The result of a command on a document.
+struct DocumentChange {
+    Edit edit;
+    std::optional<Selection> selection = {}; ///< the selection after the edit; nullopt: unchanged
+};
 
 // The commands that menus, keys, the outline and the canvases run on the selection. A command is a function of the
 // document and the selection. The error gives the reason why it has no effect. If the selection names a graph, the
 // command applies to its nodes and wires (partOfGraph), otherwise to layers and shortcuts (partOfStack). `seen` is the
 // view of that graph.
-namespace residua::projects {
 
 /// Removes nodes and wires from their graph, or prunes shortcuts, or removes layers if no shortcut is selected. In a
 /// running sum no shortcut can be pruned, because it is drawn as a stream.
@@ -43,5 +54,15 @@ namespace residua::projects {
 
 /// Removes every group that contains a selected layer. Groups are named by typing (typing.h).
 [[nodiscard]] Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection);
+
+/// Returns the edit that makes `tokeniser` the tokeniser of the project's text. Returns an error if its data is not
+/// text.
+[[nodiscard]] Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser);
+
+/// Returns the edit that adds a text at each path to the document's mixture, with the mean of the existing weights, or
+/// 1. The document's data must be `mixture`.
+[[nodiscard]] Edit addMixtureParts(const MixtureData& mixture, const std::vector<std::string>& paths);
+/// Returns the edit that removes the part at `index`.
+[[nodiscard]] Edit removeMixturePart(const MixtureData& mixture, std::size_t index);
 
 } // namespace residua::projects

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/cures.h"
 
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 #include "projects/graphs/graph_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"

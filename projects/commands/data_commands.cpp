@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/data_commands.h"
+#include "projects/commands/commands.h"
 
-#include "projects/edit/field_edit.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/edit/edit.h"
+#include "projects/model/data_source.h"
 
 #include <string>
 #include <utility>

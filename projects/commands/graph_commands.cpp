@@ -2,7 +2,7 @@
 #include "projects/commands/graph_commands.h"
 
 #include "projects/base/text.h"
-#include "projects/file/block_file.h"
+#include "projects/file/store.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/commands/document_change.h"
+#include "projects/commands/commands.h"
 #include "projects/graphs/graph_edits.h"
 #include "projects/graphs/node_places.h"
-#include "projects/graphs/node_search.h"
 
 #include <map>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/mixture_edits.h"
+#include "projects/commands/commands.h"
 
 #include "projects/schema/describe_data.h"
 #include "projects/schema/json_write.h"

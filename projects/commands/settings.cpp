@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/settings.h"
 
-#include "projects/base/json_pointer.h"
+#include "projects/base/json_tree.h"
 #include "projects/schema/describe_project.h"
 #include "projects/schema/json_write.h"
 

@@ -3,14 +3,13 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
-#include "projects/graphs/node_search.h"
-#include "projects/layers/block_edits.h"
+#include "projects/graphs/node_places.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/layers/shortcut_cost.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/shortcut_text.h"
+#include "projects/model/text_forms.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>

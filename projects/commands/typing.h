@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/commands/document_change.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/edit/edit.h"
 

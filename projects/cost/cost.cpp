@@ -8,7 +8,7 @@
 #include "projects/model/places.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/graphs_as_run.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 #include "projects/model/graph.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
 
-#include "projects/nodes/mlp_parts.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <algorithm>

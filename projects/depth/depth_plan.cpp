@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_plan.h"
 
-#include "projects/depth/start_law.h"
+#include "projects/depth/stream_start.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 // Solves for the weights that give the sums of an unrolled depth.
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
-#include "projects/depth/depth_walk.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/text_forms.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/depth/start_law.h"
+#include "projects/depth/stream_start.h"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/unrolled_depth.h"
 
-#include "projects/depth/depth_walk.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>

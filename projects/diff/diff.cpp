@@ -3,7 +3,6 @@
 
 #include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
-#include "projects/diff/wiring_name.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>

@@ -43,4 +43,11 @@ struct Change {
 /// (wiringName), then blocks and the like, then fields. Empty if only a name, a description or sweeps differ.
 [[nodiscard]] std::vector<std::string> differingWords(const Project& a, const Project& b);
 
+/// Describes a network's wiring briefly: a preset's title, "GRN-v1"; with added shortcuts, "No shortcuts + 1:4"; or
+/// with other differences from the preset, "custom from ANCRe, ingoing, 3 pruned". Returns "custom" if no preset has
+/// the topology's name.
+[[nodiscard]] std::string wiringName(const Topology& topology, const Network& network);
+/// True if a preset has this title.
+[[nodiscard]] bool isPresetTitle(const std::string& title, const Network& network);
+
 } // namespace residua::projects

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/diff/wiring_name.h"
+#include "projects/diff/diff.h"
 
 #include "projects/base/text.h"
-#include "projects/diff/diff.h"
 #include "projects/model/text_forms.h"
 
 #include <algorithm>

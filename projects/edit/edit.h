@@ -4,11 +4,13 @@
 #include "projects/base/result.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
+#include "projects/schema/fields.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -138,5 +140,10 @@ struct Document {
 
 /// Returns the title for menus: "Add shortcut 3:7".
 [[nodiscard]] std::string titleOf(const Edit& edit);
+
+/// Returns the edit that sets the field at `pointer`, even out of its range. Returns an error if there is no such
+/// field, if the value is not of its type, or if it is a field of a graph, which has edits of its own. Setting the
+/// full-model phase of a schedule with stages moves their borders too (withFullModelSteps).
+[[nodiscard]] Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const FieldScalar& value);
 
 } // namespace residua::projects

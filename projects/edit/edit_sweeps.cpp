@@ -3,7 +3,7 @@
 #include "projects/edit/edit_apply.h"
 
 #include "projects/base/json_tree.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 
-#include "projects/base/json_pointer.h"
+#include "projects/base/json_tree.h"
 #include "projects/edit/edit_apply.h"
 #include "projects/schedule/stage_schedule.h"
 

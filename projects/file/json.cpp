@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/file/json.h"
 
-#include "projects/file/block_file.h"
-#include "projects/file/json_document.h"
+#include "projects/file/store.h"
 #include "projects/schema/json_read.h"
 #include "projects/schema/json_write.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/base/json_pointer.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
-#include "projects/file/json_document.h"
+#include "projects/file/json.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/json_write.h"
 

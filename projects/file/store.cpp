@@ -3,7 +3,6 @@
 
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
-#include "projects/file/json_document.h"
 
 #include <cerrno>
 #include <chrono>

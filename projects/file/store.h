@@ -3,9 +3,12 @@
 
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
+#include "projects/model/project.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace residua::projects {
@@ -27,5 +30,18 @@ inline constexpr const char* kJournalFile = ".autosave.json";
 /// Returns the journal's document if there is one and it differs from the saved document.
 [[nodiscard]] Result<std::optional<Document>> readJournal(const std::filesystem::path& directory);
 [[nodiscard]] Status removeJournal(const std::filesystem::path& directory);
+
+/// A single block with its node positions: an entry of a personal library, or nodes on the clipboard.
+struct BlockFile {
+    Block block;
+    std::map<NodeId, Position> positions;
+
+    bool operator==(const BlockFile&) const = default;
+};
+
+/// Formats the block by the rules of json.h.
+[[nodiscard]] std::string toJson(const BlockFile& file);
+/// Parses a block. Errors are as in projectFromJson().
+[[nodiscard]] Result<BlockFile> blockFromJson(std::string_view text);
 
 } // namespace residua::projects

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/edit/edit.h"
-#include "projects/file/block_file.h"
+#include "projects/file/store.h"
 #include "projects/nodes/shape.h"
 
 #include <map>

@@ -2,14 +2,18 @@
 #pragma once
 
 #include "projects/edit/edit.h"
+#include "projects/model/graph.h"
 #include "projects/nodes/shape.h"
 
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-// The positions of a graph's nodes, in canvas units; y grows downwards.
 namespace residua::projects {
+
+// The positions of a graph's nodes, in canvas units; y grows downwards.
 
 struct Box {
     double left = 0;
@@ -63,5 +67,21 @@ struct GraphView {
 /// The edges and lines along which nodes can be aligned.
 enum class Alignment { Left, Centre, Right, Top, Middle, Bottom };
 [[nodiscard]] std::map<NodeId, Position> aligned(const std::map<NodeId, Box>& nodes, Alignment alignment);
+
+/// A search result: a node of a kind, one of its choices ("relu"), or an expression node with the text as its formula.
+struct NodeOffer {
+    std::string kind;
+    std::string title;
+    std::string summary;
+    std::map<std::string, ParamValue> params = {};
+};
+
+/// Returns `text` with its ASCII letters in lower case, as typed texts are compared.
+[[nodiscard]] std::string lower(std::string_view text);
+
+/// Returns the nodes that a typed text can stand for. An empty text gives all kinds, other text the kinds whose title,
+/// key, category or summary contains every word, with titles that begin with it first. A text that is a formula with at
+/// least one name also gives an expression node.
+[[nodiscard]] std::vector<NodeOffer> offersFor(std::string_view text);
 
 } // namespace residua::projects

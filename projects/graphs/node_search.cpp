@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/graphs/node_search.h"
+#include "projects/graphs/node_places.h"
 
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"

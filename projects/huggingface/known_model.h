@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
+#include "projects/check/validate.h"
+#include "projects/model/project.h"
 #include "projects/nodes/attention_options.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
 
 /// Models in the format of the package transformers: the config.json of a folder, the corresponding network of this
 /// program, and the names of the tensors. Import and export use the same table of architectures, model_kinds.h.
-namespace residua::projects {
 
 /// The pictures of a vision transformer.
 struct PictureSizes {
@@ -48,5 +55,41 @@ struct KnownModel {
 
     bool operator==(const KnownModel&) const = default;
 };
+
+/// Returns the length of the sequences that projectOf() trains on.
+[[nodiscard]] std::int64_t trainedLength(const KnownModel& model);
+/// Returns a project that continues training from given weights. Its network is a stack of one block, or of two if only
+/// later layers have a window. It reads the padding mask and the segments if the examples of the source have them.
+[[nodiscard]] Project projectOf(const KnownModel& model, const std::string& name, const Source& source);
+
+/// The model that a network corresponds to.
+struct FoundModel {
+    KnownModel model;
+    /// Maps the prefix of each node's parameters in the network of projectOf(model) to their prefix in the project.
+    std::map<std::string, std::string> names;
+
+    /// Returns the project's name of a parameter of projectOf(model)'s network.
+    [[nodiscard]] std::string parameter(const std::string& ofModel) const;
+};
+/// Finds the model of the project's network. The error gives the reason why no architecture matches. Parts that act
+/// only in training, such as dropout, are ignored. Several architectures may describe one network: a Mistral without a
+/// window is also a Llama. `preferred`, a model type, has priority.
+[[nodiscard]] Result<FoundModel> knownModelOf(const SoundProject& project, std::string_view preferred = {});
+
+/// The contents of a config.json, with notes for the user.
+struct ReadModel {
+    KnownModel model;
+    std::vector<std::string> notes; ///< settings that are not imported
+};
+/// Reads a config.json. `place` is the file's name in errors. Returns an error that names the key if the architecture
+/// or an option is not supported.
+[[nodiscard]] Result<ReadModel> readModel(std::string_view config, const std::string& place);
+
+/// Returns a config.json for the model. `original` is the file that the model came with, or empty. It provides the
+/// keys that this program does not use, such as the tokens that begin and end a text. `dtype` is "float32", "bfloat16"
+/// etc.
+[[nodiscard]] std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype);
+/// Returns the "model_type" of a config.json; empty if it has none.
+[[nodiscard]] std::string modelTypeIn(std::string_view config);
 
 } // namespace residua::projects

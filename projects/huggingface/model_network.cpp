@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Builds a model from this program's nodes. The table of tensors (model_kinds.cpp) uses their names.
-#include "projects/huggingface/model_network.h"
+#include "projects/huggingface/known_model.h"
 
 #include "projects/huggingface/model_kinds.h"
 #include "projects/library/presets.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finds the model that a project's network corresponds to. Its numbers are read from the nodes. The network that each
 // architecture builds from them is compared with the project's, node by node from the output back.
-#include "projects/huggingface/model_of.h"
+#include "projects/huggingface/known_model.h"
 
 #include "projects/huggingface/config_words.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_network.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/resolved_graph.h"

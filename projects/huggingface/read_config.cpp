@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Converts config.json to a KnownModel. Keys that do not matter here are listed by name; other unread keys give a note.
-#include "projects/huggingface/read_config.h"
+#include "projects/huggingface/known_model.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"

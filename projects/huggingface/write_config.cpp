@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a KnownModel as config.json for all versions of transformers that know its architecture.
-#include "projects/huggingface/write_config.h"
+#include "projects/huggingface/known_model.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/huggingface/config_words.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/layers/block_edits.h"
-
 #include "projects/layers/layer_edits.h"
+
 #include "projects/library/presets.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/edit/edit.h"
+#include "projects/file/store.h"
 #include "projects/model/project.h"
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 #include <string>
 #include <vector>
 
-// Edits of whole layers. Shortcuts, groups and always-kept layers after the place are renumbered with their layers.
 namespace residua::projects {
+
+// Edits of whole layers. Shortcuts, groups and always-kept layers after the place are renumbered with their layers.
 
 /// Layers of a stack with the shortcuts between them, to be inserted elsewhere; or only shortcuts.
 struct StackFragment {
@@ -57,5 +59,19 @@ struct StackFragment {
 
 /// Returns `name`, or "name2" and so on if the network has a block with that name.
 [[nodiscard]] std::string freeBlockName(const Network& network, const std::string& name);
+
+// Edits that add blocks to a project: from a preset, a library, or the block canvas.
+
+/// Returns the preset's block under the preset's name; nullopt if there is no such preset.
+[[nodiscard]] std::optional<Block> presetBlock(const std::string& name);
+
+/// Makes `layers` (1..depth) of a block; the edit's title calls it `title`. Uses the project's copy of the block if it
+/// has an unmodified one, else adds the block under a free name. Removes blocks of presets that no layer uses any more.
+[[nodiscard]] Edit makeLayersOf(const Network& network, const std::vector<std::int64_t>& layers, BlockFile block,
+                                const std::string& title);
+
+/// Adds the block with the positions of its nodes under its name, or replaces the block with this name. If `layer` is
+/// given, that layer is made of it.
+[[nodiscard]] Edit saveBlockEdit(const Network& network, const BlockFile& block, std::optional<std::int64_t> layer);
 
 } // namespace residua::projects

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"

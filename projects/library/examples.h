@@ -19,4 +19,18 @@ struct Example {
 [[nodiscard]] const std::vector<Example>& examples();
 [[nodiscard]] const Example* findExample(const std::string& name);
 
+/// A network and its training at the size of a paper. The data do not ship with the program: a person names them.
+struct Recipe {
+    std::string name; ///< stable key for --recipe
+    std::string title;
+    std::string summary;  ///< one line
+    Project project;      ///< under the plain residual, with data of the right kind and an empty path
+    std::string topology; ///< the preset that the paper is about
+    std::string schedule; ///< for scheduleFrom(); empty: every step trains all layers
+};
+/// Returns the recipes in display order. Immutable; any thread.
+[[nodiscard]] const std::vector<Recipe>& recipes();
+/// Returns null for an unknown name.
+[[nodiscard]] const Recipe* findRecipe(const std::string& name);
+
 } // namespace residua::projects

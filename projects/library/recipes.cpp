@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/library/recipes.h"
-
 #include "projects/library/examples.h"
+
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"

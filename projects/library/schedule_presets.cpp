@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/schedule_presets.h"
 
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"

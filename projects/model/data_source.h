@@ -187,4 +187,8 @@ inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
 /// reasonable time. Uses the numbers alone, before anything is generated. Returns Done for files.
 [[nodiscard]] Status checkGeneratedSize(const DataSource& data);
 
+/// Returns the tokeniser of a text source; null for other sources.
+[[nodiscard]] const Tokeniser* tokeniserOf(const Source& source);
+[[nodiscard]] Tokeniser* tokeniserOf(Source& source);
+
 } // namespace residua::projects

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/graph_pointer.h"
 
-#include "projects/base/json_pointer.h"
-#include "projects/base/number_from.h"
+#include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"
 

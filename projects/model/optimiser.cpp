@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/optimiser.h"
 
-#include "projects/base/overloaded.h"
+#include "projects/base/result.h"
 #include "projects/model/parameter_name.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 
 #include <variant>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/nodes/mlp_parts.h"
+#include "projects/nodes/ffn_site.h"
 
 #include <algorithm>
 #include <optional>

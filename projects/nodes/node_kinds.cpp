@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/node_kinds.h"
 
-#include "projects/base/number_from.h"
 #include "projects/base/real.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parameters of nodes: their values in a network, and how they are read.
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"

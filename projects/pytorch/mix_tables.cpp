@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a depth mix, and its parameters.
 #include "projects/base/text.h"
-#include "projects/depth/start_law.h"
+#include "projects/depth/stream_start.h"
 #include "projects/pytorch/mix_writer.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/graphs_as_run.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"

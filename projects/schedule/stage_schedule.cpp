@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schedule/stage_schedule.h"
 
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 #include "projects/model/text_forms.h"
 #include "projects/schedule/kept_parts.h"
 

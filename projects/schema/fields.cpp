@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/fields.h"
 
-#include "projects/base/json_pointer.h"
+#include "projects/base/json_tree.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/describe_project.h"
 

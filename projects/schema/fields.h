@@ -94,4 +94,8 @@ struct FieldEntry {
 /// selects, "/training/optimiser".
 [[nodiscard]] std::string wholeOf(const FieldEntry& entry);
 
+/// Returns the help page of all fields of a project in Markdown, made from the schema: pointer, unit, range, choices,
+/// default and the papers' value.
+[[nodiscard]] std::string fieldReference();
+
 } // namespace residua::projects

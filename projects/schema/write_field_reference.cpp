@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the help page of the fields to the given file. Run by the build.
-#include "projects/schema/field_reference.h"
+#include "projects/schema/fields.h"
 
 #include <fstream>
 

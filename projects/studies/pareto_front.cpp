@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/studies/pareto_front.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <algorithm>
 #include <cmath>

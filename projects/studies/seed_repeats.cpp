@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/studies/seed_repeats.h"
+#include "projects/studies/sweep_grid.h"
 
 #include "projects/file/json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/studies/sweep_edits.h"
+#include "projects/studies/sweep_grid.h"
 
 #include "projects/base/free_name.h"
 

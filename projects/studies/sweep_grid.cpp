@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/sweep_grid.h"
 
-#include "projects/base/json_pointer.h"
-#include "projects/base/number_from.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
-#include "projects/file/json_document.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/shortcut_text.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schedule/stage_schedule.h"

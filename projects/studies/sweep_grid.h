@@ -3,11 +3,14 @@
 
 #include "projects/base/result.h"
 #include "projects/cost/cost.h"
+#include "projects/model/objective.h"
 #include "projects/model/project.h"
+#include "projects/model/sweep.h"
 #include "projects/studies/membership.h"
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,5 +74,36 @@ struct SweepPart {
 /// Returns the FLOP of all of a project's steps with the whole network: the cost of one token or sample times their
 /// number.
 [[nodiscard]] double trainingFlops(const Project& project, const Cost& perUnit);
+
+/// The cost of a run and the value that it is judged by.
+struct CostAndValue {
+    double cost = 0;
+    double value = 0; ///< NaN if unknown
+};
+/// Returns the indices of the runs on the Pareto front: no other run is at most as expensive with a better
+/// value, or cheaper with the same value. Sorted by cost.
+[[nodiscard]] std::vector<std::size_t> paretoFront(std::span<const CostAndValue> runs, const Judge& judge = {});
+
+/// Runs that differ only in their seeds repeat one experiment. Their losses are averaged, and their curves are shown as
+/// one band.
+
+/// True if the pointer refers to one of the seeds, or to all of them.
+[[nodiscard]] bool isSeedField(std::string_view pointer);
+
+/// Returns a text that is equal exactly for projects that repeat one experiment: the document without its seeds, name,
+/// description and sweeps.
+[[nodiscard]] std::string textApartFromSeeds(Project project);
+
+/// Edits of the sweeps of a document. SetSweeps (edit.h) stores the result. Pure functions; any thread.
+
+/// Replaces the first sweep called `name` by `sweep`, or appends it if there is none.
+[[nodiscard]] std::vector<Sweep> withSweep(std::vector<Sweep> sweeps, const std::string& name, Sweep sweep);
+/// Appends a sweep over `axes` with a free name.
+[[nodiscard]] std::vector<Sweep> withNewSweep(std::vector<Sweep> sweeps, std::vector<SweepAxis> axes);
+/// Removes the sweeps called `name`.
+[[nodiscard]] std::vector<Sweep> withoutSweep(std::vector<Sweep> sweeps, const std::string& name);
+/// Replaces the axis over the same field by `axis`, or appends it. Returns nullopt if there are kMaxSweepAxes other
+/// axes.
+[[nodiscard]] std::optional<Sweep> withAxis(Sweep sweep, const SweepAxis& axis);
 
 } // namespace residua::projects

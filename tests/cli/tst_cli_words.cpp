@@ -2,7 +2,7 @@
 // The words of a command line, and what the program says of itself and of the methods: all that needs no project.
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/terminal/help_text.h"
+#include "app/cli/terminal/terminal_text.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
 #include "app/cli/arguments/help.h"
-#include "app/cli/arguments/man_page.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/progress_bar.h"
 #include "app/cli/runs/time_limit.h"
-#include "app/cli/terminal/environment_variables.h"
-#include "app/cli/terminal/scratch_directory.h"
+#include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "tests/support/test_program.h"
 

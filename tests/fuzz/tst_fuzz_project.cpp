@@ -14,7 +14,6 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/diff/diff.h"
 #include "projects/file/json.h"
-#include "projects/file/json_document.h"
 #include "projects/layers/shortcut_cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Damaged stores: whatever is in them, the run is read, drawn, compared and reported, or refused, without a crash,
 // without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
-#include "app/report/comparison.h"
 #include "app/report/report.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"

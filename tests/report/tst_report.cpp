@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_harness.h"
 
-#include "app/report/comparison.h"
 #include "app/report/html_text.h"
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
-#include "engine/runs/gap_record.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"

@@ -2,7 +2,6 @@
 // What a run has recorded over its steps: stages, FLOP, layers and degrees.
 #include "report_harness.h"
 
-#include "app/report/comparison.h"
 #include "app/report/loss_figures.h"
 #include "app/report/report.h"
 #include "engine/api/matrix_name.h"

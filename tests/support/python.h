@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/host/python_command.h"
+#include "engine/host/machine.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/random_document.h"
 
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 #include "projects/schema/json_write.h"
 #include "tests/support/draws.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
-#include "visualizers/heatmap/cell_labels.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"

@@ -3,8 +3,8 @@
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "tests/visualizers/legend_of.h"
-#include "visualizers/plot/distinct_names.h"
 #include "visualizers/plot/reading_table.h"
+#include "visualizers/plot/series.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/metrics_view.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
-#include "visualizers/heatmap/distance_weights.h"
+#include "visualizers/heatmap/distance_plot.h"
 #include "visualizers/runs/seed_band.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/heatmap/cell_labels.h"
+#include "visualizers/heatmap/heatmap_grid.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/heatmap/distance_weights.h"
+#include "visualizers/heatmap/distance_plot.h"
 
 #include <algorithm>
 #include <cmath>

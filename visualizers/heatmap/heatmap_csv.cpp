@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/heatmap/heatmap_csv.h"
+#include "visualizers/heatmap/heatmap_frames.h"
 
-#include "visualizers/heatmap/distance_weights.h"
+#include "visualizers/heatmap/distance_plot.h"
 
 #include <cmath>
 

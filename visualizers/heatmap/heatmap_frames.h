@@ -5,6 +5,9 @@
 #include "engine/api/values.h"
 #include "projects/depth/weight_scale.h"
 #include "projects/model/topology.h"
+#include "visualizers/plot/series.h"
+
+#include <QString>
 
 #include <cstddef>
 #include <cstdint>
@@ -102,5 +105,20 @@ private:
     std::int64_t m_pinned = 0;
     std::optional<projects::Wiring> m_wiring;
 };
+
+enum class HeatmapTable { Cells, Distances };
+
+/// The origin of a heatmap's numbers.
+struct HeatmapSource {
+    QString run;
+    QString port;
+    engine::MatrixName series;
+    CellValue value{};
+    HeatmapTable table{};
+};
+
+/// Returns the cells of every step as CSV: run, port and step before each cell, or before each distance with the median
+/// and 90th percentile of its weights.
+[[nodiscard]] CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source);
 
 } // namespace residua::visualizers

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_grid.h"
 
-#include "visualizers/heatmap/cell_labels.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
 

@@ -3,7 +3,7 @@
 
 #include "visualizers/heatmap/distance_plot.h"
 #include "visualizers/heatmap/heatmap_controls.h"
-#include "visualizers/heatmap/heatmap_csv.h"
+#include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/shown_matrices.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/pareto_view.h"
 
-#include "projects/studies/pareto_front.h"
+#include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
 #include "visualizers/plot/control_rows.h"

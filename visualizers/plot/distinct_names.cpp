@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/plot/distinct_names.h"
+#include "visualizers/plot/series.h"
 
 #include <QSet>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "visualizers/plot/csv_text.h"
+#include "visualizers/plot/series.h"
 
 #include <QSize>
 #include <QString>

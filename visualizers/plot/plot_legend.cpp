@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_legend.h"
 
-#include "visualizers/plot/distinct_names.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/series.h"
 
 #include <QHelpEvent>
 #include <QToolTip>

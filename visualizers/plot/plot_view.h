@@ -3,8 +3,8 @@
 
 #include "projects/base/result.h"
 #include "resources/colours.h"
-#include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/export_dialog.h"
+#include "visualizers/plot/series.h"
 
 #include <QFuture>
 #include <QString>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/reading_table.h"
 
-#include "visualizers/plot/distinct_names.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/plot/series.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,8 +4,14 @@
 #include "resources/curve.h"
 #include "resources/moving_average.h"
 
+#include <QFontMetrics>
+#include <QString>
+#include <QStringList>
+#include <QTextStream>
+
 #include <array>
 #include <cstddef>
+#include <functional>
 
 namespace residua::visualizers {
 
@@ -50,5 +56,24 @@ private:
     MovingAverage m_average;
     std::size_t m_averaged = 0; ///< number of points in the average
 };
+
+/// Writes the numbers of a plot with a header line. It owns its data, so that another thread can run it while the plot
+/// changes.
+using CsvText = std::function<void(QTextStream&)>;
+
+/// Returns the text as a quoted CSV field.
+[[nodiscard]] inline QString csvQuoted(QString text)
+{
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
+}
+
+/// Shortens names that are wider than `width` pixels such that different names stay different: it cuts the parts that
+/// all of them begin with, else the middle, the start or the end, whichever tells all of them apart, or else what they
+/// have in common at the start. Names that fit stay whole.
+[[nodiscard]] QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics, int width);
+
+/// Returns the common beginning of the names of several runs, without separators at its end; the first name if there is
+/// none.
+[[nodiscard]] QString commonName(const QStringList& names);
 
 } // namespace residua::visualizers

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/series.h"
 
 #include <vector>

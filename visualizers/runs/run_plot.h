@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/results/stages.h"
-#include "visualizers/plot/csv_text.h"
 #include "visualizers/plot/curve_plot.h"
+#include "visualizers/plot/series.h"
 #include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/bound_lines.h"
 #include "visualizers/runs/run_curves.h"

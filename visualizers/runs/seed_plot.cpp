@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/seed_plot.h"
 
-#include "visualizers/plot/distinct_names.h"
+#include "visualizers/plot/series.h"
 
 #include <QCoreApplication>
 #include <QStringList>

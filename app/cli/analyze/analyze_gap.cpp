@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/analyze/analyze_gap.h"
+#include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
-#include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/result_file.h"
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/results/gap_summary.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/analyze/analyze_stability.h"
+#include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/run_argument.h"
-#include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/result_file.h"
 #include "app/report/svg_plot.h"

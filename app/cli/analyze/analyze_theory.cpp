@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/analyze/analyze_theory.h"
+#include "app/cli/analyze/analyze.h"
 
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/result_file.h"
 #include "app/report/low_rank_theory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/analyze/low_rank_figures.h"
+#include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/terminal/result_file.h"

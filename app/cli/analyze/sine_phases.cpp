@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/analyze/sine_phases.h"
+#include "app/cli/analyze/analyze.h"
 
 #include "app/cli/terminal/result_file.h"
 #include "app/report/svg_plot.h"

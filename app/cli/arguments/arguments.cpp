@@ -2,7 +2,6 @@
 #include "app/cli/arguments/arguments.h"
 
 #include "app/cli/terminal/terminal_text.h"
-#include "projects/base/number_from.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

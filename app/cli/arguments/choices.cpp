@@ -3,7 +3,6 @@
 
 #include "engine/api/export_format.h"
 #include "projects/library/examples.h"
-#include "projects/library/recipes.h"
 #include "projects/schema/fields.h"
 #include "resources/help.h"
 

@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "projects/base/number_from.h"
+#include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
 

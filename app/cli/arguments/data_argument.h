@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::cli {
@@ -30,5 +31,9 @@ namespace residua::cli {
 [[nodiscard]] std::string storedPath(const std::string& typed, const std::filesystem::path& project);
 /// Prints how the files of each path are read, and returns this with the notes as a JSON value.
 nlohmann::json showReadings(const std::vector<engine::DataReading>& readings, const Console& console);
+
+/// Returns an option --name for the number at `pointer` of the schema ("/network/stack/N/repeat"), with its range. An
+/// open end is treated as closed. `value` is the name of the value in the help.
+[[nodiscard]] OptionSpec fieldOption(std::string_view pointer, std::string name, std::string value, std::string help);
 
 } // namespace residua::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 
 #include "projects/schema/fields.h"
 

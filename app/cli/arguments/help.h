@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::cli {
@@ -29,5 +31,17 @@ inline constexpr const char* kSignalsHelp =
 /// Return the same content as JSON.
 [[nodiscard]] nlohmann::json overviewJson(const std::vector<Command>& commands);
 [[nodiscard]] nlohmann::json explanationJson(const Command& command);
+
+/// Return manual pages of section 1 in man(7), made from the table that --help prints: of the program, and of one
+/// command.
+[[nodiscard]] std::string manPage(const std::vector<Command>& commands);
+[[nodiscard]] std::string manPage(const Command& command);
+
+enum class Shell { Bash, Zsh, Fish };
+[[nodiscard]] std::optional<Shell> shellFrom(std::string_view name);
+
+/// Returns a script for the shell that completes commands, options and their values (examples, topologies, help topics,
+/// fields, devices, files). It is made from the table that --help prints.
+[[nodiscard]] std::string completionScript(Shell shell, const std::vector<Command>& commands);
 
 } // namespace residua::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/low_rank_arguments.h"
 
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 #include "projects/base/text.h"
 #include "projects/schema/fields.h"
 #include "projects/schema/method_keys.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/man_page.h"
-
 #include "app/cli/arguments/help.h"
-#include "app/cli/terminal/environment_variables.h"
+
+#include "app/cli/terminal/terminal_text.h"
 
 #include <cctype>
 

@@ -3,7 +3,6 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/terminal/console.h"
-#include "app/cli/terminal/exit_codes.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/shell_completion.h"
+#include "app/cli/arguments/help.h"
 
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/arguments/command.h"
-#include "app/cli/terminal/exit_codes.h"
+#include "app/cli/arguments/arguments.h"
+#include "app/cli/terminal/console.h"
 
 #include <span>
 #include <string>

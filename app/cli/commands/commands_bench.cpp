@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
-#include "app/cli/terminal/scratch_directory.h"
+#include "app/cli/terminal/process.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/example_schema.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/terminal/help_text.h"
+#include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
 #include "resources/help.h"
 

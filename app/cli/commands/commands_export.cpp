@@ -3,7 +3,6 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "projects/base/text.h"
 #include "projects/huggingface/model_kinds.h"

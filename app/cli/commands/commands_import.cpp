@@ -4,7 +4,6 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/computing.h"
 #include "app/cli/runs/engine_client.h"
 #include "engine/api/split.h"
 #include "engine/results/loss_measures.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
 #include "app/cli/arguments/data_argument.h"
-#include "app/cli/arguments/field_option.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
@@ -11,8 +10,7 @@
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
-#include "projects/library/recipes.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
 
 #include <nlohmann/json.hpp>

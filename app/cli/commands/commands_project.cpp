@@ -3,7 +3,7 @@
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/result_file.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"

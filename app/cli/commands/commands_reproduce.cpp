@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "projects/base/text.h"
 #include "resources/reproductions.h"
 

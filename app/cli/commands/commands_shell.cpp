@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/man_page.h"
-#include "app/cli/arguments/shell_completion.h"
+#include "app/cli/arguments/help.h"
 #include "app/cli/commands/commands.h"
 #include "projects/base/whole_file.h"
 

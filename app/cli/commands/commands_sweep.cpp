@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/choices.h"
-#include "app/cli/arguments/field_option.h"
+#include "app/cli/arguments/data_argument.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/sweep/sweep_jobs.h"
 #include "app/cli/sweep/sweep_plan.h"
-#include "app/cli/sweep/sweep_tables.h"
 #include "app/cli/sweep/sweep_training.h"
 #include "app/cli/terminal/terminal_text.h"
 

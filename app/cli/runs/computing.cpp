@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
 
 #include "engine/results/engine_places.h"
 

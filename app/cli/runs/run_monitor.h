@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/runs/computing.h"
+#include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "engine/api/session.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/sweep/sweep_jobs.h"
+#include "app/cli/sweep/sweep_training.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

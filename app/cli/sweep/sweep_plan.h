@@ -3,6 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/terminal/console.h"
 #include "engine/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -48,5 +49,17 @@ void lookAgain(SweepPlan& plan);
 void compareData(SweepPlan& plan);
 /// Returns the status of a member in one or two words, and a note if it has other data.
 [[nodiscard]] std::string statusText(const Planned& planned);
+
+/// Prints the grid: each member's cost, the reason why it cannot be trained, and its progress.
+void showGrid(const SweepPlan& plan, const Console& console);
+
+/// Prints the grid with the losses of the finished members, the front among those, and the remaining work.
+void showOutcome(const SweepPlan& plan, const Console& console);
+
+/// Prints the grid as one JSON value; nothing in text mode.
+void showJson(const SweepPlan& plan, const Console& console);
+
+/// Returns a text such as "9 of 14 members are finished, 2 are training, 3 are not begun".
+[[nodiscard]] std::string summaryOf(const SweepPlan& plan);
 
 } // namespace residua::cli

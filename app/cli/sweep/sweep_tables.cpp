@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/sweep/sweep_tables.h"
+#include "app/cli/sweep/sweep_plan.h"
 #include "engine/api/metric_traits.h"
 #include "projects/base/text.h"
-#include "projects/studies/pareto_front.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/terminal/exit_codes.h"
+#include "app/cli/terminal/console.h"
 
 namespace residua::cli {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/terminal/help_text.h"
-
 #include "app/cli/terminal/terminal_text.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal/process.h"
 
-#include "app/cli/terminal/exit_codes.h"
+#include "app/cli/terminal/console.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/result.h"
+#include "projects/base/scratch_folder.h"
+
+#include <string>
+
 namespace residua::cli {
 
 /// Sets up the process. Must be called first. Opens the standard descriptors, so that no file of a run gets the number
@@ -23,5 +28,9 @@ public:
 
     [[nodiscard]] bool interrupted() const;
 };
+
+/// Makes a folder among the system's temporary files. `prefix` names its purpose: "residua-bench-". The error names
+/// TMPDIR if that is the cause.
+[[nodiscard]] Result<ScratchFolder> scratchDirectory(const std::string& prefix);
 
 } // namespace residua::cli

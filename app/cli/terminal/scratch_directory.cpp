@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/terminal/scratch_directory.h"
+#include "app/cli/terminal/process.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,18 @@ enum class LineEnds { Keep, Escape };
 [[nodiscard]] std::string shellQuoted(std::string_view text);
 /// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
 [[nodiscard]] std::string shellWord(std::string_view text);
+
+/// An environment variable that the program reads, and the effect of its values.
+struct EnvironmentVariable {
+    const char* name = "";
+    std::string meaning;
+};
+
+/// Returns all variables RESIDUA_… of the program and the window, which `residua-cli --help` and its manual page list.
+[[nodiscard]] std::span<const EnvironmentVariable> environmentVariables();
+
+/// Formats a help page's Markdown for a terminal of `width` columns: plain headings, text wrapped and indented by two,
+/// unchanged code, tables in columns whose last one wraps, and the words of links and emphasis.
+[[nodiscard]] std::string terminalText(std::string_view markdown, std::size_t width);
 
 } // namespace residua::cli

@@ -6,7 +6,7 @@
 #include "engine/data/fingerprint.h"
 #include "engine/host/preparation.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runs/data_part.h"
+#include "engine/runs/run_files.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

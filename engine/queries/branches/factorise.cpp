@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Replaces the weights of a trained network's blocks by two factors each. The fits go layer by layer, to the inputs
 // that the preceding factored layers give (NLRA, remark 4.1, for a trained weight instead of a drawn one).
-#include "engine/queries/branches/factorise.h"
+#include "engine/queries/branches/branch_queries.h"
 
 #include "engine/host/preparation.h"
 #include "engine/init/factor_fits.h"
 #include "engine/init/fit_cache.h"
 #include "engine/queries/branches/transferred_run.h"
-#include "engine/runs/gap_record.h"
+#include "engine/runs/run_files.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/tensor_io.h"

@@ -3,12 +3,12 @@
 // plain network by its document (projects/transfer/retrofit.h) takes the weights unchanged; for others, the weights of
 // the wiring are computed from the learned ones. In both cases the function is compared on the run's data before
 // anything is written.
-#include "engine/queries/branches/retrofit.h"
+#include "engine/queries/branches/branch_queries.h"
 
 #include "engine/queries/branches/start_weights.h"
 #include "engine/queries/branches/transferred_run.h"
 #include "engine/train/batches.h"
-#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/node_kinds.h"

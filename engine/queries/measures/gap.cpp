@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The errors of factored weights against the full ones, by method, for weights drawn by the document or learned by a
 // run. The fits have threads of their own, so that a run can continue beside them.
-#include "engine/queries/measures/gap.h"
+#include "engine/queries/measures/network_queries.h"
 
 #include "engine/init/factor_fits.h"
 #include "engine/init/fit_cache.h"
-#include "engine/init/kept_fit.h"
-#include "engine/lowrank/fit_layers.h"
+#include "engine/lowrank/low_rank_fit.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/queries/base/staged_query.h"
 #include "engine/train/batches.h"
 #include "engine/train/fit_inputs.h"
-#include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/transfer_plan.h"
 #include "projects/base/random.h"

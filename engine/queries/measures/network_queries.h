@@ -13,4 +13,7 @@ namespace residua::engine {
 [[nodiscard]] std::unique_ptr<Query> queryFor(const EvaluateRequest& request);
 [[nodiscard]] std::unique_ptr<Query> queryFor(const StabilityRequest& request);
 
+/// Measures the errors of factored weights against the full ones. Its fits have threads of their own. Engine thread.
+[[nodiscard]] std::unique_ptr<Query> queryFor(const GapRequest& request);
+
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exports a checkpoint as PyTorch code with recorded outputs for a few examples, as a file made from that code, or as a
 // model of transformers.
-#include "engine/queries/models/export.h"
+#include "engine/queries/models/model_queries.h"
 
 #include "engine/data/fingerprint.h"
 #include "engine/files/safetensors_header.h"
@@ -10,9 +10,8 @@
 #include "engine/queries/models/model_data.h"
 #include "engine/queries/models/weight_reading.h"
 #include "engine/runs/checkpoint.h"
-#include "engine/runs/import_record.h"
+#include "engine/runs/run_files.h"
 #include "engine/train/batches.h"
-#include "engine/train/precision.h"
 #include "engine/train/tensor_io.h"
 #include "engine/transfer/huggingface_folder.h"
 #include "engine/transfer/new_folder.h"
@@ -20,8 +19,7 @@
 #include "engine/transfer/pytorch_folder.h"
 #include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
-#include "projects/huggingface/model_of.h"
-#include "projects/huggingface/write_config.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>

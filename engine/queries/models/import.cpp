@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports a model saved by transformers as a project with a run, whose checkpoint of step 0 has its weights.
-#include "engine/queries/models/import.h"
+#include "engine/queries/models/model_queries.h"
 
 #include "engine/data/fingerprint.h"
 #include "engine/files/tensor_files.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/queries/models/first_weights_query.h"
 #include "engine/queries/models/model_data.h"
-#include "engine/runs/import_record.h"
+#include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"
@@ -15,8 +15,7 @@
 #include "engine/transfer/new_folder.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/huggingface/model_network.h"
-#include "projects/huggingface/read_config.h"
+#include "projects/huggingface/known_model.h"
 
 #include <algorithm>
 #include <map>

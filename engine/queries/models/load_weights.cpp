@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Loads the tensors of a safetensors file as the first weights of a run if their names and shapes match.
-#include "engine/queries/models/load_weights.h"
+#include "engine/queries/models/model_queries.h"
 
 #include "engine/data/fingerprint.h"
 #include "engine/queries/base/run_use.h"
@@ -12,8 +12,8 @@
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_of.h"
 
 #include <algorithm>
 #include <map>

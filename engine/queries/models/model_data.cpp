@@ -3,14 +3,14 @@
 
 #include "engine/api/data_summary.h"
 #include "engine/codec/text_codec.h"
-#include "engine/files/lfs_pointer.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_network.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trains a tokeniser on text on a separate thread, so that a run can continue beside it.
-#include "engine/queries/models/tokenise.h"
+#include "engine/queries/models/model_queries.h"
 
 #include "engine/api/session.h"
 #include "engine/runtime/failure.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/base/byte_level.h"
+#include "engine/tokeniser/base/characters.h"
 
 #include "projects/base/utf8.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/base/json_text.h"
+#include "engine/tokeniser/base/part.h"
 
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"
 
 #include <vector>

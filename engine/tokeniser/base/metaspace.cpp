@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/base/metaspace.h"
+#include "engine/tokeniser/base/characters.h"
 
 namespace residua::engine {
 

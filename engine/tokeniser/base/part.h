@@ -75,4 +75,17 @@ template <class Made, std::size_t count>
     return Made();
 }
 
+/// Parses an untrusted JSON object. Returns an error if it is not an object, is nested too deeply, or repeats a key in
+/// an object; other readers would silently take one of the values.
+[[nodiscard]] Result<nlohmann::json> parsedJson(std::string_view bytes, const std::string& place);
+
+/// Whether a text begins here, or continues one that was passed before.
+enum class TextStart { Begins, GoesOn };
+
+/// The tokens around a document.
+struct DocumentMarks {
+    std::vector<std::uint32_t> before;
+    std::vector<std::uint32_t> behind;
+};
+
 } // namespace residua::engine

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/base/pattern.h"
 
-#include "engine/tokeniser/base/expression.h"
 #include "projects/base/utf8.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/stages/cutting.h"
+#include "engine/tokeniser/stages/stages.h"
 
 namespace residua::engine {
 namespace {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/stages/normaliser.h"
+#include "engine/tokeniser/stages/stages.h"
 
-#include "engine/tokeniser/base/byte_level.h"
-#include "engine/tokeniser/base/charsmap.h"
-#include "engine/tokeniser/base/unicode.h"
+#include "engine/tokeniser/base/characters.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tokeniser/stages/post_processor.h"
+#include "engine/tokeniser/stages/stages.h"
 
 #include "engine/tokeniser/models/token_model.h"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tokeniser/stages/splitter.h"
 
-#include "engine/tokeniser/base/byte_level.h"
-#include "engine/tokeniser/base/metaspace.h"
-#include "engine/tokeniser/base/unicode.h"
-#include "engine/tokeniser/stages/cutting.h"
+#include "engine/tokeniser/base/characters.h"
+#include "engine/tokeniser/stages/stages.h"
 #include "projects/base/utf8.h"
 
 #include <functional>

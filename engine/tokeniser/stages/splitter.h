@@ -3,7 +3,7 @@
 
 #include "engine/tokeniser/base/part.h"
 #include "engine/tokeniser/base/pattern.h"
-#include "engine/tokeniser/stages/normaliser.h"
+#include "engine/tokeniser/stages/stages.h"
 #include "projects/base/result.h"
 
 #include <memory>

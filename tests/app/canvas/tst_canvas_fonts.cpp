@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No text of a canvas has a "?" in place of a character.
-#include "app/canvas/canvas_fonts.h"
+#include "app/canvas/canvas_widget.h"
 #include "editor/block/block_node.h"
 #include "projects/library/examples.h"
 #include "projects/model/topology.h"

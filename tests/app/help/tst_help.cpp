@@ -2,7 +2,6 @@
 // The pages of resources/help against what the program has and counts, and the window that shows them.
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
-#include "app/help/help_words.h"
 #include "app/look/theme.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/library/examples.h"
@@ -11,7 +10,6 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/method_keys.h"
 #include "resources/help.h"
-#include "resources/help_pages.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

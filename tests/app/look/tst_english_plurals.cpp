@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/look/english_plurals.h"
+#include "app/look/format.h"
 #include "tests/support/test_program.h"
 
 using namespace residua::app;

@@ -5,7 +5,7 @@
 #include "engine/bundle/pack.h"
 #include "engine/bundle/unpack.h"
 #include "engine/data/fingerprint.h"
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_writer.h"
 #include "projects/file/store.h"

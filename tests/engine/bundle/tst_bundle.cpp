@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/bundle/data_paths.h"
+#include "engine/bundle/manifest.h"
 #include "engine/bundle/pack.h"
-#include "engine/bundle/project_identity.h"
 #include "engine/bundle/unpack.h"
 #include "engine/data/fingerprint.h"
 #include "engine/results/run_reader.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Texts and JSON Lines that are compressed, folders of them, and what is wrong with such files.
 #include "dataset_harness.h"
-#include "engine/host/machine_memory.h"
+#include "engine/host/machine.h"
 #include "engine/text/compressed_file.h"
 #include "engine/text/data_files.h"
 #include "engine/text/text_files.h"

@@ -5,7 +5,7 @@
 #include "tests/engine/runs/run_files_harness.h"
 
 #include "engine/data/fingerprint.h"
-#include "engine/data/mixture.h"
+#include "engine/data/mixture_order.h"
 #include "projects/base/random.h"
 #include "tests/support/test_program.h"
 

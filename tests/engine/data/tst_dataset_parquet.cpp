@@ -4,7 +4,7 @@
 #include "engine/api/tokeniser_training.h"
 #include "engine/data/fingerprint.h"
 #include "engine/text/data_files.h"
-#include "engine/text/parquet.h"
+#include "engine/text/parquet_table.h"
 #include "parquet_files.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 #include "engine/api/data_summary.h"
 #include "engine/data/dataset.h"
 #include "engine/data/fingerprint.h"
-#include "engine/pictures/picture_file.h"
+#include "engine/pictures/picture.h"
 #include "tests/engine/pictures/picture_files.h"
 #include "tests/support/test_program.h"
 

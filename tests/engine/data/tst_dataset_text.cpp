@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dataset_harness.h"
 
-#include "engine/tokens/text_parts.h"
+#include "engine/tokens/text_corpus.h"
 #include "projects/base/utf8.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/fingerprint.h"
-#include "engine/files/file_digest.h"
+#include "engine/files/content_hash.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

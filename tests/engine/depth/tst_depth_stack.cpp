@@ -4,7 +4,7 @@
 #include "tests/engine/network/network_harness.h"
 
 #include "engine/depth/depth_stack.h"
-#include "engine/ops/mix_composition.h"
+#include "engine/ops/mix_kernels.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

@@ -4,7 +4,7 @@
 #include "mix_reference.h"
 #include "tests/engine/network/network_harness.h"
 
-#include "projects/check/capability.h"
+#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_plan.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/lowrank/fit_layers.h"
 #include "engine/lowrank/layer.h"
 #include "engine/lowrank/low_rank_fit.h"
-#include "engine/lowrank/relu_svd.h"
 #include "engine/theory/dense_matrix.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every topology of the library can be trained, and costs what the document says.
 #include "network_harness.h"
-#include "projects/check/capability.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"

@@ -2,9 +2,9 @@
 // Compiled networks against compositions of plain operators in double precision, written here on their own.
 #include "network_harness.h"
 
-#include "engine/graph/activation_function.h"
 #include "engine/graph/graph_program.h"
 #include "engine/graph/node_builder.h"
+#include "engine/graph/operator.h"
 #include "projects/cost/cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/pictures/drawn_picture.h"
-#include "engine/pictures/picture_file.h"
+#include "engine/pictures/picture.h"
 #include "engine/pictures/picture_set.h"
 #include "projects/base/random.h"
 #include "tests/engine/pictures/picture_files.h"

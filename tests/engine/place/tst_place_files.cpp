@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Both ends of a connection for files, in one process: only what is lacking is sent, and hostile messages change
 // nothing.
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/place/place_files.h"
 #include "engine/place/place_paths.h"
 #include "engine/place/place_store.h"

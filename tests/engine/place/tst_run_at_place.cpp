@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run at a place that sees none of this machine's folders: trained, recorded here, used, interrupted and resumed.
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/results/run_reader.h"
+#include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
-#include "engine/runs/stop_request.h"
 #include "tests/engine/place/place_harness.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"

@@ -7,8 +7,8 @@
 #include "engine/results/run_reader.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/transfer_plan.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_of.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>

@@ -4,7 +4,7 @@
 #include "tests/engine/session/run_harness.h"
 
 #include "engine/network/network.h"
-#include "engine/queries/measures/gap.h"
+#include "engine/queries/measures/network_queries.h"
 #include "engine/results/gap_summary.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions about a run that are given up while the run is opened.
-#include "engine/api/run_paths.h"
-#include "engine/queries/branches/factorise.h"
-#include "engine/queries/branches/retrofit.h"
-#include "engine/queries/measures/gap.h"
+#include "engine/api/environment.h"
+#include "engine/queries/branches/branch_queries.h"
 #include "engine/queries/measures/network_queries.h"
-#include "engine/queries/models/export.h"
-#include "engine/queries/models/load_weights.h"
+#include "engine/queries/models/model_queries.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/support/test_program.h"
 

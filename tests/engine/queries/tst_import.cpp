@@ -4,9 +4,7 @@
 #include "model_folder.h"
 
 #include "engine/files/safetensors.h"
-#include "engine/queries/models/export.h"
-#include "engine/queries/models/import.h"
-#include "engine/queries/models/load_weights.h"
+#include "engine/queries/models/model_queries.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"

@@ -3,8 +3,7 @@
 #include "import_harness.h"
 #include "model_folder.h"
 
-#include "engine/queries/models/import.h"
-#include "engine/queries/models/load_weights.h"
+#include "engine/queries/models/model_queries.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_paths.h"
-#include "engine/files/crc32c.h"
+#include "engine/api/environment.h"
+#include "engine/files/content_hash.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/base/files.h"

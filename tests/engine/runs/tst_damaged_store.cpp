@@ -4,7 +4,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
-#include "engine/runs/mix_terms.h"
+#include "engine/runs/run_files.h"
 #include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/results/run_names.h"
+#include "engine/results/run_upkeep.h"
 #include "engine/runs/run_writer.h"
-#include "projects/diff/wiring_name.h"
+#include "projects/diff/diff.h"
 #include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"

@@ -3,12 +3,9 @@
 #include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
-#include "engine/runs/gap_record.h"
-#include "engine/runs/import_record.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
-#include "engine/runs/stop_request.h"
 #include "tests/engine/runs/run_files_harness.h"
 #include "tests/support/test_program.h"
 

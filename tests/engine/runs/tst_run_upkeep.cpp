@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/results/run_branch.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"

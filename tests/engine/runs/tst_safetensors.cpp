@@ -2,7 +2,7 @@
 // The format that tensors are kept in, and the checksum beside it.
 #include "engine/files/safetensors.h"
 
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/files/safetensors_writer.h"
 #include "projects/base/files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/files/crc32c.h"
+#include "engine/files/content_hash.h"
 #include "engine/files/tensorboard.h"
 #include "engine/runs/run_writer.h"
 #include "projects/library/examples.h"

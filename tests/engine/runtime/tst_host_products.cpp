@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The linear layer's products against the same in double precision, above and below the size that changes the library.
-#include "engine/runtime/host_products.h"
+#include "engine/runtime/host_path.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>

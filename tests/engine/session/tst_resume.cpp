@@ -2,7 +2,7 @@
 // A run that was killed goes on as if it had not been.
 #include "run_harness.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/api/session.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/database.h"

@@ -2,7 +2,7 @@
 // What a run that is resumed says of itself, and what it makes up for after an error of the data.
 #include "run_harness.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/data/dataset.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"

@@ -2,7 +2,7 @@
 // A run and the data that it was trained on: both move, and other data are not taken for them.
 #include "run_harness.h"
 
-#include "engine/api/run_paths.h"
+#include "engine/api/environment.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"

@@ -8,7 +8,7 @@
 #include "engine/api/environment.h"
 #include "engine/ops/sinkhorn.h"
 #include "engine/runtime/device.h"
-#include "engine/train/precision.h"
+#include "engine/train/tensor_io.h"
 #include "projects/check/validate.h"
 #include "tests/support/test_program.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
 
-#include "projects/base/json_pointer.h"
 #include "projects/base/json_tree.h"
 #include "projects/file/json.h"
 #include "projects/library/examples.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/base/fnv.h"
+#include "projects/base/random.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/model/parameter_name.h"

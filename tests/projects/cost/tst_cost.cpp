@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
-#include "projects/nodes/graphs_as_run.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"

@@ -5,7 +5,7 @@
 #include "projects/cost/cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
-#include "projects/model/source_tokeniser.h"
+#include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "tests/support/graph_text.h"

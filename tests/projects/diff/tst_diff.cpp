@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff.h"
-#include "projects/diff/wiring_name.h"
 
 #include "projects/library/examples.h"
 #include "tests/projects/mix_of.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/history.h"
 
-#include "projects/check/sound_project.h"
+#include "projects/check/validate.h"
 #include "projects/library/examples.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/file/block_file.h"
 #include "projects/file/json.h"
+#include "projects/file/store.h"
 
-#include "projects/base/json_checks.h"
+#include "projects/base/json_tree.h"
 #include "projects/library/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"

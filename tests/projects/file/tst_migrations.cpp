@@ -2,7 +2,7 @@
 // Files of earlier schemas.
 #include "projects/file/json.h"
 
-#include "projects/file/block_file.h"
+#include "projects/file/store.h"
 #include "projects/library/presets.h"
 #include "projects/schedule/kept_parts.h"
 #include "tests/support/test_program.h"

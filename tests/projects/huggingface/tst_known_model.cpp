@@ -2,11 +2,8 @@
 // Language models of transformers as networks of this program, and networks as those.
 #include "projects/base/json_tree.h"
 #include "projects/cost/cost.h"
+#include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
-#include "projects/huggingface/model_network.h"
-#include "projects/huggingface/model_of.h"
-#include "projects/huggingface/read_config.h"
-#include "projects/huggingface/write_config.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

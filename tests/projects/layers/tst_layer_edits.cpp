@@ -3,7 +3,6 @@
 #include "projects/check/validate.h"
 #include "projects/commands/clipboard.h"
 #include "projects/commands/typing.h"
-#include "projects/layers/block_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/examples.h"
 #include "tests/projects/mix_of.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of objectives: what every entry of it must have, and that a document can choose it.
-#include "projects/check/sound_project.h"
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
 #include "projects/commands/new_project.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/stage_cost.h"
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 #include "projects/file/json.h"
 #include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"

@@ -3,10 +3,9 @@
 #include "projects/schema/fields.h"
 
 #include "projects/check/validate.h"
-#include "projects/edit/field_edit.h"
+#include "projects/edit/edit.h"
 #include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
-#include "projects/schema/field_reference.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/field_documents.h"

@@ -6,9 +6,6 @@
 #include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/studies/membership.h"
-#include "projects/studies/pareto_front.h"
-#include "projects/studies/seed_repeats.h"
-#include "projects/studies/sweep_edits.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/cache_limits.h"
+#include "engine/api/environment.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
 namespace residua::engine {
+
+struct MachineMemory {
+    std::int64_t freeBytes = 0;
+    std::int64_t totalBytes = 0; ///< 0: unknown
+};
+/// Returns the memory that this process can still allocate, given the kernel, the control group and the limit of its
+/// address space. Any thread.
+[[nodiscard]] MachineMemory machineMemory();
+
+/// Returns the Python that runs exported code: RESIDUA_PYTHON, or else the one that packaging/python.sh has installed
+/// in the user's cache, or else the system's.
+[[nodiscard]] std::string pythonCommand();
 
 /// A folder of files that can be computed again, shared by any number of processes.
 struct UserCache {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/arguments/arguments.h"
+#include "app/cli/terminal/console.h"
+
+#include <vector>
+
+namespace residua::cli {
+
+/// `analyze gap`: the distance of each factored weight's layer from the full one's function, by method, for a project's
+/// initial weights or a run's learned weights.
+[[nodiscard]] Exit runGap(const Arguments& arguments, const Console& console);
+[[nodiscard]] std::vector<OptionSpec> gapOptions();
+
+/// `analyze stability`: the effect of each layer on the network of a run's checkpoint (RaPTr, section 5), or, with
+/// --figure 4, the paper's linear network at increasing depths.
+[[nodiscard]] Exit runStability(const Arguments& arguments, const Console& console);
+[[nodiscard]] std::vector<OptionSpec> stabilityOptions();
+
+/// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model, given by numbers or by a
+/// project.
+[[nodiscard]] Exit runTheory(const Arguments& arguments, const Console& console);
+[[nodiscard]] std::vector<OptionSpec> theoryOptions();
+
+/// `analyze theory --figure 5`: both panels of DeepCrossAttention's figure 5 at several widths, as a table, CSV or SVG.
+[[nodiscard]] Exit runGrnGains(const Arguments& arguments, const Console& console);
+
+/// `analyze theory --figure N`: figures 1 to 4 of the paper on low-rank initialisation, with the solvers' results
+/// beside the bounds.
+[[nodiscard]] Exit runLowRankFigure(const Arguments& arguments, const Console& console);
+[[nodiscard]] std::vector<OptionSpec> lowRankFigureOptions();
+
+/// `analyze theory --theorem I.1`: the steps that the phases of RaPTr's theorem I.1 need at each learning rate, beside
+/// the theorem's count, as a table, CSV or SVG.
+[[nodiscard]] Exit runSinePhases(const Arguments& arguments, const Console& console);
+[[nodiscard]] std::vector<OptionSpec> sinePhasesOptions();
+
+/// `analyze coefficients RUN --distribution`: the median over the features of every weight that a checkpoint holds,
+/// with the 5th and the 95th percentile (DeepCrossAttention, figure 10), as a table, CSV or SVG.
+[[nodiscard]] Exit runDistribution(const Arguments& arguments, const Console& console);
+
+} // namespace residua::cli
