@@ -225,7 +225,8 @@ private slots:
     void namesOfClassesDoNotOverlap()
     {
         HeatmapGrid grid("", nullptr);
-        HeatmapGrid::Picture picture{.rows = 20, .columns = 20};
+        HeatmapGrid::Picture picture;
+        picture.rows = picture.columns = 20;
         picture.cells.assign(400, 1);
         picture.shades = picture.cells;
         for (int i = 0; i < picture.rows; ++i) {
