@@ -174,7 +174,7 @@ void BackgroundServer::read(Client& client)
         }
     }
     if (!read) {
-        std::fprintf(stderr, "residua-engine: %s\n", read.error().text().c_str());
+        dprintf(STDERR_FILENO, "residua-engine: %s\n", read.error().text().c_str());
     }
     shutdown(client.socket.get(), SHUT_RDWR);
 }

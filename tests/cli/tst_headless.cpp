@@ -442,7 +442,9 @@ private slots:
             const QString line = QString::fromStdString(command.example).replace("residua-cli", "\"$0\"");
             shell.start("/bin/sh", {"-c", line, RESIDUA_CLI});
             const Ran ran = ended(shell);
-            QVERIFY2(ran.code == 0, qPrintable(QString::fromStdString(command.example) + ": " + ran.errors));
+            // No run of these is on another machine.
+            const bool isHere = command.name == "fetch" && ran.errors.contains("has its checkpoints on this machine");
+            QVERIFY2(ran.code == 0 || isHere, qPrintable(QString::fromStdString(command.example) + ": " + ran.errors));
         }
     }
 

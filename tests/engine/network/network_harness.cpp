@@ -102,10 +102,10 @@ DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t
             random.at(static_cast<std::uint64_t>(i))[0] % examples.input().vocabulary;
     }
     const at::Tensor input = tokens.narrow(1, 0, time).contiguous();
-    if (examples.target().shape == examples.input().shape) {
-        return {input, tokens.narrow(1, 1, time).contiguous()};
-    }
-    DeviceBatch labelled{input, tokens.select(1, time).remainder(examples.target().vocabulary)};
+    const at::Tensor label = tokens.select(1, time);
+    const bool perToken = examples.target().shape == examples.input().shape;
+    DeviceBatch labelled{input, perToken ? tokens.narrow(1, 1, time).contiguous()
+                                         : label.remainder(examples.target().vocabulary)};
     at::Tensor mask = at::ones({batch, time}, at::kDouble);
     for (std::int64_t row = 1; row < batch; ++row) {
         const std::int64_t length = std::max<std::int64_t>(time - row, 1);
@@ -113,6 +113,9 @@ DeviceBatch randomBatch(const Project& project, std::int64_t batch, std::int64_t
     }
     for (const auto& [name, shape] : examples.conditions()) {
         labelled.conditions.emplace(name, shape.element == projects::Element::Token ? input.remainder(2) : mask);
+    }
+    for (const auto& [name, logits] : examples.furtherOutputs()) {
+        labelled.conditions.emplace(name, label.remainder(logits.features()));
     }
     return labelled;
 }
