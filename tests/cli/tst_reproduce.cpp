@@ -146,7 +146,7 @@ private slots:
         QVERIFY(all.output.contains("figure-10") && all.output.contains("missing"));
         QVERIFY(!run({"nlra"}).output.contains("figure-10"));
         const Ran told = run({"raptr", "table-1", "--list"});
-        QVERIFY(told.output.contains("sweep staged-language methods") && told.output.contains("paper: loss"));
+        QVERIFY(told.output.contains("sweep small-bert") && told.output.contains("paper: loss"));
         const Ran missing = run({"raptr", "table-3"});
         QCOMPARE(missing.code, 1);
         QVERIFY(missing.errors.contains("does not run here"));
