@@ -21,7 +21,8 @@ const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
                                     {metric::kPeakBytes, "peak memory", "MiB", 1 / kMebibyte}};
 
 /// The titles of quantities that are not their names.
-constexpr std::pair<const char*, const char*> kTitles[] = {{"f1", "F1"}, {"macro_f1", "macro F1"}};
+constexpr std::pair<const char*, const char*> kTitles[] = {
+    {"f1", "F1"}, {"macro_f1", "macro F1"}, {"next_sentence_accuracy", "accuracy of the next sentence"}};
 
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)
