@@ -187,9 +187,7 @@ public:
             return;
         }
         std::visit(m_monitor, event);
-        if (m_detach && m_monitor.sofar().began() && !m_monitor.ended()) {
-            m_monitor.leave();
-        }
+        leaveIfWanted();
         if (m_limit != nullptr) {
             m_limit->heard(TimeLimit::Clock::now());
         }
@@ -198,8 +196,9 @@ public:
     {
         if (signal == Signal::Checkpoint) {
             m_engine.post(engine::WriteCheckpoint{kRun});
-        } else if (m_background && signal == Signal::Terminate && m_monitor.sofar().began()) {
-            m_monitor.leave();
+        } else if (m_background && signal == Signal::Terminate) {
+            m_detach = true; // also before the run has begun, which it then does without this process
+            leaveIfWanted();
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
             m_console.remark(m_monitor.sofar().began()
                                  ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
@@ -225,6 +224,13 @@ public:
     }
 
 private:
+    void leaveIfWanted()
+    {
+        if (m_detach && m_monitor.sofar().began() && !m_monitor.ended()) {
+            m_monitor.leave();
+        }
+    }
+
     /// True for the events of the run that the background engine had before.
     static bool isOfAnotherRun(const engine::Event& event)
     {
@@ -260,7 +266,7 @@ private:
     const Console& m_console;
     TimeLimit* m_limit;
     bool m_background;
-    bool m_detach;
+    bool m_detach; ///< the run is left training once it has begun
     EngineClient m_engine;
 };
 
