@@ -105,6 +105,13 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData other
     return obstacle;
 }
 
+OptionSpec devicesOption()
+{
+    OptionSpec option = deviceOption();
+    option.help += "; of several with commas, cuda:0,cuda:1, each trains members of its own at the same time";
+    return option;
+}
+
 /// Returns the devices of `--device`, which commas separate.
 std::vector<std::string> devicesOf(const Arguments& arguments)
 {
@@ -242,13 +249,7 @@ std::vector<Command> sweepCommands()
                        "steps of every member (default: the project's); refused for an axis over steps"),
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
-           {.name = "device",
-            .kind = OptionKind::Text,
-            .value = "KEY",
-            .help =
-                "cpu or cuda:N (residua-cli devices lists them); of several with commas, cuda:0,cuda:1, each trains "
-                "members of its own at the same time",
-            .choices = {"cpu", "cuda:0"}},
+           devicesOption(),
            {"output", OptionKind::Text, "DIR",
             "folder of the runs; what is complete in it is not trained again, and processes that name the same folder "
             "share the grid",
