@@ -34,14 +34,9 @@ void EngineBridge::setPlace(engine::EnginePlace place)
     if (place == m_place) {
         return;
     }
-    const bool wasBackground = m_place.kind == engine::EnginePlace::Kind::Background;
     m_place = std::move(place);
     // On another thread, because a connection may take long to end.
-    std::future<void> ended = std::async(std::launch::async, [old = std::move(m_session)]() mutable { old.reset(); });
-    (wasBackground ? m_leaving : m_ending.emplace_back()) = std::move(ended);
-    if (m_place.kind == engine::EnginePlace::Kind::Background) {
-        m_leaving = {}; // waits: that engine serves one program at a time
-    }
+    m_ending.push_back(std::async(std::launch::async, [old = std::move(m_session)]() mutable { old.reset(); }));
     m_session = newSession();
     m_lastRun = static_cast<engine::RunId>(static_cast<std::uint64_t>(m_lastRun) + 1);
     m_run = m_lastRun; // events of the run that was followed are stale

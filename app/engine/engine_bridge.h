@@ -108,7 +108,6 @@ private:
     engine::QueryTag m_devicesTag{};
     engine::EnginePlace m_place;
     std::vector<std::future<void>> m_ending;    ///< sessions of earlier places, which end on other threads
-    std::future<void> m_leaving;                ///< of the last of them that was in the background
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };
 

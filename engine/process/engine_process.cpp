@@ -29,7 +29,8 @@ constexpr const char* kProgram = "residua-engine";
 constexpr const char* kVariable = "RESIDUA_ENGINE";
 constexpr const char* kWithout = "the engine, without which nothing is trained or computed, ";
 constexpr std::size_t kKeptLines = 8;
-constexpr std::chrono::seconds kPatience{10}; ///< for the background engine
+constexpr std::chrono::seconds kPatience{10};    ///< for the background engine
+constexpr std::chrono::seconds kBusyPatience{5}; ///< for the program that it serves, which may be about to leave
 constexpr std::chrono::milliseconds kPause{20};
 
 using Pipe = std::array<int, 2>;
@@ -153,8 +154,8 @@ Status EngineProcess::startChild(const EnginePlace& place)
     return fits;
 }
 
-/// Connects to the background engine; starts it if none answers. Another program may start one at the same time, or the
-/// engine may be about to end because it was idle: then tries again.
+/// Connects to the background engine; starts it if none answers. Another program may start one at the same time, the
+/// engine may be about to end because it was idle, or the program that it serves may be leaving: then tries again.
 Status EngineProcess::connectToBackground()
 {
     const Result<BackgroundFiles> files = backgroundFiles();
@@ -162,11 +163,15 @@ Status EngineProcess::connectToBackground()
         return files.error();
     }
     m_log = files->log();
-    const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < until) {
-        const Result<bool> connected = tryBackground(*files);
-        if (!connected || *connected) {
-            return connected ? Status(Done{}) : connected.error();
+    const auto begin = std::chrono::steady_clock::now();
+    for (auto now = begin; now < begin + kPatience; now = std::chrono::steady_clock::now()) {
+        const Result<Attempt> tried = tryBackground(*files, now < begin + kBusyPatience);
+        if (!tried || *tried == Attempt::Connected) {
+            return tried ? Status(Done{}) : tried.error();
+        }
+        if (*tried == Attempt::Busy) {
+            std::this_thread::sleep_for(kPause);
+            continue;
         }
         const std::string path = findOwnLibrary(kProgram, kVariable, "bin").string();
         if (path.empty()) {
@@ -185,25 +190,26 @@ Status EngineProcess::connectToBackground()
                  "no background engine answers there, although one runs: end it, and try again"};
 }
 
-/// Returns false if no engine listens, or if it ends.
-Result<bool> EngineProcess::tryBackground(const BackgroundFiles& files)
+/// If another program is served, returns Busy if `waitsForOther`, or else the engine's refusal.
+Result<EngineProcess::Attempt> EngineProcess::tryBackground(const BackgroundFiles& files, bool waitsForOther)
 {
     const Result<FileDescriptor> socket = engine::connectToBackground(files);
     if (!socket || !socket->isOpen()) {
-        return socket ? Result<bool>(false) : socket.error();
+        return socket ? Result<Attempt>(Attempt::NoEngine) : socket.error();
     }
     limitReading(socket->get(), kPatience); // an engine that stands still does not hold up this process
     const Result<std::optional<Frame>> frame = readFrame(socket->get());
     if (!frame || !*frame) {
-        return false;
+        return Attempt::NoEngine;
     }
     limitReading(socket->get(), {});
-    if (const Status fits = checkHello(helloFrom(**frame), files.socket().string()); !fits) {
-        return fits.error();
+    const Result<Hello> hello = helloFrom(**frame);
+    if (const Status fits = checkHello(hello, files.socket().string()); !fits) {
+        return waitsForOther && hello && !hello->refusal.empty() ? Result<Attempt>(Attempt::Busy) : fits.error();
     }
     m_commands = fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
     m_events = fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
-    return m_commands >= 0 && m_events >= 0 ? Result<bool>(true)
+    return m_commands >= 0 && m_events >= 0 ? Result<Attempt>(Attempt::Connected)
                                             : systemError(files.socket(), "cannot be connected to", errno);
 }
 

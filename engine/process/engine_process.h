@@ -36,7 +36,7 @@ public:
     [[nodiscard]] Status post(const Command& command);
     /// Waits for the next event. Returns nullopt when the process has ended, and an error if a message is no event.
     [[nodiscard]] Result<std::optional<Event>> next();
-    /// The same for other messages.
+    /// Sends or waits for a message that is no command or event.
     [[nodiscard]] Status send(const Frame& frame);
     [[nodiscard]] Result<std::optional<Frame>> receive();
     /// Ends the stream of commands. A child stops a running run after a checkpoint, and ends; the background engine
@@ -51,7 +51,13 @@ public:
 private:
     [[nodiscard]] Status startChild(const EnginePlace& place);
     [[nodiscard]] Status connectToBackground();
-    [[nodiscard]] Result<bool> tryBackground(const BackgroundFiles& files);
+    /// The result of one try to connect to the background engine.
+    enum class Attempt {
+        Connected,
+        NoEngine, ///< none listens, or it ends
+        Busy,     ///< it serves another program
+    };
+    [[nodiscard]] Result<Attempt> tryBackground(const BackgroundFiles& files, bool waitsForOther);
     [[nodiscard]] Status spawn(std::vector<std::string> words);
     void copyErrors();
 
