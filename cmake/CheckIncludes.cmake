@@ -52,6 +52,7 @@ set(RESIDUA_FAMILY_HEADERS
   "sentencepiece=^sentencepiece"
   "icu=^unicode/"
   "pcre2=^pcre2[.]h$"
+  "nettle=^nettle/"
   "qcustomplot=^qcustomplot"
   "qt=^(Q[A-Z]|Qt[A-Z][A-Za-z]*/|q[a-z0-9]+[.]h$)"
   "imgui=^(imgui|imstb_|backends/imgui)"

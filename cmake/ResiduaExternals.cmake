@@ -2,7 +2,7 @@
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
-#   residua::png  residua::jpeg  residua::webp
+#   residua::nettle  residua::png  residua::jpeg  residua::webp
 #   residua::torch  Threads::Threads, and residua::arrow and residua::gloo where they are there
 
 find_package(Threads REQUIRED)
@@ -23,6 +23,7 @@ pkg_check_modules(ResiduaImgui REQUIRED IMPORTED_TARGET imgui)
 pkg_check_modules(ResiduaSentencePiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(ResiduaIcu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(ResiduaPcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(ResiduaNettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(ResiduaArchive REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(ResiduaZstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ResiduaPng REQUIRED IMPORTED_TARGET libpng)
@@ -51,6 +52,7 @@ residua_external_alias(imgui PkgConfig::ResiduaImgui)
 residua_external_alias(sentencepiece PkgConfig::ResiduaSentencePiece)
 residua_external_alias(icu PkgConfig::ResiduaIcu)
 residua_external_alias(pcre2 PkgConfig::ResiduaPcre2)
+residua_external_alias(nettle PkgConfig::ResiduaNettle)
 residua_external_alias(png PkgConfig::ResiduaPng)
 residua_external_alias(jpeg PkgConfig::ResiduaJpeg)
 residua_external_alias(webp PkgConfig::ResiduaWebp)

@@ -29,7 +29,7 @@ set(RESIDUA_MAY_USE_kernels        "")
 set(RESIDUA_MAY_USE_kernels_cuda   kernels cuda)
 set(RESIDUA_MAY_USE_engine_api     projects)
 set(RESIDUA_MAY_USE_engine_theory  projects eigen)
-set(RESIDUA_MAY_USE_engine_files   projects engine_api nlohmann)
+set(RESIDUA_MAY_USE_engine_files   projects engine_api nlohmann nettle)
 set(RESIDUA_MAY_USE_engine_runs    projects engine_api engine_files nlohmann sqlite)
 set(RESIDUA_MAY_USE_engine_results projects engine_api engine_files engine_runs)
 set(RESIDUA_MAY_USE_engine_text    projects engine_files nlohmann archive zstd arrow)
@@ -68,7 +68,7 @@ set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_data opengl)
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
   "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
-  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$"
+  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 
 function(residua_module_of name out)
