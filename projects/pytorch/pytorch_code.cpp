@@ -255,12 +255,11 @@ private:
 
     void writeNetwork()
     {
-        const Network& network = m_project.network;
         PythonText& out = m_network;
         out.line("class Network(nn.Module):");
         out.indent();
         out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
-                       std::to_string(network.width) + " features wired by the topology, and a head."});
+                       std::to_string(m_project.network.width) + " features wired by the topology, and a head."});
         out.line();
         writeNames("conditions", m_conditions);
         writeNames("labels", m_labels);
@@ -286,8 +285,7 @@ private:
         }
         out.line("x = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack();
-        const bool tied = m_tied.has_value();
-        out.line("return self.head(x" + (tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
+        out.line("return self.head(x" + (m_tied ? ", self." + m_code.names.at(kStemPrefix + m_table + ".weight") : "") +
                  given(m_headConditions) + ")");
         out.outdent();
         writeLoss();
@@ -396,11 +394,10 @@ private:
     {
         const bool regularised = m_topology.regularises || decaysProducts();
         const ObjectiveTraits& objective = traitsOf(m_project.network.objective);
-        const std::string targets = objective.target == Element::Token ? "targets" : "target";
         PythonText& out = m_network;
         out.line();
         std::string outputs = "output";
-        std::string given = targets;
+        std::string given = objective.target == Element::Token ? "targets" : "target";
         std::string value(objective.pyTorch);
         if (objective.smooths && m_project.network.labelSmoothing > 0) {
             value.replace(value.size() - 1, 1,
@@ -415,13 +412,10 @@ private:
         out.indent();
         out.docstring({std::string(objective.words) + (m_labels.empty() ? "" : "; plus that of each further label") +
                        (regularised ? "; in training with its regularisers." : ".")});
-        out.line(outputs + " = self" + (m_labels.empty() ? "" : ".outputs") + "(" + entering() + furtherArguments() +
-                 ")");
+        out.line(outputs + " = self" + (m_labels.empty() ? "(" : ".outputs(") + entering() + furtherArguments() + ")");
+        out.line((regularised ? "loss = " : "return ") + value);
         if (regularised) {
-            out.line("loss = " + value);
             out.line("return loss + self.regulariser() if self.training else loss");
-        } else {
-            out.line("return " + value);
         }
         out.outdent();
         if (regularised) {
