@@ -37,7 +37,7 @@ private:
     std::string m_topic;
 };
 
-/// Returns the word for the explanation of `place`, known to resources::findTopic(); empty if there is none.
+/// Returns the topic of resources::findTopic() that explains `place`; empty if no topic does.
 [[nodiscard]] std::string helpWordOf(const projects::Project& project, const Place& place);
 /// Returns the word for the explanation of a palette item.
 [[nodiscard]] std::string helpWordOf(const PaletteItem& item);

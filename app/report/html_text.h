@@ -49,7 +49,7 @@ inline constexpr std::size_t kPageColours = 8;
 /// The style of plots in a file of their own, in the light theme's colours.
 [[nodiscard]] std::string svgStyle();
 
-/// What a page leaves out, and why, as a box; empty where it leaves out nothing.
+/// Returns a box that lists what a page leaves out, and why; empty if it is complete.
 [[nodiscard]] std::string faultList(const std::vector<std::string>& faults);
 
 } // namespace residua::report

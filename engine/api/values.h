@@ -102,8 +102,8 @@ inline constexpr const char* kUnits = "units";           ///< tokens or samples 
 inline constexpr const char* kSeconds = "seconds";       ///< training time so far
 inline constexpr const char* kThroughput = "throughput"; ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
-/// Of each of several ranks, whose number follows: units per second of its own time, and the share of a step's time in
-/// which it waits for the others or exchanges gradients.
+/// The beginnings of the names of a rank's series, which end with its number: units per second of its own time, and the
+/// share of a step's time in which it waits for other ranks or exchanges gradients.
 inline constexpr const char* kRankThroughput = "throughput/rank ";
 inline constexpr const char* kRankWaiting = "waiting/rank ";
 } // namespace metric

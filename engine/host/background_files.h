@@ -15,7 +15,7 @@ struct BackgroundFiles {
     [[nodiscard]] std::filesystem::path socket() const { return folder / "engine.socket"; }
     /// Locked by the engine while it runs.
     [[nodiscard]] std::filesystem::path lock() const { return folder / "engine.lock"; }
-    /// What the engine and its libraries print.
+    /// The output of the engine and its libraries.
     [[nodiscard]] std::filesystem::path log() const { return folder / "engine.log"; }
     /// The directory of the run under way.
     [[nodiscard]] std::filesystem::path run() const { return folder / "engine.run"; }

@@ -19,7 +19,7 @@ namespace residua::engine {
 
 /// Returns the run on another machine that the run in `directory` records; nullopt for any other folder.
 [[nodiscard]] std::optional<RemoteRun> remoteRunAt(const std::filesystem::path& directory);
-/// Returns the run that a command reads or continues; empty if there is none.
+/// Returns the directory of the run that a command reads or continues; empty if it names no run.
 [[nodiscard]] std::filesystem::path runOf(const Command& command);
 /// Returns the place where a session of `own` executes a command. That is the run's place if the command names a run
 /// that is elsewhere (by the command line of `own`, if that has the same name and folder), and this machine if it needs

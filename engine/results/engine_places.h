@@ -23,7 +23,7 @@ namespace residua::engine {
 /// program's own child.
 [[nodiscard]] Result<EnginePlace> placeCalled(const std::string& text);
 
-/// Returns the directory of the run that this user's background engine trains; empty if there is none.
+/// Returns the directory of the run that this user's background engine trains; empty if it trains no run.
 [[nodiscard]] std::filesystem::path backgroundRun();
 
 } // namespace residua::engine

@@ -147,7 +147,7 @@ void BackgroundServer::accept()
 /// Drops the program after its last commands have been read.
 void BackgroundServer::disconnect()
 {
-    shutdown(m_client->socket.get(), SHUT_RDWR); // wakes a blocked read or write; what has arrived can still be read
+    shutdown(m_client->socket.get(), SHUT_RDWR); // wakes a blocked read or write; received data can still be read
     m_client->reading.join();
     std::unique_ptr<Client> gone;
     {

@@ -132,7 +132,7 @@ int serveInBackground(std::chrono::seconds idle)
     return 0;
 }
 
-/// Returns the number in an argument such as "--idle=60"; nullopt if there is none.
+/// Returns the number in an argument such as "--idle=60"; nullopt if that argument is not given.
 std::optional<int> numberOf(int argc, char** argv, std::string_view option)
 {
     const std::string_view argument = argc > 2 ? argv[2] : "";

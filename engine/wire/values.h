@@ -296,7 +296,7 @@ private:
     std::size_t m_taken = 0; ///< bytes
 };
 
-/// Reads the message of a frame. The error says why the frame is none.
+/// Reads the message of a frame. The error says why the frame has no such message.
 template <class Message>
 [[nodiscard]] Result<Message> readMessage(const Frame& frame)
 {

@@ -267,7 +267,7 @@ void removeNode(Graph& graph, NodeId id)
     std::erase_if(graph.nodes, [id](const Node& node) { return node.id == id; });
 }
 
-/// Returns a node that nothing reads and that is no port of the graph; nullptr if there is none.
+/// Returns a node without readers that is not a port of the graph; nullptr if every node has a reader.
 const Node* unreadIn(const Graph& graph)
 {
     const auto found = std::ranges::find_if(graph.nodes, [&](const Node& node) {

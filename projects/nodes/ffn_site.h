@@ -41,7 +41,7 @@ struct HalfEnds {
 
 /// An MLP of a graph: the linear nodes that compute its hidden features, and the one that reads them. The nodes between
 /// them work feature by feature and have no other readers. The MLP is therefore a sum of parts, each with some of the
-/// hidden features. Of consecutive linear nodes, each belongs to one MLP.
+/// hidden features. A linear node belongs to at most one MLP.
 struct MlpNodes {
     std::vector<NodeId> openers; ///< in the graph's order
     NodeId closer{};

@@ -96,7 +96,7 @@ struct CostAndValue {
 
 /// Edits of the sweeps of a document. SetSweeps (edit.h) stores the result. Pure functions; any thread.
 
-/// Replaces the first sweep called `name` by `sweep`, or appends it if there is none.
+/// Replaces the first sweep called `name` by `sweep`, or appends it if no sweep has that name.
 [[nodiscard]] std::vector<Sweep> withSweep(std::vector<Sweep> sweeps, const std::string& name, Sweep sweep);
 /// Appends a sweep over `axes` with a free name.
 [[nodiscard]] std::vector<Sweep> withNewSweep(std::vector<Sweep> sweeps, std::vector<SweepAxis> axes);

@@ -221,7 +221,7 @@ private slots:
         QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
     }
 
-    /// Where a row is lower than the font, every n-th class is named.
+    /// If a row is lower than the font, every n-th class is named.
     void namesOfClassesDoNotOverlap()
     {
         HeatmapGrid grid("", nullptr);

@@ -40,7 +40,7 @@ auto endOf(RunId run)
     };
 }
 
-/// The values, of which NaN too has its bits.
+/// Returns the bytes of the values, by which NaN equals NaN.
 std::string bytesOf(const Matrix& matrix)
 {
     const auto bytes = std::as_bytes(std::span(matrix.values));
