@@ -259,9 +259,10 @@ void Ranks::average(const std::vector<at::Tensor>& tensors)
 
 void Ranks::addTimes(const at::Tensor& computing)
 {
+    const at::Tensor seconds = computing.to(at::kDouble);
     m_times.computing.resize(static_cast<std::size_t>(m_place.count));
-    for (int rank = 0; rank < m_place.count; ++rank) {
-        m_times.computing[static_cast<std::size_t>(rank)] += computing[rank].item<double>();
+    for (std::size_t rank = 0; rank < m_times.computing.size(); ++rank) {
+        m_times.computing[rank] += seconds.const_data_ptr<double>()[rank];
     }
     m_times.seconds += secondsSince(m_stepBegan);
     ++m_times.steps;

@@ -240,9 +240,11 @@ void Trainer::shareGradients(const at::Tensor& loss)
 std::vector<MetricRow> Trainer::takeRankRows()
 {
     std::vector<MetricRow> rows;
-    const RankTimes times = m_ranks != nullptr ? m_ranks->takeTimes() : RankTimes{};
-    const double units =
-        static_cast<double>(times.steps * unitsPerStep()) / std::max<double>(m_ranks ? m_ranks->count() : 1, 1);
+    if (m_ranks == nullptr) {
+        return rows;
+    }
+    const RankTimes times = m_ranks->takeTimes();
+    const double units = static_cast<double>(times.steps * unitsPerStep()) / m_ranks->count();
     for (std::size_t rank = 0; rank < times.computing.size(); ++rank) {
         const double computing = times.computing[rank];
         rows.push_back({metric::kRankThroughput + std::to_string(rank), m_step, units / computing});
