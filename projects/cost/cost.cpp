@@ -236,6 +236,16 @@ private:
     std::int64_t m_context = 1;
 };
 
+/// Returns the cost that a reader gains as its size changes.
+NodeCost costBetween(const DepthMix& mix, const DepthReader& reader, const ReaderSize& from, const ReaderSize& to,
+                     const Network& network)
+{
+    const bool isFinal = reader.target > mixedModules(mix, network.depth());
+    NodeCost gained = readerCost(mix, to, reader.outputs, isFinal, network.width);
+    gained -= readerCost(mix, from, reader.outputs, isFinal, network.width);
+    return gained;
+}
+
 /// Returns the number, from 1, of the layer that is costed next.
 std::int64_t nextLayer(const CostReport& report)
 {
@@ -354,9 +364,7 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     } else if (mix->weight == WeightKind::Fixed && !mix->states.contains(shortcut)) {
         ++then.learned;
     }
-    NodeCost added = readerCost(*mix, reader, then, modules, project->network.width);
-    added -= readerCost(*mix, reader, now, modules, project->network.width);
-    return ofTopology(added, *project, scaleOf(*project));
+    return ofTopology(costBetween(*mix, reader, now, then, project->network), *project, scaleOf(*project));
 }
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
@@ -377,8 +385,7 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
             others.entries -= read ? 1 : 0;
             others.learned -= read && state != mix->states.end() && state->second == ShortcutState::Learned ? 1 : 0;
         }
-        sum += readerCost(*mix, reader, all, modules, project->network.width);
-        sum -= readerCost(*mix, reader, others, modules, project->network.width);
+        sum += costBetween(*mix, reader, others, all, project->network);
     }
     return ofTopology(sum, *project, scaleOf(*project));
 }

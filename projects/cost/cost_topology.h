@@ -10,7 +10,7 @@
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
 
-/// Returns the topology's cost of one position of the stack's entries, over all layers and the final output.
+/// Returns the topology's cost of one position of the stack's entries: that of the steps of its program.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
 
 /// The size of a reader of a mix.
@@ -19,9 +19,9 @@ struct ReaderSize {
     std::int64_t learned = 0; ///< entries with a weight of their own by ShortcutState::Learned
 };
 [[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
-/// Returns the cost of a reader of this size.
-[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, const ReaderSize& size,
-                                  std::int64_t depth, std::int64_t width);
+/// Returns the cost of the mixes of a reader of this size. `isFinal` is true for the final output.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const ReaderSize& size, int outputs, bool isFinal,
+                                  std::int64_t width);
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);
 NodeCost& operator-=(NodeCost& a, const NodeCost& b);

@@ -15,7 +15,8 @@ using Values = std::vector<std::size_t>;
 /// Compiles one alternative of Wiring per call operator. m_x is the residual: the output of the last module so far.
 class DepthCompiler {
 public:
-    DepthCompiler(const Wiring& wiring, std::int64_t layers)
+    DepthCompiler(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit)
+        : m_visit(visit)
     {
         m_program.layers = layers;
         m_program.modules = modulesIn(wiring, layers);
@@ -30,16 +31,15 @@ public:
             addUp(mix);
             return;
         }
-        const DepthPlan plan = planOf(mix, m_program.layers);
-        m_program.ports = plan.ports;
+        m_program.ports = portsOf(mix.ports);
         m_x = m_newest = only(DepthStepKind::Store, {m_x});
         m_entries = {m_x};
         for (m_module = 1; m_module <= m_program.modules; ++m_module) {
-            const DepthReader& reader = plan.readers[row()];
+            const DepthReader reader = readerOf(mix, m_module, m_program.modules);
             mix.feeds == MixFeeds::LayerInput ? runOnMix(mix, reader) : runBeside(mix, reader);
         }
-        if (mix.finalMix && !plan.readers.back().passes) {
-            m_x = mixOf(mix, plan.readers.back()).front();
+        if (const DepthReader reader = readerOf(mix, m_module, m_program.modules); mix.finalMix && !reader.passes) {
+            m_x = mixOf(mix, reader).front();
         }
     }
 
@@ -97,6 +97,7 @@ public:
 
     DepthProgram finish()
     {
+        flush();
         m_program.result = m_x;
         return std::move(m_program);
     }
@@ -112,19 +113,25 @@ private:
         std::iota(made.begin(), made.end(), m_program.values);
         const bool weighs = kind == DepthStepKind::Mix || kind == DepthStepKind::Join;
         const std::size_t terms = weighs ? inputs.size() * outputs : 0;
-        DepthStep& step = m_program.steps.emplace_back();
-        step = {kind, std::move(inputs), m_program.values, outputs, m_module, row(), m_program.terms, {},
-                {},   m_skips,           m_stack};
+        flush();
+        m_step = {kind, std::move(inputs), m_program.values, outputs, m_module, row(), m_program.terms, {},
+                  {},   m_skips,           m_stack};
         m_program.terms += terms;
         m_program.values += outputs;
         return made;
+    }
+    void flush()
+    {
+        if (m_step) {
+            m_visit(*std::exchange(m_step, std::nullopt));
+        }
     }
     std::size_t only(DepthStepKind kind, Values inputs) { return outputsOf(kind, std::move(inputs), 1).front(); }
     std::size_t joined(Values inputs) { return only(DepthStepKind::Join, std::move(inputs)); }
     Values mixed(Values entries, std::size_t row, std::size_t outputs)
     {
         Values made = outputsOf(DepthStepKind::Mix, std::move(entries), outputs);
-        m_program.steps.back().row = row;
+        m_step->row = row;
         return made;
     }
     Values stored(const Values& values)
@@ -153,9 +160,8 @@ private:
         }
         Values mixes = mixed(std::move(entries), static_cast<std::size_t>(reader.target) - 1,
                              static_cast<std::size_t>(reader.outputs));
-        DepthStep& step = m_program.steps.back();
-        step.base = base;
-        step.newest = mix.weight == WeightKind::PerToken ? std::optional(m_newest) : std::nullopt;
+        m_step->base = base;
+        m_step->newest = mix.weight == WeightKind::PerToken ? std::optional(m_newest) : std::nullopt;
         return mixes;
     }
     std::size_t middleOf(const EntryRange& range)
@@ -242,11 +248,13 @@ private:
             return m_x;
         }
         const std::size_t read = mixed(std::move(entries), row(), 1).front();
-        m_program.steps.back().base = m_x;
+        m_step->base = m_x;
         return read;
     }
 
+    const std::function<void(DepthStep&&)>& m_visit;
     DepthProgram m_program;
+    std::optional<DepthStep> m_step; ///< the last step, which may still change
     std::int64_t m_module = 0;
     bool m_skips = false; ///< DepthStep::skips of the steps to come
     std::size_t m_stack = 0;
@@ -262,7 +270,15 @@ private:
 
 DepthProgram programOf(const Wiring& wiring, std::int64_t layers)
 {
-    DepthCompiler compiler(wiring, layers);
+    std::vector<DepthStep> steps;
+    DepthProgram program = visitSteps(wiring, layers, [&](DepthStep&& step) { steps.push_back(std::move(step)); });
+    program.steps = std::move(steps);
+    return program;
+}
+
+DepthProgram visitSteps(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit)
+{
+    DepthCompiler compiler(wiring, layers, visit);
     std::visit(compiler, wiring);
     return compiler.finish();
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -59,5 +60,7 @@ struct DepthProgram {
 /// Compiles a wiring of `layers` layers. The number of steps grows with the depth, and that of their inputs with its
 /// square if every layer reads all earlier ones. Precondition: the wiring is valid.
 [[nodiscard]] DepthProgram programOf(const Wiring& wiring, std::int64_t layers);
+/// Calls `visit` with the steps in order, and returns the program without them. Its memory grows with the depth only.
+DepthProgram visitSteps(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit);
 
 } // namespace residua::projects

@@ -123,6 +123,27 @@ private slots:
         QVERIFY2(compared >= 8, qPrintable(QString::number(compared)));
     }
 
+    /// The cost has the additions of the program: 2 FLOP for each of 8 features and term of a mix, and 1 for a sum.
+    void sumsCostWhatTheyRun()
+    {
+        const auto flops = [](const DepthMix& mix, std::int64_t layers) {
+            return topologyCost({"", mix}, layers, 8).flops;
+        };
+        DepthMix mix;
+        mix.weight = WeightKind::Scalar;
+        QCOMPARE(flops(mix, 2), 8.0 * 2 * (1 + 2 + 3));
+        DepthMix blocks = mix; // both layers share entry 1, to which the second is added
+        blocks.blockLayers = 2;
+        QCOMPARE(flops(blocks, 2), 8.0 * (2 * (1 + 2 + 2) + 1));
+        DepthMix last = mix; // the output is the last mix plus its branch
+        last.finalMix = false;
+        QCOMPARE(flops(last, 2), 8.0 * (2 * (1 + 2) + 1));
+        QCOMPARE(topologyCost({"", last}, 2, 8).activationElements, 3.0 * 8);
+        DepthMix middle = mix; // of entry 1 alone when layer 3 reads it, then of entries 1 and 2
+        middle.sources = FirstAndLast{1};
+        QCOMPARE(flops(middle, 3), 8.0 * (2 * (1 + 2 + 3 + 3) + 1));
+    }
+
     void programsByHand_data()
     {
         QTest::addColumn<QString>("preset");
