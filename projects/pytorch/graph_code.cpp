@@ -23,9 +23,7 @@ Result<GraphCode> GraphWriter::write()
     text.indent();
     text.docstring(m_made.doc);
     if (!m_init.empty() || m_made.takesFactor) {
-        text.line();
-        text.line(m_made.takesFactor ? "def __init__(self, factor):" : "def __init__(self):");
-        text.indent();
+        text.define(m_made.takesFactor ? "__init__(self, factor)" : "__init__(self)");
         text.line("super().__init__()");
         if (m_made.takesFactor) {
             text.line("self.factor = factor");
@@ -90,12 +88,8 @@ void GraphWriter::writeBody(std::string value, PythonText& text)
         arguments.insert(arguments.end(), {"first", "share"});
     }
     arguments.insert(arguments.end(), m_method->conditions.begin(), m_method->conditions.end());
-    text.line();
-    text.line("def " + m_method->name + "(" + joinedText(arguments) + "):");
-    text.indent();
-    if (!m_method->doc.empty()) {
-        text.docstring({m_method->doc});
-    }
+    text.define(m_method->name + "(" + joinedText(arguments) + ")",
+                m_method->doc.empty() ? std::vector<std::string>() : std::vector{m_method->doc});
     // Returns the last value directly instead of naming it first.
     const std::string last = value + " = ";
     if (!m_body.empty() && m_body.back().starts_with(last)) {

@@ -201,11 +201,10 @@ public:
         m_text.line("class " + m_name + "(nn.Module):");
         m_text.indent();
         m_text.docstring(words());
-        m_text.line();
         writeInit();
-        m_text.line();
-        writeSplit();
-        m_text.line();
+        m_text.define("split(self, x, heads)", {"[batch, time, heads · e] to [batch, heads, time, e]."});
+        m_text.line("return x.unflatten(-1, (heads, self.head_dim)).transpose(1, 2)");
+        m_text.outdent();
         writeForward();
         return m_text.text();
     }
@@ -254,8 +253,7 @@ private:
         arguments += m_traits.scaling == RopeScaling::Llama3 ? ", low_frequency, high_frequency, original_length" : "";
         arguments += m_traits.qkNorm != QkNorm::None ? ", norm_eps" : "";
         arguments += m_traits.dropout ? ", dropout" : "";
-        m_text.line("def __init__(" + arguments + "):");
-        m_text.indent();
+        m_text.define("__init__(" + arguments + ")");
         m_text.line("super().__init__()");
         m_text.line("self.heads, self.head_dim = heads, head_dim");
         if (m_traits.sharesHeads) {
@@ -303,21 +301,11 @@ private:
         return plain;
     }
 
-    void writeSplit()
-    {
-        m_text.line("def split(self, x, heads):");
-        m_text.indent();
-        m_text.docstring({"[batch, time, heads · e] to [batch, heads, time, e]."});
-        m_text.line("return x.unflatten(-1, (heads, self.head_dim)).transpose(1, 2)");
-        m_text.outdent();
-    }
-
     void writeForward()
     {
         const std::string shared = m_traits.sharesHeads ? "self.kv_heads" : "self.heads";
-        m_text.line(std::string("def forward(self, q, k, v") + (m_traits.mixesValues ? ", first, share" : "") +
-                    (m_traits.masked ? ", mask):" : "):"));
-        m_text.indent();
+        m_text.define(std::string("forward(self, q, k, v") + (m_traits.mixesValues ? ", first, share" : "") +
+                      (m_traits.masked ? ", mask)" : ")"));
         const bool normsAll = m_traits.qkNorm == QkNorm::AllHeads;
         m_text.line(std::string("q = self.split(") + (normsAll ? "self.q_norm(self.q(q))" : "self.q(q)") +
                     ", self.heads)");

@@ -12,7 +12,9 @@ TopologyCode MixWriter::write()
 {
     writeTables();
     beginTopology(m_setting, m_code.text, wordsOf(m_mix, m_plan));
-    writeInit();
+    m_code.beginInit();
+    writeParameters();
+    out().outdent();
     if (!m_ofTokens) {
         writeWeights();
     }
@@ -22,7 +24,6 @@ TopologyCode MixWriter::write()
     if (m_mix.tsallis.weight != 0) {
         writeRegulariser();
     }
-    out().line();
     writeMix();
     writeForward();
     return std::move(m_code);
@@ -77,15 +78,11 @@ void MixWriter::growMiddle(const std::string& reader)
     if (!hasMiddle()) {
         return;
     }
-    out().line("while summed < MIDDLE.get(" + reader + ", 0):");
-    out().indent();
-    out().line("summed += 1");
-    if (m_setting.lacksLayers()) {
-        out().line("middle = middle + stack.get(summed, 0)");
-    } else {
-        out().line("middle = middle + stack[summed]");
-    }
-    out().outdent();
+    out().lines(R"(
+while summed < MIDDLE.get(%1, 0):
+    summed += 1
+    middle = middle + %2)",
+                {reader, m_setting.lacksLayers() ? "stack.get(summed, 0)" : "stack[summed]"});
 }
 
 void MixWriter::writeForward()
@@ -104,12 +101,9 @@ void MixWriter::writeForward()
 
 void MixWriter::beginLoop(bool goesOn)
 {
-    if (goesOn) {
-        out().line("for j in range(1, " + finalReader() + "):");
-    } else {
-        out().line("for j, layer in enumerate(layers, start=1):");
-    }
+    out().line(goesOn ? "for j in range(1, " + finalReader() + "):" : "for j, layer in enumerate(layers, start=1):");
     out().indent();
+    growMiddle("j");
 }
 
 void MixWriter::writeOnMix()
@@ -119,7 +113,6 @@ void MixWriter::writeOnMix()
     const std::string residual = isSingle() ? "read" : "read[" + written(mix) + "]";
     const std::string read = isSingle() ? "read" : "*read";
     beginLoop(goesOn);
-    growMiddle("j");
     const bool passes = std::ranges::any_of(m_plan.readers, &DepthReader::passes);
     if (passes) {
         out().line("read = " + called("j") + " if SOURCES[j] else " + (isSingle() ? "x" : "[x] * " + written(m_mixes)));
@@ -132,9 +125,11 @@ void MixWriter::writeOnMix()
                            : " + layer(" + read + ")"));
         out().line("stack[j] = x");
     } else if (m_mix.blockLayers > 1) {
-        out().line("branch = layer(" + read + ")");
-        out().line("b = (j + " + written(m_mix.blockLayers - 1) + ") // " + written(m_mix.blockLayers));
-        out().line("stack[b] = stack[b] + branch if b in stack else branch");
+        out().lines(R"(
+branch = layer(%1)
+b = (j + %2) // %3
+stack[b] = stack[b] + branch if b in stack else branch)",
+                    {read, written(m_mix.blockLayers - 1), written(m_mix.blockLayers)});
     } else {
         out().line("stack[j] = layer(" + read + ")");
     }
@@ -169,7 +164,6 @@ void MixWriter::writeBeside()
         out().line("before = 0");
     }
     beginLoop(goesOn);
-    growMiddle("j");
     out().line(goesOn ? "branch = layers[j - 1](x) if j <= len(layers) else torch.zeros_like(x)" : "branch = layer(x)");
     std::vector<std::string> passing;
     for (const DepthReader& reader : m_plan.readers) {
@@ -177,33 +171,25 @@ void MixWriter::writeBeside()
             passing.push_back(written(reader.target));
         }
     }
-    const std::string arriving = families ? "before + branch" : "branch";
-    const std::string mixed = "x = " + arriving + " + " + called("j");
+    const std::string mixed = std::string("x = ") + (families ? "before + branch" : "branch") + " + " + called("j");
     if (passing.empty()) {
         out().line(mixed);
     } else {
-        const std::string newest = isFull() ? "x" : "stack[max(stack)]";
-        out().line(passing.size() == 1 ? "if j == " + passing[0] + ":" : "if j in (" + joinedText(passing) + "):");
-        out().indent();
-        out().line("x = " + newest + " + branch");
-        out().outdent();
-        out().line("else:");
-        out().indent();
-        out().line(mixed);
-        out().outdent();
+        out().lines(R"(
+if j %1:
+    x = %2 + branch
+else:
+    %3)",
+                    {passing.size() == 1 ? "== " + passing[0] : "in (" + joinedText(passing) + ")",
+                     isFull() ? "x" : "stack[max(stack)]", mixed});
     }
     if (families) {
         out().line("before = branch");
     }
     if (isFull()) {
         out().line("stack[j] = x");
-    } else if (goesOn) {
-        out().line("if j <= len(layers):");
-        out().indent();
-        out().line("stack[j] = branch");
-        out().outdent();
     } else {
-        out().line("stack[j] = branch");
+        out().lines(goesOn ? "if j <= len(layers):\n    stack[j] = branch" : "stack[j] = branch");
     }
     out().outdent();
     writeResult("x");

@@ -49,23 +49,19 @@ void MixWriter::writeTables()
                    written(static_cast<std::int64_t>(m_plan.readers.size()) + 1) + ")}");
     } else {
         out().line("SOURCES = {");
-        out().indent();
         for (const DepthReader& reader : m_plan.readers) {
-            out().line(written(reader.target) + ": " + sequenceText(reader.sources) + ",");
+            out().lines("    %1: %2,", {written(reader.target), sequenceText(reader.sources)});
         }
-        out().outdent();
         out().line("}");
     }
     if (hasMiddle()) {
         out().comment("For these readers entry 1 stands for the sum of the entries from 1 to that one.");
         out().line("MIDDLE = {");
-        out().indent();
         for (const DepthReader& reader : m_plan.readers) {
             if (reader.middle) {
-                out().line(written(reader.target) + ": " + written(reader.middle->last) + ",");
+                out().lines("    %1: %2,", {written(reader.target), written(reader.middle->last)});
             }
         }
-        out().outdent();
         out().line("}");
     }
     if (!m_ofTokens) {
@@ -94,36 +90,26 @@ std::string MixWriter::startText() const
     return "[" + std::string(law.python) + " for " + names + " in TERMS]";
 }
 
-void MixWriter::writeInit()
+void MixWriter::writeParameters()
 {
-    out().line();
-    out().line("def __init__(self):");
-    out().indent();
-    out().line("super().__init__()");
-    const std::string d = written(m_setting.width());
+    std::int64_t mixes = 0;
+    std::int64_t terms = 0;
+    for (const DepthReader& reader : m_plan.readers) {
+        mixes += reader.outputs;
+        terms += reader.terms();
+    }
+    const std::string d = ", " + written(m_setting.width()) + ")";
     if (m_mix.weight == WeightKind::PerToken) {
         writePerceptrons();
     } else if (m_mix.weight == WeightKind::DepthAttention) {
-        std::int64_t rows = 0;
-        for (const DepthReader& reader : m_plan.readers) {
-            rows += reader.outputs;
-        }
-        out().line("self.query = nn.Parameter(torch.zeros(" + written(rows) + ", " + d + "))");
-        out().line("self.norm = nn.Parameter(torch.ones(" + written(rows) + ", " + d + "))");
-        named("query");
-        named("norm");
+        m_code.parameter("query", "torch.zeros(" + written(mixes) + d);
+        m_code.parameter("norm", "torch.ones(" + written(mixes) + d);
     } else {
         writeCoefficient();
     }
     if (m_gated) {
-        std::int64_t rows = 0;
-        for (const DepthReader& reader : m_plan.readers) {
-            rows += m_mix.gate.vectors == GateVectors::PerEntry ? reader.terms() : reader.outputs;
-        }
-        out().line("self.gate = nn.Parameter(torch.zeros(" + written(rows) + ", " + d + "))");
-        named("gate");
+        m_code.parameter("gate", "torch.zeros(" + written(gatesEntries() ? terms : mixes) + d);
     }
-    out().outdent();
 }
 
 void MixWriter::writeCoefficient()
@@ -131,25 +117,29 @@ void MixWriter::writeCoefficient()
     if (m_mix.weight != WeightKind::Fixed) {
         const bool each = m_mix.weight == WeightKind::PerFeature;
         out().line("start = torch.tensor(" + startText() + ")");
-        out().line("self.coefficient = nn.Parameter(start" +
-                   (each ? ".unsqueeze(1).repeat(1, " + written(m_setting.width()) + "))" : ")"));
-        named("coefficient");
+        m_code.parameter("coefficient",
+                         each ? "start.unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "start");
         if (hasFrozen()) {
-            out().line("frozen = torch.tensor([(i, j) in FROZEN for " + parts("j", "i") + " in TERMS])" +
-                       (each ? ".unsqueeze(1)" : ""));
-            out().line("self.register_buffer(\"frozen\", frozen, persistent=False)");
+            out().lines(R"(
+frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])%2
+self.register_buffer("frozen", frozen, persistent=False))",
+                        {parts("j", "i"), each ? ".unsqueeze(1)" : ""});
         }
-    } else if (isLearned()) {
-        out().line("fixed = torch.tensor(" + startText() + ", dtype=torch.float64)");
-        out().line("learned = torch.tensor([t for t, (" + parts("j", "i") +
-                   ") in enumerate(TERMS) if (i, j) in LEARNED])");
-        out().line("self.register_buffer(\"fixed\", fixed, persistent=False)");
-        out().line("self.register_buffer(\"learned\", learned, persistent=False)");
-        out().line("self.coefficient = nn.Parameter(fixed[learned].float())");
-        named("coefficient");
-    } else {
-        out().line("fixed = torch.tensor(" + startText() + ", dtype=torch.float64)");
-        out().line("self.register_buffer(\"fixed\", fixed, persistent=False)");
+        return;
+    }
+    const bool learns = isLearned();
+    out().lines(R"(
+fixed = torch.tensor(%1, dtype=torch.float64)
+%2
+self.register_buffer("fixed", fixed, persistent=False)
+%3)",
+                {startText(),
+                 learns ? "learned = torch.tensor([t for t, (" + parts("j", "i") +
+                              ") in enumerate(TERMS) if (i, j) in LEARNED])"
+                        : "",
+                 learns ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
+    if (learns) {
+        m_code.parameter("coefficient", "fixed[learned].float()");
     }
 }
 
@@ -158,26 +148,22 @@ void MixWriter::writePerceptrons()
     m_setting.helpers.use(Helper::TokenWeights);
     out().comment("Hidden features of the small network that makes the weights of each reader.");
     out().line("hidden = {");
-    out().indent();
     for (const DepthReader& reader : m_plan.readers) {
         if (reader.terms() > 0) {
             const bool isFinal = reader.target > m_plan.modules;
-            out().line(written(reader.target) + ": " + written(perTokenHidden(m_mix, reader.terms(), isFinal)) + ",");
             const std::string j = written(reader.target);
+            out().lines("    %1: %2,", {j, written(perTokenHidden(m_mix, reader.terms(), isFinal))});
             for (const char* const name : {"hidden", "mix", "bias"}) {
                 m_code.names[topologyParameter(reader.target, name)] = topologyParameter("readers." + j + "." + name);
             }
         }
     }
-    out().outdent();
-    out().line("}");
-    out().line("self.readers = nn.ModuleDict(");
-    out().indent();
-    const std::string mixes = mixesOf("j") == "1" ? "" : mixesOf("j") + " * ";
-    out().line("{str(j): TokenWeights(" + written(m_setting.width()) + ", hidden[j], " + mixes +
-               "len(SOURCES[j])) for j in hidden}");
-    out().outdent();
-    out().line(")");
+    out().lines(R"(
+}
+self.readers = nn.ModuleDict(
+    {str(j): TokenWeights(%1, hidden[j], %2len(SOURCES[j])) for j in hidden}
+))",
+                {written(m_setting.width()), mixesOf("j") == "1" ? "" : mixesOf("j") + " * "});
 }
 
 } // namespace residua::projects

@@ -9,13 +9,10 @@ namespace residua::projects {
 void MixWriter::writeWeights()
 {
     const bool fixed = m_mix.weight == WeightKind::Fixed;
-    out().line();
-    out().line("def weights(self):");
-    out().indent();
-    out().docstring(
-        {std::string(m_gated ? "The weights of every reader before the gates: " : "The weights of every reader: ") +
-         (isSingle() ? "[sources]" : "[mixes, sources]") +
-         (m_mix.weight == WeightKind::PerFeature ? ", each with its features." : ".")});
+    out().define("weights(self)", {std::string(m_gated ? "The weights of every reader before the gates: "
+                                                       : "The weights of every reader: ") +
+                                   (isSingle() ? "[sources]" : "[mixes, sources]") +
+                                   (m_mix.weight == WeightKind::PerFeature ? ", each with its features." : ".")});
     const std::string c = !fixed && hasFrozen() ? "torch.where(self.frozen, self.coefficient.detach(), "
                                                   "self.coefficient)"
                           : !fixed              ? "self.coefficient"
@@ -26,65 +23,55 @@ void MixWriter::writeWeights()
     if (m_mix.normalise == NormaliseOver::Targets) {
         writeSoftmaxOverReaders();
     }
-    const std::string overTau = m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
     const bool bySources = m_mix.normalise == NormaliseOver::Sources;
+    const std::string row = isSingle() ? "row" : "row.unflatten(0, size)";
+    const std::string value =
+        bySources ? "torch.softmax(" + row + overTau() + ", dim=" + (isSingle() ? "0" : "1") + ")" : row;
     if (isSingle()) {
-        out().line("rows = c.split([len(sources) for sources in SOURCES.values()])");
-        out().line(bySources ? "return {j: torch.softmax(row" + overTau + ", dim=0) for j, row in zip(SOURCES, rows)}"
-                             : "return dict(zip(SOURCES, rows))");
+        out().lines(R"(
+rows = c.split([len(sources) for sources in SOURCES.values()])
+return %1)",
+                    {bySources ? "{j: " + value + " for j, row in zip(SOURCES, rows)}" : "dict(zip(SOURCES, rows))"});
     } else {
-        out().line("sizes = [(" + mixesOf("j") + ", len(SOURCES[j])) for j in SOURCES]");
-        out().line("rows = c.split([mixes * sources for mixes, sources in sizes])");
-        const std::string row = "row.unflatten(0, size)";
-        const std::string value = bySources ? "torch.softmax(" + row + overTau + ", dim=1)" : row;
-        out().line("return {j: " + value + " for j, row, size in zip(SOURCES, rows, sizes)}");
+        writeRows("c", value);
     }
     out().outdent();
 }
 
-void MixWriter::writeSoftmaxOverReaders()
+void MixWriter::writeRows(const std::string& all, const std::string& value)
 {
-    const std::string rows = written(highestTarget());
-    const std::string place = isSingle() ? "j, i" : "o, j, i";
-    out().line(place + " = (torch.tensor(each) for each in zip(*[" +
-               (isSingle() ? "(j - 1, i) for j, i in TERMS" : "(o, j - 1, i) for j, o, i in TERMS") + "]))");
-    out().line("grid = c.new_full((" + (isSingle() ? std::string() : written(m_mixes) + ", ") + rows + ", " + rows +
-               ", *c.shape[1:]), -math.inf)");
-    out().line("c = grid.index_put((" + place + "), c" +
-               (m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature)) +
-               ").softmax(dim=" + (isSingle() ? "0" : "1") + ")[" + place + "]");
+    out().lines(R"(
+sizes = [(%1, len(SOURCES[j])) for j in SOURCES]
+rows = %2.split([mixes * sources for mixes, sources in sizes])
+return {j: %3 for j, row, size in zip(SOURCES, rows, sizes)})",
+                {mixesOf("j"), all, value});
 }
 
-std::int64_t MixWriter::highestTarget() const
+void MixWriter::writeSoftmaxOverReaders()
 {
-    std::int64_t highest = 0;
-    for (const DepthReader& reader : m_plan.readers) {
-        highest = std::max(highest, reader.target);
-    }
-    return highest;
+    const std::string rows = written(m_plan.readers.back().target);
+    out().lines(R"(
+%1 = (torch.tensor(each) for each in zip(*[%2]))
+grid = c.new_full((%3%4, %4, *c.shape[1:]), -math.inf)
+c = grid.index_put((%1), c%5).softmax(dim=%6)[%1])",
+                {isSingle() ? "j, i" : "o, j, i",
+                 isSingle() ? "(j - 1, i) for j, i in TERMS" : "(o, j - 1, i) for j, o, i in TERMS",
+                 isSingle() ? "" : written(m_mixes) + ", ", rows, overTau(), isSingle() ? "0" : "1"});
 }
 
 void MixWriter::writeGates()
 {
-    out().line();
     if (gatesEntries()) {
-        out().line("def gates(self):");
-        out().indent();
-        out().docstring({std::string("The vectors v of every reader: ") +
-                         (isSingle() ? "[sources, features]." : "[mixes, sources, features].")});
+        out().define("gates(self)", {std::string("The vectors v of every reader: ") +
+                                     (isSingle() ? "[sources, features]." : "[mixes, sources, features].")});
         if (isSingle()) {
             out().line("return dict(zip(SOURCES, self.gate.split([len(sources) for sources in SOURCES.values()])))");
         } else {
-            out().line("sizes = [(" + mixesOf("j") + ", len(SOURCES[j])) for j in SOURCES]");
-            out().line("rows = self.gate.split([mixes * sources for mixes, sources in sizes])");
-            out().line("return {j: row.unflatten(0, size) for j, row, size in zip(SOURCES, rows, sizes)}");
+            writeRows("self.gate", "row.unflatten(0, size)");
         }
         out().outdent();
-        out().line();
     }
-    out().line("def gated(self, c, v, entry):");
-    out().indent();
-    out().docstring({"The weight of an entry for each token: [..., 1] or with its features."});
+    out().define("gated(self, c, v, entry)", {"The weight of an entry for each token: [..., 1] or with its features."});
     const std::string relu = m_mix.gate.reluGradAtZero == ReluGradAtZero::One ? "open_relu(" : "F.relu(";
     if (m_mix.gate.reluGradAtZero == ReluGradAtZero::One) {
         m_setting.helpers.use(Helper::OpenRelu);
@@ -100,20 +87,25 @@ void MixWriter::writeRegulariser()
 {
     const auto& [q, weight] = m_mix.tsallis;
     m_code.regularises = true;
-    out().line();
-    out().line("def regulariser(self):");
-    out().indent();
-    out().docstring({"The Tsallis entropy of the weights, (1 - Σ p^q) / (q - 1) of each reader, times its factor."});
+    out().define("regulariser(self)",
+                 {"The Tsallis entropy of the weights, (1 - Σ p^q) / (q - 1) of each reader, times its factor."});
     out().line("p = torch.cat([row.flatten() for row in self.weights().values()])");
     if (q == 1) {
-        out().line("p = p.clamp_min(torch.finfo(torch.float32).tiny)");
-        out().line("return " + pythonReal(-weight) + " * (p * p.log()).sum()");
+        out().lines(R"(
+p = p.clamp_min(torch.finfo(torch.float32).tiny)
+return %1 * (p * p.log()).sum())",
+                    {pythonReal(-weight)});
     } else {
         const auto readers = std::ranges::count_if(m_plan.readers, [](const auto& r) { return !r.sources.empty(); });
-        out().line("return " + pythonReal(weight / (q - 1)) + " * (" + written(readers) + " - (p ** " + pythonReal(q) +
-                   ").sum())");
+        out().lines("return %1 * (%2 - (p ** %3).sum())",
+                    {pythonReal(weight / (q - 1)), written(readers), pythonReal(q)});
     }
     out().outdent();
+}
+
+std::string MixWriter::overTau() const
+{
+    return m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
 }
 
 std::string MixWriter::sumOf(const std::string& terms) const
@@ -128,9 +120,8 @@ std::string MixWriter::mixArguments() const
 
 void MixWriter::writeMix()
 {
-    out().line("def mix(self, j, stack" + mixArguments() + "):");
-    out().indent();
-    out().docstring({isSingle() ? "What reader j reads." : "What reader j reads, one mix for each port."});
+    out().define("mix(self, j, stack" + mixArguments() + ")",
+                 {isSingle() ? "What reader j reads." : "What reader j reads, one mix for each port."});
     if (m_mix.weight == WeightKind::PerToken) {
         writeTokenMix();
     } else if (m_mix.weight == WeightKind::DepthAttention) {
@@ -147,44 +138,46 @@ void MixWriter::writeMix()
 
 void MixWriter::writeTokenMix()
 {
-    const std::string overTau = m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
-    const std::string made = "w = self.readers[str(j)](stack[max(stack)])";
-    out().line(isSingle() ? made : made + ".unflatten(-1, (" + mixesOf("j") + ", len(SOURCES[j])))");
-    if (m_mix.normalise == NormaliseOver::Sources) {
-        out().line("w = torch.softmax(w" + overTau + ", dim=-1)");
-    }
     const std::string over = "stack[i] for s, i in enumerate(SOURCES[j])" + present();
+    out().lines(R"(
+w = self.readers[str(j)](stack[max(stack)])%1
+%2)",
+                {isSingle() ? "" : ".unflatten(-1, (" + mixesOf("j") + ", len(SOURCES[j])))",
+                 m_mix.normalise == NormaliseOver::Sources ? "w = torch.softmax(w" + overTau() + ", dim=-1)" : ""});
     if (isSingle()) {
         out().line("return " + sumOf("w[..., s, None] * " + over));
         return;
     }
-    out().line("return [");
-    out().indent();
-    out().line(sumOf("w[..., o, s, None] * " + over));
-    out().line("for o in range(w.shape[-2])");
-    out().outdent();
-    out().line("]");
+    out().lines(R"(
+return [
+    %1
+    for o in range(w.shape[-2])
+])",
+                {sumOf("w[..., o, s, None] * " + over)});
 }
 
 void MixWriter::writeAttention()
 {
-    const std::string overTau = m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
-    out().line("entries = [stack[i] for i in SOURCES[j]" + present() + "]");
-    out().line("keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries])");
+    out().lines(R"(
+entries = [stack[i] for i in SOURCES[j]%1]
+keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries]))",
+                {present()});
     if (isSingle()) {
-        out().line("v = self.query[j - 1] * self.norm[j - 1]");
-        out().line("p = torch.softmax(keys @ v" + overTau + ", dim=0).unsqueeze(-1)");
-        out().line("return sum(w * e for w, e in zip(p, entries))");
+        out().lines(R"(
+v = self.query[j - 1] * self.norm[j - 1]
+p = torch.softmax(keys @ v%1, dim=0).unsqueeze(-1)
+return sum(w * e for w, e in zip(p, entries)))",
+                    {overTau()});
         return;
     }
-    out().line("first = " + written(m_mixes) + " * (j - 1)");
-    out().line("mixes = []");
-    out().line("for v in (self.query * self.norm)[first : first + " + mixesOf("j") + "]:");
-    out().indent();
-    out().line("p = torch.softmax(keys @ v" + overTau + ", dim=0).unsqueeze(-1)");
-    out().line("mixes.append(sum(w * e for w, e in zip(p, entries)))");
-    out().outdent();
-    out().line("return mixes");
+    out().lines(R"(
+first = %1 * (j - 1)
+mixes = []
+for v in (self.query * self.norm)[first : first + %2]:
+    p = torch.softmax(keys @ v%3, dim=0).unsqueeze(-1)
+    mixes.append(sum(w * e for w, e in zip(p, entries)))
+return mixes)",
+                {written(m_mixes), mixesOf("j"), overTau()});
 }
 
 void MixWriter::writeGatedMix()
@@ -204,13 +197,14 @@ void MixWriter::writeGatedMix()
         out().line("return " + mixed);
         return;
     }
-    out().line("mixes = []");
-    out().line(gatesEntries() ? "for row, vectors in zip(weights[j], gates[j]):"
-                              : "for row, v in zip(weights[j], self.gate[" + written(m_mixes) + " * (j - 1) :]):");
-    out().indent();
-    out().line("mixes.append(" + mixed + ")");
-    out().outdent();
-    out().line("return mixes");
+    out().lines(R"(
+mixes = []
+for row, %1:
+    mixes.append(%2)
+return mixes)",
+                {gatesEntries() ? "vectors in zip(weights[j], gates[j])"
+                                : "v in zip(weights[j], self.gate[" + written(m_mixes) + " * (j - 1) :])",
+                 mixed});
 }
 
 } // namespace residua::projects

@@ -10,11 +10,6 @@
 
 namespace residua::projects {
 
-[[nodiscard]] inline std::string written(std::int64_t number)
-{
-    return std::to_string(number);
-}
-
 /// Private to pytorch: writes the class of a depth mix. The table SOURCES lists the sources of each reader; the code of
 /// the weights depends on their kind.
 class MixWriter {
@@ -58,9 +53,7 @@ private:
 
     [[nodiscard]] std::string startText() const;
 
-    void named(const std::string& name) { m_code.keepName(name); }
-
-    void writeInit();
+    void writeParameters();
 
     void writeCoefficient();
 
@@ -73,7 +66,8 @@ private:
     /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
     void writeSoftmaxOverReaders();
 
-    [[nodiscard]] std::int64_t highestTarget() const;
+    /// Writes a method's result: `value` for each reader, of its part `row` of `all` with the sizes `size`.
+    void writeRows(const std::string& all, const std::string& value);
 
     void writeGates();
 
@@ -83,6 +77,7 @@ private:
 
     /// The condition at the end of a comprehension over sources, and the start value of its sum.
     [[nodiscard]] std::string present() const { return m_setting.lacksLayers() ? " if i in stack" : ""; }
+    [[nodiscard]] std::string overTau() const;
     [[nodiscard]] std::string sumOf(const std::string& terms) const;
     [[nodiscard]] std::string mixArguments() const;
 
@@ -101,8 +96,8 @@ private:
 
     void writeForward();
 
-    /// Begins the loop over layers. With `goesOn`, full outputs and the residual beside a branch pass through layers
-    /// that are not in the export.
+    /// Begins the loop over the layers j. With `goesOn`, full outputs and the residual beside a branch pass through
+    /// layers that are not in the export.
     void beginLoop(bool goesOn);
 
     void writeOnMix();

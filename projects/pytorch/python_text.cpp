@@ -75,12 +75,32 @@ void PythonText::line(std::string_view text)
     m_text += '\n';
 }
 
-void PythonText::lines(std::string_view text)
+void PythonText::lines(std::string_view text, std::initializer_list<std::string> values)
 {
+    text.remove_prefix(text.starts_with('\n') ? 1 : 0);
     while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        line(text.substr(0, end));
-        text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string filled(text.substr(0, end));
+        for (std::size_t value = values.size(); value > 0; --value) {
+            const std::string place = "%" + std::to_string(value);
+            for (std::size_t at = filled.find(place); at != std::string::npos; at = filled.find(place)) {
+                filled.replace(at, place.size(), values.begin()[value - 1]);
+            }
+        }
+        if (end == 0 || filled.find_first_not_of(' ') != std::string::npos) {
+            line(filled);
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+void PythonText::define(const std::string& head, const std::vector<std::string>& paragraphs)
+{
+    line();
+    line("def " + head + ":");
+    indent();
+    if (!paragraphs.empty()) {
+        docstring(paragraphs);
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -15,10 +16,13 @@ class PythonText {
 public:
     /// Adds a line at the current depth. An empty line has no spaces.
     void line(std::string_view text = {});
-    /// Adds every line of a text at the current depth.
-    void lines(std::string_view text);
+    /// Adds every line of a text at the current depth. The text may begin with a line break, and %1 is the first of
+    /// `values`. A line that only consists of empty values is left out.
+    void lines(std::string_view text, std::initializer_list<std::string> values = {});
     void indent() { ++m_depth; }
     void outdent() { --m_depth; }
+    /// Adds an empty line and "def head:" with its docstring, if any. Leaves the depth at that of the body.
+    void define(const std::string& head, const std::vector<std::string>& paragraphs = {});
     /// Adds `"""text"""` on one line if it fits, else wrapped between words. Paragraphs are separated by empty lines.
     void docstring(const std::vector<std::string>& paragraphs);
     /// Adds "# text", wrapped between words.

@@ -260,28 +260,22 @@ private:
         out.indent();
         out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
                        std::to_string(m_project.network.width) + " features wired by the topology, and a head."});
-        out.line();
         writeNames("conditions", m_conditions);
         writeNames("labels", m_labels);
-        out.line("def __init__(self):");
-        out.indent();
+        out.define("__init__(self)");
         out.line("super().__init__()");
         out.line("self.stem = Stem()");
         writeLayers();
         out.line("self.topology = Topology()");
         out.line("self.head = Head()");
         out.outdent();
-        out.line();
         const std::string arguments = entering() + furtherArguments();
-        out.line("def forward(self, " + arguments + "):");
-        out.indent();
+        out.define("forward(self, " + arguments + ")");
         if (!m_labels.empty()) {
             out.line("return self.outputs(" + arguments + ")[0]");
             out.outdent();
-            out.line();
-            out.line("def outputs(self, " + arguments + "):");
-            out.indent();
-            out.docstring({"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
+            out.define("outputs(self, " + arguments + ")",
+                       {"The output, and the logits of the further labels: " + joinedText(m_labels) + "."});
         }
         out.line("x = self.stem(" + entering() + given(m_stemConditions) + ")");
         writeStack();
@@ -295,9 +289,9 @@ private:
     void writeNames(const std::string& member, const std::set<std::string>& names)
     {
         if (!names.empty()) {
+            m_network.line();
             m_network.line(member + " = (" +
                            joinedText(names, ", ", [](const std::string& name) { return '"' + name + '"'; }) + ",)");
-            m_network.line();
         }
     }
 
@@ -395,7 +389,6 @@ private:
         const bool regularised = m_topology.regularises || decaysProducts();
         const ObjectiveTraits& objective = traitsOf(m_project.network.objective);
         PythonText& out = m_network;
-        out.line();
         std::string outputs = "output";
         std::string given = objective.target == Element::Token ? "targets" : "target";
         std::string value(objective.pyTorch);
@@ -408,10 +401,9 @@ private:
             given += ", " + label + "_targets";
             value += " + F.cross_entropy(" + label + ", " + label + "_targets)";
         }
-        out.line("def loss(self, " + entering() + ", " + given + furtherArguments() + "):");
-        out.indent();
-        out.docstring({std::string(objective.words) + (m_labels.empty() ? "" : "; plus that of each further label") +
-                       (regularised ? "; in training with its regularisers." : ".")});
+        out.define("loss(self, " + entering() + ", " + given + furtherArguments() + ")",
+                   {std::string(objective.words) + (m_labels.empty() ? "" : "; plus that of each further label") +
+                    (regularised ? "; in training with its regularisers." : ".")});
         out.line(outputs + " = self" + (m_labels.empty() ? "(" : ".outputs(") + entering() + furtherArguments() + ")");
         out.line((regularised ? "loss = " : "return ") + value);
         if (regularised) {
@@ -426,9 +418,7 @@ private:
     void writeRegulariser()
     {
         PythonText& out = m_network;
-        out.line();
-        out.line("def regulariser(self):");
-        out.indent();
+        out.define("regulariser(self)");
         const std::string entropy = m_topology.regularises ? "self.topology.regulariser()" : "";
         if (!decaysProducts()) {
             out.line("return " + entropy);

@@ -8,11 +8,6 @@
 namespace residua::projects {
 namespace {
 
-std::string shown(std::int64_t number)
-{
-    return std::to_string(number);
-}
-
 class StreamWriter {
 public:
     StreamWriter(const TopologySetting& setting, const MultiStream& streams)
@@ -52,7 +47,7 @@ private:
 
     [[nodiscard]] std::string wordsOfState() const
     {
-        const std::string n = shown(m_streams.streams);
+        const std::string n = written(m_streams.streams);
         if (m_cut) {
             return "Layer j reads, fraction by fraction, u_t = Σ_s read_jst h_s of the " + n +
                    " fractions h_s of the features, and writes h'_t = Σ_s carry_jst h_s + write_jt f_j(u)_t.";
@@ -70,7 +65,7 @@ private:
         switch (m_streams.constraint) {
         case StreamConstraint::DoublyStochastic:
             return "read = sigmoid(r), write = 2 sigmoid(w), and carry = sinkhorn(c) is nearly doubly stochastic, by " +
-                   shown(m_streams.sinkhornIterations) + " divisions of rows and columns.";
+                   written(m_streams.sinkhornIterations) + " divisions of rows and columns.";
         case StreamConstraint::Permutations:
             return "read = sigmoid(r), write = 2 sigmoid(w), and carry is the mean of all permutation matrices by the "
                    "weights softmax(c), so it is doubly stochastic.";
@@ -100,49 +95,41 @@ private:
         return result;
     }
 
-    void parameter(const std::string& name, const std::string& made)
-    {
-        out().line("self." + name + " = nn.Parameter(" + made + ")");
-        m_code.keepName(name);
-    }
-
     void writeInit()
     {
         const std::int64_t n = m_streams.streams;
-        const std::string layers = shown(m_modules);
-        const std::string rows = layers + ", " + shown(n);
-        out().line();
-        out().line("def __init__(self):");
-        out().indent();
-        out().line("super().__init__()");
+        const std::string layers = written(m_modules);
+        const std::string rows = layers + ", " + written(n);
+        m_code.beginInit();
         const std::int64_t each = modulesPerHome(m_streams);
-        const std::string home = each == 1 ? "" : ".repeat_interleave(" + shown(each) + ", 0)";
-        const std::string turns = "torch.eye(" + shown(n) + ")" + home + ".repeat(" +
-                                  shown((m_modules + n * each - 1) / (n * each)) + ", 1)[:" + layers + "]";
-        const std::string identity = "torch.eye(" + shown(n) + ").repeat(" + layers + ", 1, 1)";
+        const std::string home = each == 1 ? "" : ".repeat_interleave(" + written(each) + ", 0)";
+        const std::string turns = "torch.eye(" + written(n) + ")" + home + ".repeat(" +
+                                  written((m_modules + n * each - 1) / (n * each)) + ", 1)[:" + layers + "]";
+        const std::string identity = "torch.eye(" + written(n) + ").repeat(" + layers + ", 1, 1)";
         const StreamStart start = streamStart(m_streams);
-        parameter("read", m_cut ? identity : started(turns, rows, start.readOn, start.readOff));
+        m_code.parameter("read", m_cut ? identity : started(turns, rows, start.readOn, start.readOff));
         if (permutes()) {
-            const std::string chosen = "torch.eye(" + shown(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
-            parameter("carry", started(chosen, "", start.carry, start.carryOff));
-            out().line("permutations = torch.tensor(list(itertools.permutations(range(" + shown(n) + "))))");
-            out().line("self.register_buffer(\"permutations\", torch.eye(" + shown(n) +
-                       ")[permutations], persistent=False)");
+            const std::string chosen = "torch.eye(" + written(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
+            m_code.parameter("carry", started(chosen, "", start.carry, start.carryOff));
+            out().lines(R"(
+permutations = torch.tensor(list(itertools.permutations(range(%1))))
+self.register_buffer("permutations", torch.eye(%1)[permutations], persistent=False))",
+                        {written(n)});
         } else if (mixes()) {
-            parameter("carry", started(identity, "", start.carry, start.carryOff));
+            m_code.parameter("carry", started(identity, "", start.carry, start.carryOff));
         }
-        parameter("write", started(turns, rows, start.writeOn, start.writeOff));
+        m_code.parameter("write", started(turns, rows, start.writeOn, start.writeOff));
         const std::string scale = pythonReal(m_streams.dynamicScale);
         if (m_dynamic) {
             writeDynamic(layers, scale);
         }
         if (m_head) {
-            const std::string d = shown(m_setting.width());
-            parameter("exit",
-                      pythonReal(kStreamDrawn) + " * torch.randn(" + shown(n) + ", " + shown(n) + ", " + d + ")");
-            parameter("exit_bias",
-                      "torch.full((" + shown(n) + ",), -math.log(" + shown(std::max<std::int64_t>(n - 1, 1)) + "))");
-            parameter("exit_scale", "torch.full((1,), " + scale + ")");
+            const std::string d = written(m_setting.width());
+            m_code.parameter("exit", pythonReal(kStreamDrawn) + " * torch.randn(" + written(n) + ", " + written(n) +
+                                         ", " + d + ")");
+            m_code.parameter("exit_bias", "torch.full((" + written(n) + ",), -math.log(" +
+                                              written(std::max<std::int64_t>(n - 1, 1)) + "))");
+            m_code.parameter("exit_scale", "torch.full((1,), " + scale + ")");
         }
         out().outdent();
     }
@@ -165,24 +152,25 @@ private:
     /// The parameters of the part that depends on the token.
     void writeDynamic(const std::string& layers, const std::string& scale)
     {
-        const std::string n = shown(m_streams.streams);
-        const std::string w = shown(m_sizes.width);
-        const std::string logits = shown(m_sizes.logits);
+        const std::string n = written(m_streams.streams);
+        const std::string w = written(m_sizes.width);
+        const std::string logits = written(m_sizes.logits);
         if (m_constrained) {
             if (permutes()) {
-                parameter("norm", "torch.ones(" + layers + ", " + n + ", " + w + ")");
+                m_code.parameter("norm", "torch.ones(" + layers + ", " + n + ", " + w + ")");
             }
             const std::string shape = "(" + layers + ", " + n + ", " + logits + ", " + w + ")";
-            parameter("dynamic", mixes() ? "torch.zeros" + shape : pythonReal(kStreamDrawn) + " * torch.randn" + shape);
-            parameter("scale", "torch.full((" + layers + (mixes() ? ", 3), " : ", 2), ") + scale + ")");
+            m_code.parameter("dynamic",
+                             mixes() ? "torch.zeros" + shape : pythonReal(kStreamDrawn) + " * torch.randn" + shape);
+            m_code.parameter("scale", "torch.full((" + layers + (mixes() ? ", 3), " : ", 2), ") + scale + ")");
             return;
         }
-        parameter("norm", "torch.ones(" + layers + ", " + w + ")");
+        m_code.parameter("norm", "torch.ones(" + layers + ", " + w + ")");
         if (m_cut) {
-            parameter("norm_bias", "torch.zeros(" + layers + ", " + w + ")");
+            m_code.parameter("norm_bias", "torch.zeros(" + layers + ", " + w + ")");
         }
-        parameter("dynamic", "torch.zeros(" + layers + ", " + logits + ", " + w + ")");
-        parameter("scale", "torch.full((" + layers + ", 2), " + scale + ")");
+        m_code.parameter("dynamic", "torch.zeros(" + layers + ", " + logits + ", " + w + ")");
+        m_code.parameter("scale", "torch.full((" + layers + ", 2), " + scale + ")");
     }
 
     [[nodiscard]] std::string wordsOfShapes() const
@@ -197,10 +185,7 @@ private:
 
     void writeWeights()
     {
-        out().line();
-        out().line("def weights(self, j, streams):");
-        out().indent();
-        out().docstring({wordsOfShapes()});
+        out().define("weights(self, j, streams)", {wordsOfShapes()});
         const std::string ones = "(1,) * (streams.dim() - 1)";
         if (!m_dynamic) {
             out().line(connections() + " = " +
@@ -208,8 +193,10 @@ private:
             if (m_constrained) {
                 writeConstraint();
             }
-            out().line("ones = " + ones);
-            out().line("return tuple(w.reshape(w.shape + ones) for w in (" + connections() + "))");
+            out().lines(R"(
+ones = %1
+return tuple(w.reshape(w.shape + ones) for w in (%2)))",
+                        {ones, connections()});
         } else if (m_constrained) {
             writeConstrainedTokens(ones);
         } else {
@@ -230,42 +217,46 @@ private:
             out().line("carry = torch.einsum(\"rst,r...->st...\", self.permutations, torch.softmax(carry, 0))");
         } else {
             m_setting.helpers.use(Helper::Sinkhorn);
-            out().line("carry = sinkhorn(carry, " + shown(m_streams.sinkhornIterations) + ")");
+            out().line("carry = sinkhorn(carry, " + written(m_streams.sinkhornIterations) + ")");
         }
     }
 
     /// The learned numbers of layer j, with a dimension for each of a stream's.
     void writeShared(const std::string& ones)
     {
-        out().line("ones = " + ones);
-        out().line(connections() + " = (w[j].reshape(w[j].shape + ones) for w in (" + connections("self.") + "))");
+        out().lines(R"(
+ones = %1
+%2 = (w[j].reshape(w[j].shape + ones) for w in (%3)))",
+                    {ones, connections(), connections("self.")});
     }
 
     void writeTokens(const std::string& ones)
     {
         const std::string gain = m_cut ? "self.norm[j], self.norm_bias[j]" : "self.norm[j]";
-        const std::string reads = shown(m_sizes.reads);
-        const std::string last = shown(m_sizes.reads + m_streams.streams);
+        const std::string reads = written(m_sizes.reads);
+        const std::string last = written(m_sizes.reads + m_streams.streams);
         out().line("width = streams.shape[-1:]");
         out().line(m_streams.norm == NormKind::Layer ? "normal = F.layer_norm(streams, width, " + gain + ", eps=1e-5)"
                                                      : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)" +
                                                            std::string(m_cut ? " + self.norm_bias[j]" : ""));
         out().line("active = torch.tanh(normal @ self.dynamic[j].t()).movedim(-1, 1).unsqueeze(-1)");
         writeShared(ones);
-        out().line("read = read + self.scale[j, 0] * active[:, " + (m_cut ? ":" + reads : "0") + "]");
-        out().line("carry = carry + self.scale[j, 0] * active[:, " + reads + ":" + last + "]");
-        out().line("write = write + self.scale[j, 1] * active[:, " + last + "]");
-        out().line("return read, carry, write");
+        out().lines(R"(
+read = read + self.scale[j, 0] * active[:, %1]
+carry = carry + self.scale[j, 0] * active[:, %2:%3]
+write = write + self.scale[j, 1] * active[:, %3]
+return read, carry, write)",
+                    {m_cut ? ":" + reads : "0", reads, last});
     }
 
     /// y = φ RMSNorm([h_1, ..., h_n]) with `rows` for φ: [numbers, ..., 1].
     void writeAllFeatures(const std::string& rows)
     {
-        const std::string size = shown(m_streams.streams * m_sizes.width);
-        out().line("scale = torch.rsqrt(streams.square().sum((0, -1)) / " + size + " + " +
-                   pythonReal(streamNormEpsilon(m_streams)) + ")");
-        out().line("y = sum(x @ rows.t() for x, rows in zip(streams, " + rows + ")) * scale.unsqueeze(-1)");
-        out().line("y = y.movedim(-1, 0).unsqueeze(-1)");
+        out().lines(R"(
+scale = torch.rsqrt(streams.square().sum((0, -1)) / %1 + %2)
+y = sum(x @ rows.t() for x, rows in zip(streams, %3)) * scale.unsqueeze(-1)
+y = y.movedim(-1, 0).unsqueeze(-1))",
+                    {written(m_streams.streams * m_sizes.width), pythonReal(streamNormEpsilon(m_streams)), rows});
     }
 
     void writeConstrainedTokens(const std::string& ones)
@@ -273,11 +264,11 @@ private:
         const std::int64_t n = m_streams.streams;
         writeAllFeatures(permutes() ? "self.dynamic[j] * self.norm[j].unsqueeze(1)" : "self.dynamic[j]");
         writeShared(ones);
-        out().line("read = self.scale[j, 0] * y[:" + shown(n) + "] + read");
-        const std::string last = shown(n + m_sizes.carry);
+        out().line("read = self.scale[j, 0] * y[:" + written(n) + "] + read");
+        const std::string last = written(n + m_sizes.carry);
         if (mixes()) {
-            const std::string matrix = permutes() ? "" : ".unflatten(0, (" + shown(n) + ", " + shown(n) + "))";
-            out().line("carry = self.scale[j, 1] * y[" + shown(n) + ":" + last + "]" + matrix + " + carry");
+            const std::string matrix = permutes() ? "" : ".unflatten(0, (" + written(n) + ", " + written(n) + "))";
+            out().line("carry = self.scale[j, 1] * y[" + written(n) + ":" + last + "]" + matrix + " + carry");
         }
         out().line("write = self.scale[j, " + std::string(mixes() ? "2" : "1") + "] * y[" + last + ":] + write");
         writeConstraint();
@@ -286,38 +277,38 @@ private:
 
     void writeExit()
     {
-        out().line();
-        out().line("def leave(self, streams):");
-        out().indent();
-        out().docstring({"The sum of the streams, with weights made for each token."});
+        out().define("leave(self, streams)", {"The sum of the streams, with weights made for each token."});
         writeAllFeatures("self.exit");
-        out().line("bias = self.exit_bias.reshape((-1,) + (1,) * (streams.dim() - 1))");
-        out().line("weights = torch.sigmoid(self.exit_scale * y + bias) + " + pythonReal(kStreamEpsilon));
-        out().line("return (weights * streams).sum(0)");
+        out().lines(R"(
+bias = self.exit_bias.reshape((-1,) + (1,) * (streams.dim() - 1))
+weights = torch.sigmoid(self.exit_scale * y + bias) + %1
+return (weights * streams).sum(0))",
+                    {pythonReal(kStreamEpsilon)});
         out().outdent();
     }
 
     void writeForward()
     {
-        const std::string n = shown(m_streams.streams);
+        const std::string n = written(m_streams.streams);
         beginForward(m_setting, out());
-        out().line(m_cut ? "streams = torch.stack(x.chunk(" + n + ", -1))" : "streams = torch.stack([x] * " + n + ")");
-        out().line("for j, layer in enumerate(layers):");
-        out().indent();
-        out().line(connections() + " = self.weights(j, streams)");
-        if (m_cut) {
-            out().line("branch = layer(torch.cat(tuple((read * streams.unsqueeze(1)).sum(0)), -1))");
-            out().line("branch = torch.stack(branch.chunk(" + n + ", -1))");
-        } else {
-            out().line("branch = layer((read * streams).sum(0))");
-        }
-        out().line(mixes() ? "streams = (carry * streams.unsqueeze(1)).sum(0) + write * branch"
-                           : "streams = streams + write * branch");
-        out().outdent();
-        out().line(m_cut ? "return torch.cat(tuple(streams), -1)"
-                   : m_head
-                       ? "return self.leave(streams)"
-                       : std::string("return streams.") + (m_streams.exit == StreamExit::Mean ? "mean(0)" : "sum(0)"));
+        out().lines(R"(
+streams = torch.stack(%1)
+for j, layer in enumerate(layers):
+    %2 = self.weights(j, streams))",
+                    {m_cut ? "x.chunk(" + n + ", -1)" : "[x] * " + n, connections()});
+        out().lines(m_cut ? R"(
+    branch = layer(torch.cat(tuple((read * streams.unsqueeze(1)).sum(0)), -1))
+    branch = torch.stack(branch.chunk(%1, -1)))"
+                          : "    branch = layer((read * streams).sum(0))",
+                    {n});
+        out().lines(R"(
+    streams = %1 + write * branch
+return %2)",
+                    {mixes() ? "(carry * streams.unsqueeze(1)).sum(0)" : "streams",
+                     m_cut                                ? "torch.cat(tuple(streams), -1)"
+                     : m_head                             ? "self.leave(streams)"
+                     : m_streams.exit == StreamExit::Mean ? "streams.mean(0)"
+                                                          : "streams.sum(0)"});
     }
 
     const TopologySetting& m_setting;

@@ -40,6 +40,26 @@ std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
     return result;
 }
 
+void TopologyCode::beginInit()
+{
+    text.define("__init__(self)");
+    text.line("super().__init__()");
+}
+
+void TopologyCode::parameter(const std::string& name, const std::string& made)
+{
+    text.line("self." + name + " = nn.Parameter(" + made + ")");
+    names[topologyParameter(name)] = topologyParameter(name);
+}
+
+void TopologyCode::nameEach(std::int64_t count, const std::string& ours, const std::string& list,
+                            const std::string& theirs)
+{
+    for (std::int64_t j = 1; j <= count; ++j) {
+        names[topologyParameter(j, ours)] = topologyParameter(list + "." + written(j - 1) + "." + theirs);
+    }
+}
+
 void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words)
 {
     const Topology& topology = setting.project.topology;
@@ -76,9 +96,7 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
 
 void beginForward(const TopologySetting& setting, PythonText& text)
 {
-    text.line();
-    text.line("def forward(self, x, layers):");
-    text.indent();
+    text.define("forward(self, x, layers)");
     if (sitesOf(setting.project.topology.wiring) == MixSites::Ffn) {
         text.line("x = x + layers[0].attend(x)");
         text.line("layers = between_feed_forwards(layers)");

@@ -35,8 +35,12 @@ struct TopologyCode {
     std::map<std::string, std::string> names;
     bool regularises = false; ///< true if it has a method regulariser()
 
-    /// Adds a parameter whose attribute has the same name.
-    void keepName(std::string_view parameter) { names[topologyParameter(parameter)] = topologyParameter(parameter); }
+    /// Begins the constructor.
+    void beginInit();
+    /// Adds a parameter, whose attribute has the same name, with the value of the expression `made`.
+    void parameter(const std::string& name, const std::string& made);
+    /// Names the parameters `ours` of modules 1 to `count` as those of a list: "topology.3.gate.weight".
+    void nameEach(std::int64_t count, const std::string& ours, const std::string& list, const std::string& theirs);
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
@@ -58,6 +62,11 @@ struct TopologyCode {
 
 /// Writes the first lines of the class: the name of the wiring and its equation.
 void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words);
+/// Returns a number as Python text.
+[[nodiscard]] inline std::string written(std::int64_t number)
+{
+    return std::to_string(number);
+}
 /// Writes "def forward(self, x, layers):" and the input of the first module. Leaves the depth at that of its body.
 void beginForward(const TopologySetting& setting, PythonText& text);
 
