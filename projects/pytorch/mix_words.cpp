@@ -29,7 +29,9 @@ std::string readerWords(const DepthMix& mix)
                     : "x_{j-1}, and x_j = f_j(x_{j-1}) + Σ_i w_ij e_i.";
     } else {
         text += "m_j = Σ_i w_ij e_i";
-        text += mix.ports != MixPorts::Input ? ", a mix of its own for each of " + joinedText(layerArguments(mix)) : "";
+        const auto name = [](MixPort port) { return nameOf(port); };
+        const std::string ports = joinedText(portsOf(mix.ports), ", ", name);
+        text += mix.ports != MixPorts::Input ? ", a mix of its own for each of " + ports : "";
         text += (mix.entry == StackEntry::Full) ? ", and x_j = m_j + f_j(m_j)" : "";
         text += ".";
     }

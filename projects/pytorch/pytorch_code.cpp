@@ -238,8 +238,8 @@ private:
                 {"feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back(), {}, {}});
         }
         for (GraphMethod& method : made.methods) {
-            method.arguments = layerArguments(wiring);
-            method.argumentOf = layerArgumentOf(wiring);
+            method.arguments = layerArguments(m_project.topology);
+            method.argumentOf = layerArgumentOf(m_project.topology);
             method.conditions = m_layerConditions;
             for (const Node& node : method.graph.nodes) {
                 if (isFedByStack(node)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/topology_code.h"
 
-#include "projects/depth/mix_port.h"
+#include "projects/depth/depth_names.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
@@ -14,28 +14,22 @@ TopologyCode codeOf(const TopologySetting& setting)
     return std::visit([&](const auto& wiring) { return codeOf(setting, wiring); }, setting.project.topology.wiring);
 }
 
-std::vector<std::string> layerArguments(const Wiring& wiring)
+std::vector<std::string> layerArguments(const Topology& topology)
 {
-    const auto* const mix = std::get_if<DepthMix>(&wiring);
-    if (!mix || mix->ports == MixPorts::Input) {
-        return {"x"};
-    }
     std::vector<std::string> arguments;
-    for (const MixPort port : portsOf(mix->ports)) {
-        arguments.emplace_back(nameOf(port));
+    for (const MixPort port : portsOf(topology)) {
+        arguments.emplace_back(port == MixPort::Input ? "x" : nameOf(port));
     }
     return arguments;
 }
 
-std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring)
+std::map<std::string, std::string> layerArgumentOf(const Topology& topology)
 {
-    const std::vector<std::string> arguments = layerArguments(wiring);
+    const std::vector<std::string> arguments = layerArguments(topology);
     std::map<std::string, std::string> result;
     result[kInputPort] = arguments.front();
-    const auto* const mix = std::get_if<DepthMix>(&wiring);
-    const std::vector<MixPort> mixes = portsOf(mix ? mix->ports : MixPorts::Input);
     for (const MixPort port : portsOf(MixPorts::QkvResidual)) {
-        result[std::string(nameOf(port))] = arguments[mixFor(mixes, port).value_or(0)];
+        result[std::string(nameOf(port))] = arguments[mixFor(portsOf(topology), port).value_or(0)];
     }
     return result;
 }

@@ -45,9 +45,9 @@ struct TopologyCode {
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
 /// Returns the arguments of a layer's method: x, or q, k, v and residual if the topology feeds them separately.
-[[nodiscard]] std::vector<std::string> layerArguments(const Wiring& wiring);
+[[nodiscard]] std::vector<std::string> layerArguments(const Topology& topology);
 /// Returns the argument of layerArguments() for each input port of a block.
-[[nodiscard]] std::map<std::string, std::string> layerArgumentOf(const Wiring& wiring);
+[[nodiscard]] std::map<std::string, std::string> layerArgumentOf(const Topology& topology);
 
 /// Return the code of each kind of wiring.
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix);

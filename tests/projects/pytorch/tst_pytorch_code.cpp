@@ -46,6 +46,7 @@ private slots:
     void names_data();
     void names();
     void textCannotEndADocstring();
+    void linesTakeTheDepthAndValues();
     void everyExampleIsWritten();
     void topologiesSayWhatTheyCompute_data();
     void topologiesSayWhatTheyCompute();
@@ -155,6 +156,15 @@ void TestPyTorchCode::textCannotEndADocstring()
     const Result<PyTorchCode> code = codeOf(project);
     QVERIFY(code);
     QVERIFY(code->model.starts_with("\"\"\"The network of the project a ''' import os'."));
+}
+
+void TestPyTorchCode::linesTakeTheDepthAndValues()
+{
+    PythonText text;
+    text.define("f(x)", {"Doubles."});
+    text.lines("\nif x:\n    %2\n    y = %1\n\nreturn %1 + %1%2", {"x", ""});
+    QCOMPARE(QString::fromStdString(text.text()),
+             QString("\ndef f(x):\n    \"\"\"Doubles.\"\"\"\n    if x:\n        y = x\n\n    return x + x\n"));
 }
 
 void TestPyTorchCode::everyExampleIsWritten()
