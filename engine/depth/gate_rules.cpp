@@ -78,69 +78,6 @@ private:
     std::vector<at::Tensor> m_alphas;
 };
 
-/// LAuReL-RW (Menghani et al., 2024, section 2.1): α·f + β·x. Free factors start from 1; bounded ones are computed from
-/// logits that start from 0.
-class ResidualWeights {
-public:
-    ResidualWeights(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan)
-        : m_bound(bound),
-          m_factor(
-              plan.addConstant(projects::kTopologyFactor, {depth, 2}, bound == LaurelBound::None ? 1 : 0, Decay::No))
-    {
-    }
-
-    void begin() { m_factors = applied().flatten().unbind(0); }
-    /// Returns α·branch + β·residual of a layer.
-    [[nodiscard]] at::Tensor sum(std::size_t layer, const at::Tensor& residual, const at::Tensor& branch) const
-    {
-        return residual * m_factors[2 * layer + 1] + branch.to(residual.scalar_type()) * m_factors[2 * layer];
-    }
-    /// Returns α and β of x_j = α·f_j + β·x_{j−1} as weights of entries, and the learned parameters.
-    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) const
-    {
-        const at::NoGradGuard noGrad;
-        const at::Tensor factors = applied();
-        return {unfoldedFactors(factors.select(1, 0), factors.select(1, 1), step), learned(step)};
-    }
-    /// Returns "coefficient": α and β of each layer, or their logits.
-    [[nodiscard]] Matrix learned(std::int64_t step) const { return coefficientMatrix(m_factor, 2, step); }
-
-private:
-    [[nodiscard]] at::Tensor applied() const
-    {
-        switch (m_bound) {
-        case LaurelBound::None:
-            return m_factor;
-        case LaurelBound::Sigmoid:
-            return at::sigmoid(m_factor);
-        case LaurelBound::Softmax:
-            return at::softmax(m_factor, 1);
-        }
-        return m_factor;
-    }
-
-    LaurelBound m_bound;
-    at::Tensor m_factor; ///< [L, 2]: α, β or their logits
-    std::vector<at::Tensor> m_factors;
-};
-
-class ResidualWeightsRule final : public DepthRule {
-public:
-    ResidualWeightsRule(projects::LaurelBound bound, std::int64_t depth, InitPlan& plan) : m_weights(bound, depth, plan)
-    {
-    }
-
-    void begin() override { m_weights.begin(); }
-    [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
-    {
-        return m_weights.sum(step.row, inputs[0], inputs[1]);
-    }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights.matrices(step); }
-
-private:
-    ResidualWeights m_weights;
-};
-
 /// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
 class HighwayRule final : public DepthRule {
 public:
@@ -198,52 +135,39 @@ private:
     std::vector<Norm> m_norms;
 };
 
-/// The maps d → r → d of all layers: A·B·x. B starts by the document's law and A from zero, so nothing is added at
-/// first.
-class LowRankMaps {
+/// LAuReL (Menghani et al., 2024). A wiring has one or several of its parts.
+/// - RW (section 2.1): α·f + β·x. Free factors start from 1; bounded ones are computed from logits that start from 0.
+/// - LR (section 2.2): f + x + A·B·x; with RW α·f + β·(x + A·B·x). B starts by the document's law and A from zero, so
+///   nothing is added at first.
+/// - PA (section 2.3): LR with Σ_k γ_k·x_{−k} over the latest activations, starting with the layer's input, in the
+/// place
+///   of the mapped x. The map is linear, so the activations are mixed before it.
+class LaurelRule final : public DepthRule {
 public:
-    LowRankMaps(std::int64_t rank, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
+    LaurelRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+        : m_bound(wiring.bound), m_compute(plan.compute())
     {
+        if (projects::hasResidualWeights(wiring.gate)) {
+            const double start = m_bound == LaurelBound::None ? 1 : 0;
+            m_factor = plan.addConstant(projects::kTopologyFactor, {depth, 2}, start, Decay::No);
+        }
+        std::vector<double> shares;
         for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            const std::string down = projects::topologyParameter(layer, "down.weight");
-            m_down.push_back(plan.add(down, {rank, width}, Role::Matrix));
-            const std::string up = projects::topologyParameter(layer, "up.weight");
-            m_up.push_back(plan.addConstant(up, {width, rank}, 0, Decay::Yes));
+            if (projects::hasLowRankMaps(wiring.gate)) {
+                const std::string down = projects::topologyParameter(layer, "down.weight");
+                m_down.push_back(plan.add(down, {wiring.rank, width}, Role::Matrix));
+                const std::string up = projects::topologyParameter(layer, "up.weight");
+                m_up.push_back(plan.addConstant(up, {width, wiring.rank}, 0, Decay::Yes));
+            }
+            if (projects::mixesPrevious(wiring.gate)) {
+                m_counts.push_back(std::min(wiring.window, layer));
+                shares.insert(shares.end(), static_cast<std::size_t>(m_counts.back()),
+                              1.0 / static_cast<double>(m_counts.back()));
+            }
         }
-    }
-
-    [[nodiscard]] at::Tensor of(std::size_t layer, const at::Tensor& x) const
-    {
-        return linear(m_compute, linear(m_compute, x, m_down[layer]), m_up[layer]);
-    }
-
-private:
-    Compute m_compute;
-    std::vector<at::Tensor> m_down; ///< B: [r, d]
-    std::vector<at::Tensor> m_up;   ///< A: [d, r]
-};
-
-/// LAuReL-LR (section 2.2): f + x + A·B·x; with RW α·f + β·(x + A·B·x). LAuReL-PA (section 2.3) has Σ_k γ_k·x_{−k} over
-/// the latest activations, starting with the layer's input, in the place of the mapped x: the map is linear, so the
-/// activations are mixed before it.
-class LowRankRule final : public DepthRule {
-public:
-    LowRankRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
-        : m_weights(projects::hasResidualWeights(wiring.gate)
-                        ? std::optional<ResidualWeights>({wiring.bound, depth, plan})
-                        : std::nullopt),
-          m_maps(wiring.rank, depth, width, plan)
-    {
-        if (!projects::mixesPrevious(wiring.gate)) {
-            return;
+        if (!shares.empty()) {
+            m_gamma = plan.addValues(projects::kTopologyCoefficient, at::tensor(shares, at::kDouble), Decay::No);
         }
-        std::vector<double> start;
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            m_counts.push_back(std::min(wiring.window, layer));
-            start.insert(start.end(), static_cast<std::size_t>(m_counts.back()),
-                         1.0 / static_cast<double>(m_counts.back()));
-        }
-        m_gamma = plan.addValues(projects::kTopologyCoefficient, at::tensor(start, at::kDouble), Decay::No);
     }
 
     void begin() override
@@ -251,8 +175,8 @@ public:
         if (m_gamma.defined()) {
             m_gammas = m_gamma.split_with_sizes(m_counts);
         }
-        if (m_weights) {
-            m_weights->begin();
+        if (m_factor.defined()) {
+            m_factors = applied().flatten().unbind(0);
         }
     }
     [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs,
@@ -265,16 +189,52 @@ public:
     /// `inputs` ends with what is mapped.
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
     {
-        const at::Tensor& x = inputs[0];
-        const at::Tensor map = m_maps.of(step.row, m_gamma.defined() ? inputs[2] : x);
-        return m_weights ? m_weights->sum(step.row, x + map, inputs[1]) : x + inputs[1] + map;
+        at::Tensor residual = inputs[0];
+        at::Tensor map;
+        if (!m_down.empty()) {
+            const at::Tensor& x = m_gamma.defined() ? inputs[2] : inputs[0];
+            map = linear(m_compute, linear(m_compute, x, m_down[step.row]), m_up[step.row]);
+        }
+        if (!m_factor.defined()) {
+            return residual + inputs[1] + map;
+        }
+        residual = map.defined() ? residual + map : residual;
+        return residual * m_factors[2 * step.row + 1] + inputs[1].to(residual.scalar_type()) * m_factors[2 * step.row];
     }
-    /// Returns the matrix "mix" of PA: γ of activation i at layer j. RW adds its factors.
+    /// Returns "mix": γ of activation i at layer j of PA, or RW unfolded. RW adds "coefficient", its learned
+    /// parameters: α and β of each layer, or their logits.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
-        if (!m_gamma.defined()) {
-            return m_weights ? m_weights->matrices(step) : std::vector<Matrix>();
+        const at::NoGradGuard noGrad;
+        std::vector<Matrix> result;
+        if (m_gamma.defined()) {
+            result.push_back(gammaMatrix(step));
+        } else if (m_factor.defined()) {
+            const at::Tensor factors = applied();
+            result.push_back(unfoldedFactors(factors.select(1, 0), factors.select(1, 1), step));
         }
+        if (m_factor.defined()) {
+            result.push_back(coefficientMatrix(m_factor, 2, step));
+        }
+        return result;
+    }
+
+private:
+    /// Returns α and β: [L, 2].
+    [[nodiscard]] at::Tensor applied() const
+    {
+        switch (m_bound) {
+        case LaurelBound::None:
+            break;
+        case LaurelBound::Sigmoid:
+            return at::sigmoid(m_factor);
+        case LaurelBound::Softmax:
+            return at::softmax(m_factor, 1);
+        }
+        return m_factor;
+    }
+    [[nodiscard]] Matrix gammaMatrix(std::int64_t step) const
+    {
         const std::vector<double> gamma = hostNumbers(m_gamma);
         auto next = gamma.begin();
         std::vector<std::vector<double>> rows;
@@ -283,18 +243,17 @@ public:
             row.insert(row.end(), next, next + m_counts[layer]);
             next += m_counts[layer];
         }
-        std::vector<Matrix> result{mixMatrix(rows, step)};
-        if (m_weights) {
-            result.push_back(m_weights->learned(step));
-        }
-        return result;
+        return mixMatrix(rows, step);
     }
 
-private:
-    std::optional<ResidualWeights> m_weights;
-    LowRankMaps m_maps;
+    LaurelBound m_bound;
+    Compute m_compute;
+    at::Tensor m_factor; ///< of RW: [L, 2]
+    std::vector<at::Tensor> m_factors;
+    std::vector<at::Tensor> m_down;     ///< B of each layer: [r, d]; empty without maps
+    std::vector<at::Tensor> m_up;       ///< A: [d, r]
     std::vector<std::int64_t> m_counts; ///< activations that each layer of PA mixes
-    at::Tensor m_gamma;                 ///< of all layers, concatenated; the oldest activation first
+    at::Tensor m_gamma;                 ///< of all layers of PA, concatenated; the oldest activation first
     std::vector<at::Tensor> m_gammas;
 };
 
@@ -365,12 +324,11 @@ DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int6
     case BranchGateKind::ReZero:
         return Made(std::make_unique<ReZeroRule>(static_cast<std::int64_t>(layers.layers()), depth, plan));
     case BranchGateKind::LaurelRw:
-        return Made(std::make_unique<ResidualWeightsRule>(wiring.bound, depth, plan));
     case BranchGateKind::LaurelLr:
     case BranchGateKind::LaurelRwLr:
     case BranchGateKind::LaurelPa:
     case BranchGateKind::LaurelRwLrPa:
-        return Made(std::make_unique<LowRankRule>(wiring, depth, width, plan));
+        return Made(std::make_unique<LaurelRule>(wiring, depth, width, plan));
     case BranchGateKind::PostNorm:
         return Made(std::make_unique<PostNormRule>(wiring, depth, width, plan));
     case BranchGateKind::ValueResidual:
