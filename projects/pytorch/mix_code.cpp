@@ -29,23 +29,6 @@ TopologyCode MixWriter::write()
     return std::move(m_code);
 }
 
-std::string MixWriter::parts(const char* reader, const char* source) const
-{
-    return std::string(reader) + (isSingle() ? ", " : ", _, ") + source;
-}
-
-bool MixWriter::hasMiddle() const
-{
-    return std::ranges::any_of(m_plan.readers, [](const DepthReader& r) { return r.middle.has_value(); });
-}
-
-std::string MixWriter::mixesOf(const std::string& j) const
-{
-    return m_mixes == 1     ? "1"
-           : m_mix.finalMix ? "(" + written(m_mixes) + " if " + j + " <= " + written(m_plan.modules) + " else 1)"
-                            : written(m_mixes);
-}
-
 std::string MixWriter::shortcutsIn(ShortcutState state) const
 {
     std::set<Shortcut> found;
@@ -60,11 +43,6 @@ std::string MixWriter::shortcutsIn(ShortcutState state) const
         parts.push_back("(" + written(shortcut.source) + ", " + written(shortcut.target) + ")");
     }
     return joinedText(parts);
-}
-
-bool MixWriter::hasFrozen() const
-{
-    return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || m_mix.weight != WeightKind::Fixed);
 }
 
 std::string MixWriter::called(const std::string& reader) const

@@ -68,8 +68,8 @@ void MixWriter::writeTables()
         out().comment(isSingle() ? "Every weight: its reader and its source."
                                  : "Every weight: its reader, which of the reader's mixes it is in, and its source.");
         out().line(isSingle() ? "TERMS = [(j, i) for j in SOURCES for i in SOURCES[j]]"
-                              : "TERMS = [(j, o, i) for j in SOURCES for o in range(" + withoutBrackets(mixesOf("j")) +
-                                    ") for i in SOURCES[j]]");
+                              : "TERMS = [(j, o, i) for j in SOURCES for o in range(" +
+                                    withoutBrackets(mixesOfReader()) + ") for i in SOURCES[j]]");
     }
     if (hasFrozen()) {
         out().comment("Shortcuts i:j whose weights keep their values.");
@@ -81,13 +81,6 @@ void MixWriter::writeTables()
     }
     out().line();
     out().line();
-}
-
-std::string MixWriter::startText() const
-{
-    const StartLaw& law = startLaw(m_mix.init);
-    const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
-    return "[" + std::string(law.python) + " for " + names + " in TERMS]";
 }
 
 void MixWriter::writeParameters()
@@ -114,9 +107,12 @@ void MixWriter::writeParameters()
 
 void MixWriter::writeCoefficient()
 {
+    const StartLaw& law = startLaw(m_mix.init);
+    const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
+    const std::string starts = "[" + std::string(law.python) + " for " + names + " in TERMS]";
     if (m_mix.weight != WeightKind::Fixed) {
         const bool each = m_mix.weight == WeightKind::PerFeature;
-        out().line("start = torch.tensor(" + startText() + ")");
+        out().line("start = torch.tensor(" + starts + ")");
         m_code.parameter("coefficient",
                          each ? "start.unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "start");
         if (hasFrozen()) {
@@ -133,7 +129,7 @@ fixed = torch.tensor(%1, dtype=torch.float64)
 %2
 self.register_buffer("fixed", fixed, persistent=False)
 %3)",
-                {startText(),
+                {starts,
                  learns ? "learned = torch.tensor([t for t, (" + parts("j", "i") +
                               ") in enumerate(TERMS) if (i, j) in LEARNED])"
                         : "",
@@ -163,7 +159,7 @@ void MixWriter::writePerceptrons()
 self.readers = nn.ModuleDict(
     {str(j): TokenWeights(%1, hidden[j], %2len(SOURCES[j])) for j in hidden}
 ))",
-                {written(m_setting.width()), mixesOf("j") == "1" ? "" : mixesOf("j") + " * "});
+                {written(m_setting.width()), mixesOfReader() == "1" ? "" : mixesOfReader() + " * "});
 }
 
 } // namespace residua::projects

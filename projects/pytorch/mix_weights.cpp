@@ -44,7 +44,7 @@ void MixWriter::writeRows(const std::string& all, const std::string& value)
 sizes = [(%1, len(SOURCES[j])) for j in SOURCES]
 rows = %2.split([mixes * sources for mixes, sources in sizes])
 return {j: %3 for j, row, size in zip(SOURCES, rows, sizes)})",
-                {mixesOf("j"), all, value});
+                {mixesOfReader(), all, value});
 }
 
 void MixWriter::writeSoftmaxOverReaders()
@@ -103,21 +103,6 @@ return %1 * (p * p.log()).sum())",
     out().outdent();
 }
 
-std::string MixWriter::overTau() const
-{
-    return m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
-}
-
-std::string MixWriter::sumOf(const std::string& terms) const
-{
-    return m_setting.lacksLayers() ? "sum((" + terms + "), torch.zeros_like(stack[0]))" : "sum(" + terms + ")";
-}
-
-std::string MixWriter::mixArguments() const
-{
-    return m_ofTokens ? "" : gatesEntries() ? ", weights, gates" : ", weights";
-}
-
 void MixWriter::writeMix()
 {
     out().define("mix(self, j, stack" + mixArguments() + ")",
@@ -142,7 +127,7 @@ void MixWriter::writeTokenMix()
     out().lines(R"(
 w = self.readers[str(j)](stack[max(stack)])%1
 %2)",
-                {isSingle() ? "" : ".unflatten(-1, (" + mixesOf("j") + ", len(SOURCES[j])))",
+                {isSingle() ? "" : ".unflatten(-1, (" + mixesOfReader() + ", len(SOURCES[j])))",
                  m_mix.normalise == NormaliseOver::Sources ? "w = torch.softmax(w" + overTau() + ", dim=-1)" : ""});
     if (isSingle()) {
         out().line("return " + sumOf("w[..., s, None] * " + over));
@@ -177,7 +162,7 @@ for v in (self.query * self.norm)[first : first + %2]:
     p = torch.softmax(keys @ v%3, dim=0).unsqueeze(-1)
     mixes.append(sum(w * e for w, e in zip(p, entries)))
 return mixes)",
-                {written(m_mixes), mixesOf("j"), overTau()});
+                {written(m_mixes), mixesOfReader(), overTau()});
 }
 
 void MixWriter::writeGatedMix()
