@@ -50,7 +50,8 @@ void addRanks(const std::set<std::string>& names, std::vector<MetricTraits>& met
 {
     for (const auto& [prefix, title, unit] :
          {std::tuple(metric::kRankThroughput, "throughput of rank ", "tokens or samples a second of its own time"),
-          std::tuple(metric::kRankWaiting, "waiting of rank ", "share of the time")}) {
+          std::tuple(metric::kRankWaiting, "waiting of rank ", "share of the time"),
+          std::tuple(metric::kRankExchange, "exchange of rank ", "share of the time")}) {
         for (const std::string& name : names) {
             if (name.starts_with(prefix)) {
                 metrics.push_back({name, title + name.substr(std::string_view(prefix).size()), unit});

@@ -103,9 +103,11 @@ inline constexpr const char* kSeconds = "seconds";       ///< training time so f
 inline constexpr const char* kThroughput = "throughput"; ///< units per second
 inline constexpr const char* kPeakBytes = "memory/peak";
 /// The beginnings of the names of a rank's series, which end with its number: units per second of its own time, and the
-/// share of a step's time in which it waits for other ranks or exchanges gradients.
+/// shares of a step's time in which it waits for other ranks or an exchange, and in which gradients are exchanged,
+/// beside the backward pass or after it.
 inline constexpr const char* kRankThroughput = "throughput/rank ";
 inline constexpr const char* kRankWaiting = "waiting/rank ";
+inline constexpr const char* kRankExchange = "exchange/rank ";
 } // namespace metric
 
 /// One value of a time series, recorded under one of these names.

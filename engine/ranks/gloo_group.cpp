@@ -60,13 +60,15 @@ public:
     void sum(float* values, std::size_t count) override { sumOf(values, count); }
     void sum(double* values, std::size_t count) override { sumOf(values, count); }
 
-    void share(void* bytes, std::size_t count) override
+    void share(void* bytes, std::size_t count, int root) override
     {
         gloo::BroadcastOptions options(m_context);
         options.setOutput(static_cast<char*>(bytes), count);
-        options.setRoot(0);
+        options.setRoot(root);
         gloo::broadcast(options);
     }
+
+    void abort() override { m_context->closeConnections(); }
 
 private:
     template <class Real>

@@ -16,15 +16,17 @@ public:
 };
 
 /// Processes that exchange numbers. Every rank makes the same calls in the same order. A call throws
-/// std::runtime_error if another rank has ended. One thread.
+/// std::runtime_error if another rank has ended. One thread at a time.
 class RankGroup {
 public:
     virtual ~RankGroup() = default;
     /// Replaces the values by their sums over the ranks: the same bits on each of them, and in each repetition.
     virtual void sum(float* values, std::size_t count) = 0;
     virtual void sum(double* values, std::size_t count) = 0;
-    /// Replaces the bytes by those of rank 0.
-    virtual void share(void* bytes, std::size_t count) = 0;
+    /// Replaces the bytes by those of rank `root`.
+    virtual void share(void* bytes, std::size_t count, int root) = 0;
+    /// Ends the calls that wait for other ranks; no call may follow. Any thread.
+    virtual void abort() = 0;
 };
 
 /// Defined by the library residua_ranks, which is opened at run time: its Gloo and LibTorch's have symbols of the same

@@ -2,16 +2,19 @@
 #include "engine/ranks/ranks.h"
 
 #include "engine/host/own_library.h"
+#include "engine/ranks/nccl_group.h"
+#include "engine/ranks/tensor_exchange.h"
 #include "projects/base/text.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -47,11 +50,6 @@ Result<Library> openLibrary()
                                             : "does not load (" + library.error().message + ")"};
     }
     return Library{reinterpret_cast<JoinRanks>(join)};
-}
-
-double secondsSince(std::chrono::steady_clock::time_point begin)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::string firstLine(const std::string& text)
@@ -154,36 +152,51 @@ private:
 
 Ranks::Ranks(const RankPlace& place) : m_place(place) {}
 
-Ranks::~Ranks() = default;
+Ranks::~Ranks()
+{
+    if (m_exchange && m_exchange->isBusy()) {
+        // The other ranks see the closed connections. The thread that waits in Gloo cannot be woken, so both are left
+        // to it until the process ends.
+        m_group->abort();
+        static_cast<void>(m_exchange.release());
+        static_cast<void>(m_group.release());
+    }
+}
 
 Result<Ranks*> Ranks::ofProcess()
 {
     static std::unique_ptr<Ranks> joined;
-    const std::optional<RankPlace> place = rankPlace();
-    if (!place || joined) {
-        return joined.get();
+    if (const std::optional<RankPlace> place = rankPlace(); place && !joined) {
+        Result<std::unique_ptr<Ranks>> ranks = join(*place);
+        if (!ranks) {
+            return ranks.error();
+        }
+        joined = std::move(*ranks);
     }
+    return joined.get();
+}
+
+Result<std::unique_ptr<Ranks>> Ranks::join(const RankPlace& place)
+{
     const Result<Library> library = openLibrary();
     if (!library) {
         return library.error();
     }
     try {
-        std::unique_ptr<Ranks> ranks(new Ranks(*place));
-        ranks->m_store = std::make_unique<Store>(*place);
-        ranks->m_group.reset(
-            library->join(place->rank, place->count, ownHost(place->storeHost).c_str(), *ranks->m_store));
-        ranks->m_pulse = std::make_unique<Pulse>(*place);
-        joined = std::move(ranks);
+        std::unique_ptr<Ranks> ranks(new Ranks(place));
+        ranks->m_store = std::make_unique<Store>(place);
+        ranks->m_group.reset(library->join(place.rank, place.count, ownHost(place.storeHost).c_str(), *ranks->m_store));
+        ranks->m_pulse = std::make_unique<Pulse>(place);
+        return ranks;
     } catch (const std::exception& error) {
-        return Error{"rank " + std::to_string(place->rank),
-                     "does not reach the other " + std::to_string(place->count - 1) + " by " + place->storeHost + ":" +
-                         std::to_string(place->storePort) + " (" + firstLine(error.what()) + ")"};
+        return Error{"rank " + std::to_string(place.rank),
+                     "does not reach the other " + std::to_string(place.count - 1) + " by " + place.storeHost + ":" +
+                         std::to_string(place.storePort) + " (" + firstLine(error.what()) + ")"};
     }
-    return joined.get();
 }
 
-/// Names the ranks that have no pulse.
-std::string Ranks::missing()
+/// Returns the names of the ranks that have no pulse.
+std::vector<std::string> Ranks::missing()
 {
     std::vector<std::string> names;
     const auto pulses = [this] {
@@ -207,85 +220,134 @@ std::string Ranks::missing()
     } catch (const std::exception&) {
         names = {"rank 0"}; // the store has gone with it
     }
-    return names.empty() ? "a rank" : joinedText(names, " and ");
+    return names;
 }
 
 void Ranks::guarded(const auto& call)
 {
-    const auto begin = std::chrono::steady_clock::now();
     try {
         call();
-        m_waited += secondsSince(begin);
     } catch (const std::exception& error) {
         m_isBroken = true;
-        throw std::runtime_error(missing() + " ended, and with it the run of " + std::to_string(m_place.count) +
-                                 " ranks (" + firstLine(error.what()) + ")");
+        const std::vector<std::string> names = missing();
+        throw std::runtime_error((names.empty() ? "a rank" : joinedText(names, " and ")) +
+                                 " ended, and with it the run of " + std::to_string(m_place.count) + " ranks (" +
+                                 firstLine(error.what()) + ")");
     }
 }
 
-void Ranks::average(const std::vector<at::Tensor>& tensors)
+TensorExchange& Ranks::exchange(at::Device device)
 {
-    std::vector<at::Tensor> parts[2]; // single precision, double precision
-    for (const at::Tensor& tensor : tensors) {
-        parts[tensor.scalar_type() == at::kDouble].push_back(tensor.reshape({-1}));
+    if (!m_exchange || m_exchange->device() != device) {
+        m_exchange.reset();
+        m_times.reset();
+        m_last.reset();
+        m_seconds = 0;
+        m_steps = 0;
+        m_exchange = device.is_cpu() ? std::make_unique<TensorExchange>(*m_group) : gpuExchange(device);
     }
-    const bool timed = parts[false].empty(); // the list whose exchange has the times too
-    at::Tensor computing = at::zeros({m_place.count}, timed ? at::kDouble : at::kFloat);
-    computing[m_place.rank] = secondsSince(m_stepBegan) - m_waited;
-    parts[timed].push_back(computing);
-    for (const bool isDouble : {false, true}) {
-        if (parts[isDouble].empty()) {
-            continue;
-        }
-        at::Tensor all = at::cat(parts[isDouble]).to(at::kCPU, isDouble ? at::kDouble : at::kFloat).contiguous();
-        const auto count = static_cast<std::size_t>(all.numel());
-        guarded([&] {
-            isDouble ? m_group->sum(all.mutable_data_ptr<double>(), count)
-                     : m_group->sum(all.mutable_data_ptr<float>(), count);
-        });
-        if (isDouble == timed) {
-            addTimes(all.narrow(0, all.numel() - m_place.count, m_place.count));
-        }
-        all.div_(m_place.count);
-        std::int64_t first = 0;
-        for (const at::Tensor& tensor : tensors) {
-            if ((tensor.scalar_type() == at::kDouble) == isDouble) {
-                tensor.copy_(all.narrow(0, first, tensor.numel()).view(tensor.sizes()));
-                first += tensor.numel();
-            }
-        }
+    return *m_exchange;
+}
+
+std::unique_ptr<TensorExchange> Ranks::gpuExchange(at::Device device)
+{
+    const Result<std::shared_ptr<const Nccl>> nccl = openNccl();
+    float failures = nccl ? 0 : 1;
+    guarded([&] { m_group->sum(&failures, 1); });
+    if (failures > 0) {
+        const Error error =
+            nccl ? Error{"ranks", "another rank cannot load NCCL: its own message says why"} : nccl.error();
+        throw std::runtime_error(error.place + " " + error.message);
+    }
+    const c10::DeviceGuard current(device);
+    const c10::Stream stream = c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, true);
+    auto group = joinNccl(*nccl, m_place.rank, m_place.count, *m_group, stream.native_handle());
+    return std::make_unique<TensorExchange>(
+        *m_group, GpuGroup{device, stream, std::move(group), [this] { return !missing().empty(); }});
+}
+
+void Ranks::leaveGpu()
+{
+    if (!m_exchange || m_exchange->device().is_cpu()) {
+        return;
+    }
+    if (m_isBroken || m_isInStep) {
+        m_exchange->abort();
+    }
+    if (!m_exchange->isBusy()) {
+        m_exchange.reset();
     }
 }
 
-void Ranks::addTimes(const at::Tensor& computing)
+void Ranks::finish()
 {
-    const at::Tensor seconds = computing.to(at::kDouble);
-    m_times.computing.resize(static_cast<std::size_t>(m_place.count));
-    for (std::size_t rank = 0; rank < m_times.computing.size(); ++rank) {
-        m_times.computing[rank] += seconds.const_data_ptr<double>()[rank];
+    guarded([this] { m_exchange->finish(); });
+}
+
+void Ranks::beginStep(const at::Tensor& times)
+{
+    m_isInStep = true;
+    if (!m_last) {
+        m_stepBegan = std::chrono::steady_clock::now(); // without the preparation of the run
+        m_waited = 0;
+    } else {
+        times[m_place.rank].fill_(m_last->computing);
+        times[m_place.count + m_place.rank].fill_(m_last->exchanging);
     }
-    m_times.seconds += secondsSince(m_stepBegan);
-    ++m_times.steps;
+}
+
+void Ranks::finishStep(const at::Tensor& times)
+{
+    finish();
+    m_isInStep = false;
+    if (m_last) {
+        m_times = m_times.defined() ? m_times + times : times.clone();
+        m_seconds += m_last->seconds;
+        ++m_steps;
+    }
+    const TensorExchange::Seconds exchange = m_exchange->takeSeconds();
+    const double seconds = secondsSince(m_stepBegan);
+    // While a host waits for rank 0's word, its GPU computes.
+    const double waited = exchange.waiting + (m_exchange->device().is_cpu() ? m_waited : 0);
+    m_last = {seconds, std::max(0.0, seconds - waited), exchange.exchanging};
     m_stepBegan = std::chrono::steady_clock::now();
     m_waited = 0;
+}
+
+RankTimes Ranks::takeTimes()
+{
+    RankTimes times{std::exchange(m_seconds, 0), {}, {}, std::exchange(m_steps, 0)};
+    if (times.steps > 0) {
+        const at::Tensor sums = std::exchange(m_times, {}).to(at::kCPU, at::kDouble);
+        const double* const values = sums.const_data_ptr<double>();
+        times.computing.assign(values, values + m_place.count);
+        times.exchanging.assign(values + m_place.count, values + timesCount());
+    }
+    return times;
 }
 
 std::string Ranks::share(const std::string& text)
 {
     std::uint64_t size = text.size();
     std::string result = text;
+    const auto begin = std::chrono::steady_clock::now();
     guarded([&] {
-        m_group->share(&size, sizeof size);
+        m_group->share(&size, sizeof size, 0);
         result.resize(size);
         if (size > 0) {
-            m_group->share(result.data(), size);
+            m_group->share(result.data(), size, 0);
         }
     });
+    m_waited += secondsSince(begin);
     return result;
 }
 
 void Ranks::end()
 {
+    if (m_isInStep && !m_isBroken) {
+        m_isBroken = true;
+        m_group->abort();
+    }
     if (!m_isBroken) {
         try {
             (void)share("end");

@@ -10,19 +10,22 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace residua::engine {
 
+class TensorExchange;
+
 /// The word that rank 0 shares before each step. Any other word ends the run.
 inline constexpr const char* kRankStep = "step";
 
-/// How the ranks spent the time of some steps.
+/// How the ranks spent the time of some steps, in seconds.
 struct RankTimes {
-    double seconds = 0;            ///< of the whole, as this rank measured it
-    std::vector<double> computing; ///< seconds by rank, without waiting for others
+    double seconds = 0;             ///< of the whole, as this rank measured it
+    std::vector<double> computing;  ///< by rank, without waiting for others
+    std::vector<double> exchanging; ///< by rank: gradients, also beside the backward pass
     std::int64_t steps = 0;
 };
 
@@ -36,18 +39,31 @@ public:
     /// Returns the ranks that this process belongs to, whose others it waits for at the first call; null if it trains
     /// alone (rankPlace). Errors: the library is missing, or the others are not reached.
     [[nodiscard]] static Result<Ranks*> ofProcess();
+    /// Joins the ranks at a place, likewise.
+    [[nodiscard]] static Result<std::unique_ptr<Ranks>> join(const RankPlace& place);
 
     [[nodiscard]] int rank() const { return m_place.rank; }
     [[nodiscard]] int count() const { return m_place.count; }
 
-    /// Replaces the tensors' values by their means over the ranks. Tensors on a GPU go through the host. Throws
-    /// std::runtime_error with the ranks that have ended.
-    void average(const std::vector<at::Tensor>& tensors);
-    /// Returns the times of the steps, which average() ends, since the last call.
-    [[nodiscard]] RankTimes takeTimes() { return std::exchange(m_times, {}); }
-    /// Returns the text of rank 0. Throws as average().
+    /// Returns the exchange of tensors on a device: by Gloo on the CPU, by NCCL on a GPU. All ranks call it together.
+    /// Throws std::runtime_error if a rank cannot use its GPU for it.
+    [[nodiscard]] TensorExchange& exchange(at::Device device);
+    /// Gives the GPU's exchange up, while its driver still works: at the end of a run.
+    void leaveGpu();
+    /// Waits for the exchanges of tensors. Throws std::runtime_error with the ranks that have ended.
+    void finish();
+    /// Returns the text of rank 0. Throws likewise.
     [[nodiscard]] std::string share(const std::string& text);
-    /// On rank 0: ends the run of the others. Does nothing if one of them has ended.
+
+    /// Begins the exchanges of a step. Writes the times of the last one to `times`, zeros of timesCount() numbers,
+    /// which are to be summed over the ranks.
+    void beginStep(const at::Tensor& times);
+    [[nodiscard]] std::int64_t timesCount() const { return std::int64_t{2} * m_place.count; }
+    /// As finish(), and ends the step.
+    void finishStep(const at::Tensor& times);
+    /// Returns the times of the steps whose successors have ended, since the last call.
+    [[nodiscard]] RankTimes takeTimes();
+    /// On rank 0: ends the run of the others; as failed if this one failed in a step. Does nothing if one has ended.
     void end();
     /// Returns "cuda:N" of this rank for a GPU, other devices as they are.
     [[nodiscard]] std::string deviceFor(const std::string& device) const;
@@ -57,19 +73,30 @@ private:
     class Pulse;
 
     explicit Ranks(const RankPlace& place);
-    [[nodiscard]] std::string missing();
+    [[nodiscard]] std::vector<std::string> missing();
     void guarded(const auto& call);
-    /// Ends a step: adds the time of each rank, summed over the ranks, to m_times.
-    void addTimes(const at::Tensor& computing);
+    [[nodiscard]] std::unique_ptr<TensorExchange> gpuExchange(at::Device device);
 
     RankPlace m_place;
     std::unique_ptr<Store> m_store;
     std::unique_ptr<RankGroup> m_group;
     std::unique_ptr<Pulse> m_pulse;
+    std::unique_ptr<TensorExchange> m_exchange;
     bool m_isBroken = false; ///< true once a rank has ended
-    RankTimes m_times;
+    bool m_isInStep = false; ///< true between beginStep() and finishStep()
+
+    /// The seconds of one step on this rank.
+    struct StepTime {
+        double seconds = 0;
+        double computing = 0;
+        double exchanging = 0;
+    };
+    std::optional<StepTime> m_last;
+    at::Tensor m_times; ///< sums over steps of what beginStep() writes, on the device
+    double m_seconds = 0;
+    std::int64_t m_steps = 0;
     std::chrono::steady_clock::time_point m_stepBegan = std::chrono::steady_clock::now();
-    double m_waited = 0; ///< seconds in exchanges since then
+    double m_waited = 0; ///< seconds since then in which rank 0's words were waited for
 };
 
 } // namespace residua::engine

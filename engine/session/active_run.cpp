@@ -182,8 +182,9 @@ Status ActiveRun::publish(Findings found)
     progress.unitsPerSecond = m_throughput.unitsPerSecond();
     progress.peakBytes = peakBytes(trainer().device());
     if (constexpr auto kRankPace = std::chrono::seconds(1); Clock::now() - m_ranksTold >= kRankPace) {
-        std::ranges::move(trainer().takeRankRows(), std::back_inserter(progress.rows));
-        m_ranksTold = Clock::now();
+        std::vector<MetricRow> rows = trainer().takeRankRows();
+        m_ranksTold = rows.empty() ? m_ranksTold : Clock::now();
+        std::ranges::move(rows, std::back_inserter(progress.rows));
     }
     m_recorder.add(progress, diverged ? diverged->step - 1 : trainer().stepsDone());
     for (const StageRecord& stage : progress.stages) {

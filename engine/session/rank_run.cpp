@@ -97,8 +97,7 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
             made = parts.error();
             return;
         }
-        auto trainer = std::make_unique<Trainer>(std::move(*parts));
-        trainer->joinRanks(*ranks);
+        auto trainer = std::make_unique<Trainer>(std::move(*parts), *ranks);
         const Status loaded = run.checkpoint ? trainer->restore(*run.checkpoint) : Status(Done{});
         made = loaded ? Result<std::unique_ptr<Trainer>>(std::move(trainer)) : loaded.error();
     });

@@ -115,10 +115,14 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
     return TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
 }
 
-Trainer::Trainer(TrainerParts parts)
+Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     : m_parts(std::move(parts)),
+      m_ranks(ranks),
       m_schema(m_parts.dataset->schema()),
       m_optimiser(m_parts.project.training, m_parts.network->parameters()),
+      m_exchange(ranks == nullptr
+                     ? nullptr
+                     : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
       m_course(m_parts.project),
       m_ring(m_parts.device, kMostWaiting)
 {
@@ -170,6 +174,9 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.judged = m_judged;
     const HostTensors model = hostTensors(m_parts.network->parameters());
     const HostTensors optimiser = m_optimiser.state();
+    if (m_ranks != nullptr) {
+        m_ranks->finish(); // throws if the last step did not end on all ranks
+    }
     const projects::TrainingPlan& plan = m_parts.project.training;
     return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
                                    {.newest = plan.keepCheckpoints,
@@ -211,30 +218,20 @@ Status Trainer::accumulateGradients(const Pass& pass)
         if (parts > 1) {
             loss = loss.div(static_cast<double>(parts));
         }
-        loss.backward();
-        if (m_ranks == nullptr) {
+        if (!m_exchange) {
             m_ring.addLoss(loss);
         } else {
-            sum = sum.defined() ? sum + loss.detach() : loss.detach().clone();
+            sum = sum.defined() ? sum + loss.detach() : loss.detach();
+            if (micro + 1 == parts) {
+                m_exchange->begin(sum);
+            }
         }
+        loss.backward();
     }
-    if (m_ranks != nullptr) {
-        shareGradients(sum);
+    if (m_exchange) {
+        m_ring.addLoss(m_exchange->finish());
     }
     return Done{};
-}
-
-void Trainer::shareGradients(const at::Tensor& loss)
-{
-    const at::NoGradGuard noGrad;
-    std::vector<at::Tensor> shared{loss};
-    for (const NamedParameter& parameter : m_parts.network->parameters()) {
-        if (parameter.tensor.grad().defined()) {
-            shared.push_back(parameter.tensor.grad());
-        }
-    }
-    m_ranks->average(shared);
-    m_ring.addLoss(loss);
 }
 
 std::vector<MetricRow> Trainer::takeRankRows()
@@ -247,9 +244,10 @@ std::vector<MetricRow> Trainer::takeRankRows()
     const double units = static_cast<double>(times.steps * unitsPerStep()) / m_ranks->count();
     for (std::size_t rank = 0; rank < times.computing.size(); ++rank) {
         const double computing = times.computing[rank];
-        rows.push_back({metric::kRankThroughput + std::to_string(rank), m_step, units / computing});
-        rows.push_back(
-            {metric::kRankWaiting + std::to_string(rank), m_step, std::max(0.0, 1 - computing / times.seconds)});
+        const std::string name = std::to_string(rank);
+        rows.push_back({metric::kRankThroughput + name, m_step, units / computing});
+        rows.push_back({metric::kRankWaiting + name, m_step, std::max(0.0, 1 - computing / times.seconds)});
+        rows.push_back({metric::kRankExchange + name, m_step, times.exchanging[rank] / times.seconds});
     }
     return rows;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
+#include "engine/ranks/gradient_exchange.h"
 #include "engine/ranks/ranks.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/train/measures.h"
@@ -46,12 +47,11 @@ enum class FirstWeights {
 /// Trains a network: batches, loss, gradients, update. Independent of runs, metrics and events. Engine thread.
 class Trainer {
 public:
-    explicit Trainer(TrainerParts parts);
+    /// With `ranks`, which must outlive it, each step is shared: this rank takes its part of every batch, and gradients
+    /// and losses are means over the ranks. Null: it trains alone.
+    explicit Trainer(TrainerParts parts, Ranks* ranks = nullptr);
 
-    /// From now on, each step is shared with the other ranks: this one takes its part of every batch, and gradients
-    /// and losses are means over the ranks. `ranks` must outlive the trainer; null: it trains alone.
-    void joinRanks(Ranks* ranks) { m_ranks = ranks; }
-    /// Returns metric::kRankThroughput and metric::kRankWaiting of each rank since the last call; empty without ranks.
+    /// Returns the metrics of each rank (metric::kRank…) since the last call; empty without ranks.
     [[nodiscard]] std::vector<MetricRow> takeRankRows();
     /// Resumes from a checkpoint of this project: the following steps are bit-equal to those of a run that was never
     /// interrupted.
@@ -120,13 +120,11 @@ private:
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
-    /// Replaces the gradients and the loss by their means over the ranks.
-    void shareGradients(const at::Tensor& loss);
-
     TrainerParts m_parts;
     Ranks* m_ranks = nullptr; ///< null if this process trains alone
     projects::ExampleSchema m_schema;
     Optimiser m_optimiser;
+    std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
     StageCourse m_course;
     MetricRing m_ring;
     Batch m_batch;

@@ -6,20 +6,18 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/cli/ran_program.h"
+#include "tests/support/free_port.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 using namespace residua;
@@ -31,20 +29,6 @@ Q_DECLARE_METATYPE(residua::projects::Project)
 namespace {
 
 constexpr int kSteps = 6;
-
-/// A port that nothing listens on.
-int freePort()
-{
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
 
 std::vector<double> lossesOf(const QString& run)
 {
@@ -90,6 +74,16 @@ Project optimised(projects::Optimiser optimiser)
     return project;
 }
 
+/// Others than AdamW, which the wirings train with.
+std::vector<std::pair<const char*, projects::Optimiser>> optimisers()
+{
+    return {{"muon", projects::Muon{}},
+            {"galore", projects::Galore{.rank = 4}},
+            {"adafactor", projects::Adafactor{}},
+            {"lion", projects::Lion{}},
+            {"sgd", projects::Sgd{.momentum = 0.9}}};
+}
+
 Project pictures()
 {
     Project project = projects::findExample("small-vit")->project;
@@ -133,9 +127,9 @@ private slots:
         }
         QTest::newRow("raptr") << staged("raptr 2-3-4");
         QTest::newRow("stacking") << staged("stacking 2-3-4");
-        QTest::newRow("muon") << optimised(projects::Muon{});
-        QTest::newRow("galore") << optimised(projects::Galore{.rank = 4});
-        QTest::newRow("adafactor") << optimised(projects::Adafactor{});
+        for (const auto& [name, optimiser] : optimisers()) {
+            QTest::newRow(name) << optimised(optimiser);
+        }
         QTest::newRow("pictures") << pictures();
         QTest::newRow("hidden tokens") << hiddenTokens();
     }
@@ -160,6 +154,8 @@ private slots:
                 const auto waiting = reader->metric(engine::metric::kRankWaiting + std::string(rank));
                 QVERIFY(!waiting.empty() && waiting.front().value >= 0 && waiting.front().value < 1);
                 QVERIFY(!reader->metric(engine::metric::kRankThroughput + std::string(rank)).empty());
+                const auto exchange = reader->metric(engine::metric::kRankExchange + std::string(rank));
+                QVERIFY(!exchange.empty() && exchange.front().value > 0);
             }
             QVERIFY(engine::RunReader::open(path("one").toStdString())->metric(engine::metric::kRankWaiting).empty());
         }
@@ -218,7 +214,7 @@ private:
     void start(int count, const QString& run, const QStringList& more)
     {
         m_ranks.clear();
-        const QString port = QString::number(freePort());
+        const QString port = QString::number(tests::freePort());
         QStringList words{"train", path("project"), "--run", path(run), "--threads", "1"};
         words += more.contains("--steps") ? more : QStringList{"--steps", QString::number(kSteps)} + more;
         for (int rank = 0; rank < count; ++rank) {
