@@ -10,6 +10,9 @@
 
 namespace residua::engine {
 
+/// The most ranks that a job may have.
+inline constexpr double kMostRanks = 65'536;
+
 /// The place of this process among those that train one run together.
 struct RankPlace {
     int rank = 0;

@@ -18,8 +18,10 @@ namespace residua::engine {
 
 class TensorExchange;
 
-/// The word that rank 0 shares before each step. Any other word ends the run.
+/// The word that rank 0 shares before each step.
 inline constexpr const char* kRankStep = "step";
+/// The word that rank 0 shares before the optimiser's divided states are collected. Any other word ends the run.
+inline constexpr const char* kRankStates = "states";
 
 /// How the ranks spent the time of some steps, in seconds.
 struct RankTimes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/memory_report.h"
 
+#include "engine/api/rank_place.h"
 #include "engine/runtime/device.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
@@ -20,7 +21,9 @@ struct Need {
 
 Need predicted(const projects::Project& project, const std::string& device)
 {
-    const Result<projects::CostReport> report = projects::costOf(project, projects::deviceKindOf(device));
+    const std::optional<RankPlace> place = rankPlace();
+    const Result<projects::CostReport> report =
+        projects::costOf(project, projects::deviceKindOf(device), place ? place->count : 1);
     if (!report) {
         return {};
     }

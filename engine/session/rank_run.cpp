@@ -66,7 +66,11 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
                     run.device,
                     (*trainer)->unitsPerStep(),
                     (*trainer)->dataset().schema().unit()});
-    while (ranks.share({}) == kRankStep) {
+    for (std::string word = ranks.share({}); word == kRankStep || word == kRankStates; word = ranks.share({})) {
+        if (word == kRankStates) {
+            (*trainer)->sendStates();
+            continue;
+        }
         if (const auto stage = (*trainer)->beginStage(); !stage) {
             return stage.error();
         }

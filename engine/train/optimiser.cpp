@@ -17,8 +17,12 @@
 
 namespace residua::engine {
 
-Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters)
-    : m_clipNorm(plan.clipNorm), m_roundsTo16(plan.precision == projects::Precision::Bf16), m_parameters(parameters)
+Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
+                     std::unique_ptr<ParameterShares> shares)
+    : m_clipNorm(plan.clipNorm),
+      m_roundsTo16(plan.precision == projects::Precision::Bf16),
+      m_parameters(parameters),
+      m_shares(std::move(shares))
 {
     std::vector<projects::UpdateRule> rules;
     for (const NamedParameter& parameter : parameters) {
@@ -27,7 +31,10 @@ Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParame
                                                  .is = parameter.is,
                                                  .decays = parameter.decay == Decay::Yes};
         rules.push_back(projects::ruleOf(plan.optimiser, plan.groups, trained));
-        m_states.emplace_back(rules.back(), trained, parameter.tensor.options().requires_grad(false));
+        const bool isOwn = !m_shares || m_shares->isOwn(m_states.size());
+        m_states.emplace_back(rules.back(), trained,
+                              parameter.tensor.options().requires_grad(false).device(isOwn ? parameter.tensor.device()
+                                                                                           : at::Device(at::kMeta)));
     }
     // The order decides the last bits of the norm, so it is the one of every earlier version.
     for (const Decay decay : {Decay::No, Decay::Yes}) {
@@ -82,12 +89,30 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
         step.rate = rate * group.rule.rateScale;
         return step;
     };
-    std::erase_if(groups, [&](const UpdateGroup& group) {
+    std::erase_if(groups, [&](UpdateGroup& group) {
+        keepOwn(group);
         return group.members.empty() || updatedByKernel(group, withRate(group), untouched);
     });
-    if (groups.empty()) {
-        return norm;
+    if (!groups.empty()) {
+        updateByTensors(groups, withRate, untouched);
     }
+    if (m_shares) {
+        m_shares->exchangeValues();
+    }
+    return norm;
+}
+
+void Optimiser::keepOwn(UpdateGroup& group) const
+{
+    if (m_shares) {
+        std::erase_if(group.members, [this](const auto& member) { return !m_shares->isOwn(member.index); });
+    }
+}
+
+void Optimiser::updateByTensors(const std::vector<UpdateGroup>& groups,
+                                const std::function<const UpdateStep&(const UpdateGroup&)>& stepOf,
+                                std::span<const HeldSlice> untouched)
+{
     const std::vector<at::Tensor> held = heldValues();
     const std::vector<at::Tensor> views = viewsOf(untouched);
     std::vector<at::Tensor> values;
@@ -95,13 +120,12 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
         values.push_back(view.clone());
     }
     for (const UpdateGroup& group : groups) {
-        std::visit([&](const auto& algorithm) { update(algorithm, group, withRate(group)); }, group.rule.algorithm);
+        std::visit([&](const auto& algorithm) { update(algorithm, group, stepOf(group)); }, group.rule.algorithm);
     }
     restoreHeld(held);
     for (std::size_t i = 0; i < views.size(); ++i) {
         views[i].copy_(values[i]);
     }
-    return norm;
 }
 
 bool Optimiser::updatedByKernel(const UpdateGroup& group, const UpdateStep& step, std::span<const HeldSlice> untouched)
@@ -204,10 +228,18 @@ HostTensors Optimiser::state() const
     HostTensors tensors;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         for (const ParameterStates::State& state : m_states[i].all()) {
-            tensors.add(m_parameters[i].name + "." + std::string(state.is.name), state.tensor);
+            const at::Tensor values = m_shares ? m_shares->collect(state.tensor, i) : state.tensor;
+            if (!m_shares || m_shares->records()) {
+                tensors.add(m_parameters[i].name + "." + std::string(state.is.name), values);
+            }
         }
     }
     return tensors;
+}
+
+bool Optimiser::keepsStates() const
+{
+    return std::ranges::any_of(m_states, [](const ParameterStates& states) { return !states.all().empty(); });
 }
 
 Status Optimiser::load(const TensorFiles& stored)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/network/network.h"
+#include "engine/ranks/parameter_shares.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/updates.h"
 #include "projects/base/result.h"
@@ -9,7 +10,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,8 +32,10 @@ struct HeldSlice {
 /// projection.) Engine thread.
 class Optimiser {
 public:
-    /// `parameters` must outlive it.
-    Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters);
+    /// `parameters` must outlive it. With `shares`, which may be null, it keeps and updates this rank's share alone,
+    /// and receives the other values; all ranks then call step() and state().
+    Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
+              std::unique_ptr<ParameterShares> shares = nullptr);
 
     /// Updates the parameters once from their gradients, after clipping. A parameter without a gradient is skipped and
     /// keeps its states. Held elements keep their values, whatever their decay and moments. If the norm is not finite,
@@ -44,6 +49,9 @@ public:
 
     /// Returns the states, named "<parameter>.<state>".
     [[nodiscard]] HostTensors state() const;
+    [[nodiscard]] bool isDivided() const { return m_shares != nullptr; }
+    /// True if the algorithms keep any state.
+    [[nodiscard]] bool keepsStates() const;
     /// Loads the result of state(). If nothing is stored, as in checkpoints of imported weights, resets the state to
     /// that before the first step.
     [[nodiscard]] Status load(const TensorFiles& stored);
@@ -58,6 +66,12 @@ private:
     };
 
     [[nodiscard]] UpdateGroup gathered(const Group& group) const;
+    /// Removes the members that other ranks update.
+    void keepOwn(UpdateGroup& group) const;
+    /// Updates the groups by LibTorch's operators.
+    void updateByTensors(const std::vector<UpdateGroup>& groups,
+                         const std::function<const UpdateStep&(const UpdateGroup&)>& stepOf,
+                         std::span<const HeldSlice> untouched);
     /// Updates a group under AdamW by the CUDA kernel, which does not write held elements and untouched slices. Returns
     /// false, without an effect, if the algorithm is another one or the device has no kernel.
     [[nodiscard]] bool updatedByKernel(const UpdateGroup& group, const UpdateStep& step,
@@ -73,8 +87,9 @@ private:
     double m_clipNorm = 0;
     bool m_roundsTo16 = false;
     std::vector<NamedParameter>& m_parameters;
-    std::vector<ParameterStates> m_states; ///< of each parameter
-    std::vector<Group> m_groups;           ///< those without decay before those with it
+    std::unique_ptr<ParameterShares> m_shares; ///< null: each rank updates all parameters
+    std::vector<ParameterStates> m_states;     ///< of each parameter; those of other ranks have no memory
+    std::vector<Group> m_groups;               ///< those without decay before those with it
     std::map<std::size_t, at::Tensor> m_masks;
 };
 

@@ -7,6 +7,7 @@
 #include "engine/train/fit_inputs.h"
 #include "engine/train/tensor_io.h"
 #include "projects/base/text.h"
+#include "projects/schedule/kept_parts.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -71,6 +72,18 @@ double roundingOf(projects::Precision precision)
     return 0;
 }
 
+/// Returns the division of the optimiser's states among the ranks; null if each keeps all.
+std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* ranks)
+{
+    if (ranks == nullptr || parts.project.training.rankStates == projects::RankStates::Whole) {
+        return nullptr;
+    }
+    return std::make_unique<ParameterShares>(*ranks, parts.network->parameters(),
+                                             projects::grows(parts.project.schedule)
+                                                 ? ParameterShares::Together::Siblings
+                                                 : ParameterShares::Together::Nothing);
+}
+
 /// Describes whether the network's outputs on one batch are the same before and after it has grown. `meant` says
 /// whether they should be.
 std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
@@ -119,7 +132,7 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     : m_parts(std::move(parts)),
       m_ranks(ranks),
       m_schema(m_parts.dataset->schema()),
-      m_optimiser(m_parts.project.training, m_parts.network->parameters()),
+      m_optimiser(m_parts.project.training, m_parts.network->parameters(), sharesOf(m_parts, ranks)),
       m_exchange(ranks == nullptr
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
@@ -144,7 +157,7 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
     }
     // Imported weights have none before the first step; later, missing moments mean that they are those of another
     // optimiser.
-    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && !m_optimiser.state().stored().empty()) {
+    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && m_optimiser.keepsStates()) {
         return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
                                                "earlier checkpoint"};
     }
@@ -173,6 +186,9 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
     state.cursors[kDrawsCursor] = std::to_string(m_draws);
     state.judged = m_judged;
     const HostTensors model = hostTensors(m_parts.network->parameters());
+    if (m_optimiser.isDivided()) {
+        (void)m_ranks->share(kRankStates);
+    }
     const HostTensors optimiser = m_optimiser.state();
     if (m_ranks != nullptr) {
         m_ranks->finish(); // throws if the last step did not end on all ranks

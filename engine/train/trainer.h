@@ -58,7 +58,9 @@ public:
     [[nodiscard]] Status restore(const CheckpointFiles& checkpoint);
     /// Returns the data cursors in the checkpoint of a run without steps.
     [[nodiscard]] static std::map<std::string, std::string> firstCursors();
-    /// Writes a complete checkpoint of the state after the last step.
+    /// On a rank but the first: sends the optimiser's states of its share to rank 0, which has asked by kRankStates.
+    void sendStates() const { (void)m_optimiser.state(); }
+    /// Writes a complete checkpoint of the state after the last step. On rank 0 if there are several.
     [[nodiscard]] Status writeCheckpoint(const std::filesystem::path& runDirectory) const;
 
     /// Runs one optimiser step over `accumulate` micro-batches (or over all of the data). Only enqueues on a GPU. On an

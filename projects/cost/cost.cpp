@@ -28,14 +28,16 @@ struct Scale {
     double residualBytes = 4;   ///< per element of the residual
     double positions = 1;       ///< positions of a stack entry per token or sample
     double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy for its backward pass
+    double stateShare = 1;      ///< of the optimiser's states, on one rank
 };
 
-Scale scaleOf(const Project& project)
+Scale scaleOf(const Project& project, std::int64_t ranks = 1)
 {
     const TrainingPlan& plan = project.training;
     Scale scale;
     // The data of a sound network may still have invalid numbers.
-    scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0);
+    scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0) / real(ranks);
+    scale.stateShare = plan.rankStates == RankStates::Divided ? 1 / real(ranks) : 1;
     const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
     scale.positions = elementsOf(entryOf(project), context) / real(project.network.width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
@@ -48,17 +50,18 @@ Scale scaleOf(const Project& project)
     return scale;
 }
 
-/// Returns the number of elements of a parameter's gradient and optimiser states.
-double optimiserElements(const TrainingPlan& plan, const TrainedParameter& parameter)
+/// Returns the number of elements of a parameter's gradient and of a rank's share of its optimiser states.
+double optimiserElements(const TrainingPlan& plan, const TrainedParameter& parameter, double stateShare)
 {
     const double gradient = std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
-    return gradient + stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
+    return gradient + stateShare * stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
 }
 
 /// Returns the same for `count` parameters of the topology, whose states have their shapes.
-double topologyElements(const TrainingPlan& plan, std::int64_t count)
+double topologyElements(const TrainingPlan& plan, std::int64_t count, double stateShare)
 {
-    return optimiserElements(plan, {.name = kTopologyCoefficient, .shape = {count}, .is = ParameterClass::Vector});
+    return optimiserElements(plan, {.name = kTopologyCoefficient, .shape = {count}, .is = ParameterClass::Vector},
+                             stateShare);
 }
 
 /// Training costs three times the forward pass, because the backward pass of a matrix product is two products of the
@@ -81,16 +84,17 @@ Cost ofTopology(NodeCost node, const Project& project, const Scale& scale)
 {
     node.flops *= scale.positions;
     node.activationElements *= scale.positions;
-    return scaled(node, scale, scale.residualBytes, topologyElements(project.training, node.parameters));
+    return scaled(node, scale, scale.residualBytes,
+                  topologyElements(project.training, node.parameters, scale.stateShare));
 }
 
 /// Computes the costs of the nodes of a project's graphs, which are all sound.
 class Costing {
 public:
-    Costing(const SoundProject& project, DeviceKind device)
+    Costing(const SoundProject& project, DeviceKind device, std::int64_t ranks)
         : m_project(*project),
           m_device(device),
-          m_scale(scaleOf(m_project)),
+          m_scale(scaleOf(m_project, ranks)),
           m_tied(tiedNodes(m_project.network)),
           m_context(examplesOf(m_project.data).units(1, m_project.training.sequenceLength))
     {
@@ -178,7 +182,8 @@ private:
             if (!isTied || parameter.is == ParameterClass::Vector) {
                 elements += optimiserElements(
                     m_project.training,
-                    {.name = name + "." + parameter.name, .shape = std::move(parameter.shape), .is = parameter.is});
+                    {.name = name + "." + parameter.name, .shape = std::move(parameter.shape), .is = parameter.is},
+                    m_scale.stateShare);
             }
         }
         return elements;
@@ -287,11 +292,11 @@ std::int64_t lossRows(std::int64_t vocabulary, double bytes)
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(kBytes / (3 * bytes * std::max(1.0, real(vocabulary)))));
 }
 
-CostReport costOf(const SoundProject& project, DeviceKind device)
+CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t ranks)
 {
     const Network& network = project->network;
     const Wiring& wiring = project->topology.wiring;
-    const Costing costing(project, device);
+    const Costing costing(project, device, ranks);
     CostReport report;
     report.nodes.emplace(GraphRef::stem(),
                          costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem), kStemPrefix));
@@ -338,11 +343,11 @@ CostReport costOf(const SoundProject& project, DeviceKind device)
     return report;
 }
 
-Result<CostReport> costOf(const Project& project, DeviceKind device)
+Result<CostReport> costOf(const Project& project, DeviceKind device, std::int64_t ranks)
 {
     // A pointer that does not own the project, because a copy would cost as much as the check.
     const Result<SoundProject> sound = soundProject(std::shared_ptr<const Project>(std::shared_ptr<void>(), &project));
-    return sound ? Result<CostReport>(costOf(*sound, device)) : sound.error();
+    return sound ? Result<CostReport>(costOf(*sound, device, ranks)) : sound.error();
 }
 
 Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut)

@@ -36,7 +36,7 @@ struct Cost {
     double trainFlops = 0;
     double activationBytes = 0; ///< kept for the backward pass of one micro-batch, including matrices rounded to bf16
     double weightBytes = 0;
-    double optimiserBytes = 0; ///< moments and gradients
+    double optimiserBytes = 0; ///< states and gradients
     double lossBytes = 0;      ///< for the head: the peak of the loss of tokens, in addition to everything kept
 
     /// Returns the peak memory of a training step.
@@ -55,9 +55,12 @@ struct CostReport {
     std::map<GraphRef, std::map<NodeId, Cost>> nodes; ///< of one instance of each graph
 };
 
-[[nodiscard]] CostReport costOf(const SoundProject& project, DeviceKind device = DeviceKind::Cpu);
+/// Memory is that of one of `ranks` processes, which divide the batch and, if the plan says so, the optimiser's states.
+[[nodiscard]] CostReport costOf(const SoundProject& project, DeviceKind device = DeviceKind::Cpu,
+                                std::int64_t ranks = 1);
 /// Checks any document and returns its costs, or the first error of soundProject().
-[[nodiscard]] Result<CostReport> costOf(const Project& project, DeviceKind device = DeviceKind::Cpu);
+[[nodiscard]] Result<CostReport> costOf(const Project& project, DeviceKind device = DeviceKind::Cpu,
+                                        std::int64_t ranks = 1);
 
 /// Returns the increase of the total if `shortcut` is added, which is shown beside the pointer during a drag. Returns
 /// an error if the wiring cannot have such a shortcut.

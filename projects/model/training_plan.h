@@ -37,6 +37,9 @@ enum class BatchKind { Random, Full };
 /// Keep: the forward pass keeps the activations inside a layer. Recompute: the backward pass computes them again from
 /// the layer's inputs.
 enum class Activations { Keep, Recompute };
+/// The optimiser's states if several ranks train a run. Divided: each rank keeps those of its share of the parameters,
+/// and updates them (ZeRO-1).
+enum class RankStates { Whole, Divided };
 
 /// The target of weight decay for a weight that is stored as a product u·v.
 enum class FactorDecay {
@@ -60,6 +63,7 @@ struct TrainingPlan {
     ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16
     Determinism determinism = Determinism::Deterministic;
     Activations activations = Activations::Keep;
+    RankStates rankStates = RankStates::Whole;
     std::int64_t validateEvery = 100; ///< steps; 0: never
     std::int64_t validationBatches = 8;
     std::int64_t checkpointEvery = 500; ///< steps; 0: only at the end and on stop

@@ -41,6 +41,10 @@ struct Choices<Activations> {
     static constexpr Choice all[] = {{"keep", "keep"}, {"recompute", "compute again"}};
 };
 template <>
+struct Choices<RankStates> {
+    static constexpr Choice all[] = {{"whole", "whole"}, {"divided", "divided among ranks"}};
+};
+template <>
 struct Choices<BatchKind> {
     static constexpr Choice all[] = {{"random", "random"}, {"full", "full set"}};
 };
@@ -232,6 +236,10 @@ struct Fields<TrainingPlan> {
            "Kept for the backward pass, or computed again in it: a third more arithmetic, and of each layer only the "
            "output is kept; the results are the same."},
           &TrainingPlan::activations);
+        v({"rank_states", "optimiser states",
+           "Whole on each of several ranks, or divided: each keeps those of its share of the parameters, updates them "
+           "and sends the values to the others."},
+          &TrainingPlan::rankStates);
         v({"validate_every",
            "validate every",
            "Steps between two validations; 0: never.",

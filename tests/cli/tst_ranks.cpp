@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several processes that train one run: the losses of one process, on the same global batches.
+#include "engine/api/environment.h"
 #include "engine/api/values.h"
 #include "engine/results/run_reader.h"
 #include "projects/file/store.h"
@@ -9,6 +10,7 @@
 #include "tests/support/free_port.h"
 #include "tests/support/test_program.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -161,10 +163,49 @@ private slots:
         }
     }
 
+    void dividedStatesTrainTheSame_data()
+    {
+        QTest::addColumn<Project>("project");
+        QTest::newRow("adamw") << wired("plain");
+        for (const auto& [name, optimiser] : optimisers()) {
+            QTest::newRow(name) << optimised(optimiser);
+        }
+        QTest::newRow("raptr") << staged("raptr 2-3-4");
+        QTest::newRow("stacking") << staged("stacking 2-3-4");
+    }
+
+    /// Losses and checkpoint have the same bits.
+    void dividedStatesTrainTheSame()
+    {
+        QFETCH(Project, project);
+        project.training.validateEvery = 3;
+        save(project);
+        QVERIFY(trained(2, "whole"));
+        project.training.rankStates = projects::RankStates::Divided;
+        save(project);
+        QVERIFY(trained(2, "divided"));
+        QCOMPARE(lossesOf(path("whole")).size(), std::size_t{kSteps});
+        QCOMPARE(lossesOf(path("divided")), lossesOf(path("whole")));
+        for (const char* const file : {"model.safetensors", "optimiser.safetensors"}) {
+            QVERIFY(!checkpointFile("whole", file).isEmpty());
+            QCOMPARE(checkpointFile("divided", file), checkpointFile("whole", file));
+        }
+    }
+
+    void anotherNumberOfRanksResumes_data()
+    {
+        QTest::addColumn<projects::RankStates>("states");
+        QTest::newRow("whole") << projects::RankStates::Whole;
+        QTest::newRow("divided") << projects::RankStates::Divided;
+    }
+
     /// A run of two ranks is resumed with four, and with one.
     void anotherNumberOfRanksResumes()
     {
-        save(wired("dca"));
+        QFETCH(projects::RankStates, states);
+        Project project = wired("dca");
+        project.training.rankStates = states;
+        save(project);
         QVERIFY(trained(1, "whole"));
         QVERIFY(trained(2, "run", {"--steps", "2"}));
         QVERIFY(trained(4, "run", {"--steps", "4", "--resume-or-start"}));
@@ -201,6 +242,12 @@ private slots:
 
 private:
     [[nodiscard]] QString path(const QString& name) const { return m_folder->filePath(name); }
+
+    [[nodiscard]] QByteArray checkpointFile(const QString& run, const char* name) const
+    {
+        QFile file(engine::checkpointDirectory(path(run).toStdString(), kSteps) / name);
+        return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+    }
 
     void save(Project project)
     {

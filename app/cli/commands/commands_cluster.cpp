@@ -19,7 +19,6 @@ namespace residua::cli {
 namespace {
 
 constexpr std::int64_t kGpusPerNode = 8;
-constexpr double kMostRanks = 65'536;
 /// Between the end of the run and that of the job.
 constexpr std::chrono::minutes kMargin{5};
 
@@ -121,8 +120,8 @@ std::vector<Command> clusterCommands()
             "GPUs in all, each with a rank (default 1); the batch is divided by them",
             {},
             1,
-            kMostRanks},
-           {"gpus-per-node", OptionKind::Integer, "N", "GPUs of a machine (default 8)", {}, 1, kMostRanks},
+            engine::kMostRanks},
+           {"gpus-per-node", OptionKind::Integer, "N", "GPUs of a machine (default 8)", {}, 1, engine::kMostRanks},
            {"time", OptionKind::Duration, "TIME", "of the job (default 4h); the run stops 5 minutes before"},
            {"run", OptionKind::Text, "DIR", "the run's directory (default: PROJECT/runs/cluster)"},
            setOption()}},

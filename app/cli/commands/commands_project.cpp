@@ -7,6 +7,7 @@
 #include "app/cli/terminal/result_file.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"
+#include "engine/api/rank_place.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
@@ -213,9 +214,10 @@ json showData(const engine::DataSummary& data, const Console& console)
     return readings;
 }
 
-json showCost(const projects::SoundProject& project, const std::string& device, const Console& console)
+json showCost(const projects::SoundProject& project, const std::string& device, std::int64_t ranks,
+              const Console& console)
 {
-    const projects::CostReport report = projects::costOf(project, projects::deviceKindOf(device));
+    const projects::CostReport report = projects::costOf(project, projects::deviceKindOf(device), ranks);
     const std::string unit = projects::unitWord(project->data);
     std::vector<std::vector<std::string>> rows{{"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit,
                                                 "activations", "weights", "optimiser", "loss, peak"}};
@@ -225,7 +227,8 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
     rows.push_back(costRow("head", report.head));
     rows.push_back(costRow("total", report.total));
     console.line("\n" + console.table(rows));
-    console.line("\nmemory of a training step on " + device + ": " + scaledBytes(report.total.memoryBytes()));
+    const std::string share = ranks > 1 ? " for each of " + std::to_string(ranks) + " ranks" : "";
+    console.line("\nmemory of a training step on " + device + share + ": " + scaledBytes(report.total.memoryBytes()));
     json layers = json::array();
     for (const projects::Cost& layer : report.layers) {
         layers.push_back(costJson(layer));
@@ -270,7 +273,7 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                          {"notes", data->notes}};
     }
     if (const Result<projects::SoundProject> sound = projects::soundProject(project)) {
-        value["cost"] = showCost(*sound, arguments.text("device", "cpu"), console);
+        value["cost"] = showCost(*sound, arguments.text("device", "cpu"), arguments.integer("ranks", 1), console);
     }
     if (!valid) {
         value["problems"] = tellProblems(judgement.problems, console);
@@ -367,7 +370,16 @@ std::vector<Command> projectCommands()
         {"info",
          "show a project's size and cost, part by part",
          "residua-cli info my-project --device cuda:0",
-         {{projectArgument()}, {setOption(), deviceOption()}},
+         {{projectArgument()},
+          {setOption(),
+           deviceOption(),
+           {"ranks",
+            OptionKind::Integer,
+            "N",
+            "state the memory of one of N ranks, which divide the batch (default 1)",
+            {},
+            1,
+            engine::kMostRanks}}},
          &runInfo},
         {"data",
          "show the first batch that training feeds to the network: pictures after their random changes, text with its "

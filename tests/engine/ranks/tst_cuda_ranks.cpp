@@ -80,6 +80,10 @@ private Q_SLOTS:
         Project raptr = plain;
         raptr.schedule = *projects::scheduleFrom("raptr 2-3-4", 4, kSteps);
         QTest::newRow("raptr") << raptr;
+        Project divided = plain;
+        divided.training.rankStates = projects::RankStates::Divided;
+        divided.training.optimiser = projects::Muon{};
+        QTest::newRow("divided, muon") << divided;
     }
     void oneRankTrainsAsNone()
     {

@@ -46,6 +46,7 @@ private slots:
     void sharedNormsCountOnce();
     void blocksRunWholeOrInHalves();
     void bytesFollowThePrecisionAndOptimiser();
+    void ranksDivideTheMemory();
     void lossTakesItsPeak();
     void fullBatchHoldsTheTrainingSet();
     void partsAddUp();
@@ -414,6 +415,22 @@ void TestCost::bytesFollowThePrecisionAndOptimiser()
     QCOMPARE(costOf(project)->total.optimiserBytes, 8 * parameters);
     project.training.optimiser = Sgd{.momentum = 0.9};
     QCOMPARE(costOf(project)->total.optimiserBytes, 16 * parameters);
+}
+
+void TestCost::ranksDivideTheMemory()
+{
+    Project project = underTopology("plain");
+    const Cost alone = costOf(project)->total;
+    const auto parameters = static_cast<double>(alone.parameters);
+    const Cost whole = costOf(project, DeviceKind::Cpu, 4)->total;
+    QCOMPARE(4 * whole.activationBytes, alone.activationBytes);
+    QCOMPARE(4 * whole.lossBytes, alone.lossBytes);
+    QCOMPARE(whole.weightBytes, alone.weightBytes);
+    QCOMPARE(whole.optimiserBytes, alone.optimiserBytes);
+    QCOMPARE(whole.trainFlops, alone.trainFlops); // of a token
+    project.training.rankStates = RankStates::Divided;
+    QCOMPARE(costOf(project, DeviceKind::Cpu, 4)->total.optimiserBytes, (4 + 8 / 4) * parameters);
+    QVERIFY(costOf(project)->total == alone);
 }
 
 void TestCost::lossTakesItsPeak()
