@@ -24,7 +24,7 @@ configure_and_build gpu residua-cli residua-engine residua_kernels_cuda bench_de
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/lib"
 for file in "${programs[@]}"; do cp "$(find "$build/${file%/*}" -maxdepth 2 -type f -name "${file##*/}" -perm -u+x | head -n 1)" "$work/bin/"; done
-for library in libresidua_kernels_cuda.so; do
+for library in libresidua_kernels_cuda.so libresidua_ranks.so; do
   cp "$(find "$build" -name "$library" | head -n 1)" "$work/bin/"
 done
 strip "$work"/bin/*

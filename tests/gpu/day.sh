@@ -88,6 +88,8 @@ training() { ours "$bundle/bin/engine_training" tst_cuda_training; }
 
 sessions() { ours "$bundle/bin/engine_training" tst_cuda_session; }
 
+ranks() { ours "$bundle/bin/engine_training" tst_cuda_ranks; }
+
 mixing() { ours "$bundle/bin/bench_depth_mix" --device cuda --types bf16,fp32 --t 8,24,48,96 --d 768,2048 --bytes 2e9 --seconds 45; }
 
 llama() {
@@ -184,6 +186,7 @@ stage transformer 30 transformer
 stage gradients 60 gradients
 stage training 80 training
 stage sessions 60 sessions
+stage ranks 40 ranks
 [ -z "$background" ] || stage wait_for_warm 60 wait_for_warm
 stage mixing 50 mixing
 stage llama 80 llama
