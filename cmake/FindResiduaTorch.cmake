@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Imported target residua::torch: libtorch_cpu and libc10 of the pinned PyTorch wheel.
+# Imported targets of the pinned PyTorch wheel: residua::torch, its libtorch_cpu and libc10; residua::torch_cuda, its
+# libtorch_cuda and libc10_cuda where they are there, for a library that is opened after LibTorch's CUDA part.
 #
 # The root is $RESIDUA_TORCH, or the cache that packaging/setup.sh fills. Its layout is the wheel's own, torch/ beside
 # nvidia/ (so a Python site-packages directory serves too), because the libraries find each other by that layout.
@@ -51,4 +52,9 @@ if(ResiduaTorch_FOUND AND NOT TARGET residua::torch)
     INTERFACE_LINK_LIBRARIES "residua_external_c10;Threads::Threads"
     # What libtorch_cpu needs in turn must be found at link time as well; at run time its own run path finds it.
     INTERFACE_LINK_OPTIONS "LINKER:-rpath-link,${_cuda}:${_torch}/lib")
+  if(EXISTS "${_torch}/lib/libtorch_cuda.so" AND EXISTS "${_torch}/lib/libc10_cuda.so")
+    add_library(residua::torch_cuda INTERFACE IMPORTED)
+    set_target_properties(residua::torch_cuda PROPERTIES
+      INTERFACE_LINK_LIBRARIES "${_torch}/lib/libtorch_cuda.so;${_torch}/lib/libc10_cuda.so")
+  endif()
 endif()

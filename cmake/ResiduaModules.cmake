@@ -47,7 +47,7 @@ set(RESIDUA_MAY_USE_engine_wire    projects engine_api nlohmann)
 set(RESIDUA_MAY_USE_engine_place   projects engine_api engine_files engine_runs engine_results engine_text engine_bundle engine_wire)
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_place engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data
-                                   engine_lowrank engine_place engine_wire torch gloo)
+                                   engine_lowrank engine_place engine_wire torch gloo cuda)
 set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
@@ -67,7 +67,7 @@ set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_data opengl)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
-  "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
+  "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch(_cuda)?$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
   "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 

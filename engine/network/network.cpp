@@ -108,6 +108,7 @@ public:
     }
     [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
+    void noteTraining(const Pass& pass) override { m_lastLayers = pass.layers; }
     [[nodiscard]] std::string withoutKernels() const override { return m_compute.withoutKernels; }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
@@ -158,7 +159,7 @@ private:
             inside.layers = layersOf(pass);
         }
         if (pass.training()) {
-            m_lastLayers = inside.layers;
+            noteTraining(inside);
         }
         return inside;
     }

@@ -81,6 +81,9 @@ public:
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
 
+    /// Takes a training pass for the last one, although its computation was a recorded one.
+    virtual void noteTraining(const Pass& /*pass*/) {}
+
     /// Returns why its GPU computes without the custom kernels, in one line; empty if it uses them, and on the CPU.
     [[nodiscard]] virtual std::string withoutKernels() const { return {}; }
 

@@ -199,6 +199,11 @@ Status ActiveRun::publish(Findings found)
         m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, slow);
         m_sink(Notice{m_id, slow});
     }
+    if (const std::string& why = trainer().graphs().why(); why != m_withoutGraphs) {
+        m_withoutGraphs = why;
+        m_recorder.event(trainer().stepsDone(), RunEventKind::Kernels, why);
+        m_sink(Notice{m_id, why});
+    }
     if (diverged) {
         m_diverged = true;
         return divergence(*diverged, trainer().project().training, m_checkpointStep);

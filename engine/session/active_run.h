@@ -108,6 +108,7 @@ private:
     Throughput m_throughput;
     /// The number of slow kernel calls before the run; nullopt once they were reported.
     std::optional<std::uint64_t> m_slowCalls;
+    std::string m_withoutGraphs; ///< why steps are not recorded as graphs, as far as it was said
     State m_state = State::Running;
     bool m_waitsForDisk = false;
     bool m_diverged = false;

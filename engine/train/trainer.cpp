@@ -137,6 +137,7 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
       m_course(m_parts.project),
+      m_graphs(m_parts.device, m_parts.network->parameters()),
       m_ring(m_parts.device, kMostWaiting)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
@@ -161,6 +162,7 @@ Status Trainer::restore(const CheckpointFiles& checkpoint)
         return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
                                                "earlier checkpoint"};
     }
+    m_graphs.clear();
     if (Status loaded = m_optimiser.load(checkpoint.optimiser); !loaded) {
         return loaded;
     }
@@ -224,25 +226,38 @@ Result<DeviceBatch> Trainer::nextBatch(Part part)
 Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
+    const auto lossOf = [this, pass, parts](const DeviceBatch& batch) {
+        const at::Tensor loss = m_parts.network->loss(batch, pass);
+        return parts > 1 ? loss.div(static_cast<double>(parts)) : loss;
+    };
+    const StepGraphs::Gradients gradients = [lossOf](const DeviceBatch& batch) {
+        const at::Tensor loss = lossOf(batch);
+        loss.backward();
+        return loss.detach();
+    };
+    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr ? m_graphs.forStep(pass.layers) : nullptr;
     at::Tensor sum; // of the losses, if they are shared
     for (std::int64_t micro = 0; micro < parts; ++micro) {
         const Result<DeviceBatch> batch = nextBatch(Part::OfRank);
         if (!batch) {
             return batch.error();
         }
-        at::Tensor loss = m_parts.network->loss(*batch, pass);
-        if (parts > 1) {
-            loss = loss.div(static_cast<double>(parts));
-        }
-        if (!m_exchange) {
-            m_ring.addLoss(loss);
+        if (graph != nullptr) {
+            graph->feed(static_cast<std::size_t>(micro), *batch);
+        } else if (!m_exchange) {
+            m_ring.addLoss(gradients(*batch));
         } else {
+            const at::Tensor loss = lossOf(*batch);
             sum = sum.defined() ? sum + loss.detach() : loss.detach();
             if (micro + 1 == parts) {
                 m_exchange->begin(sum);
             }
+            loss.backward();
         }
-        loss.backward();
+    }
+    if (graph != nullptr) {
+        m_parts.network->noteTraining(pass);
+        m_ring.addLoss(m_graphs.run(*graph, gradients));
     }
     if (m_exchange) {
         m_ring.addLoss(m_exchange->finish());
@@ -415,6 +430,7 @@ Result<std::string> Trainer::growOver(const StageBorder& border)
     {
         const Stopwatch stopwatch(m_seconds);
         m_isGrownAhead = grows;
+        m_graphs.clear();
         note = m_course.grow(border, *m_parts.network, m_optimiser);
     }
     if (const Status taken = take(after, m_step + 1); !taken) {

@@ -10,6 +10,7 @@
 #include "engine/train/metric_ring.h"
 #include "engine/train/optimiser.h"
 #include "engine/train/stage_course.h"
+#include "engine/train/step_graphs.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
@@ -97,6 +98,8 @@ public:
     [[nodiscard]] c10::Device device() const { return m_parts.device; }
     [[nodiscard]] CompiledNetwork& network() { return *m_parts.network; }
     [[nodiscard]] std::int64_t parameterCount() const;
+    /// The recorded steps of a small network on a GPU.
+    [[nodiscard]] const StepGraphs& graphs() const { return m_graphs; }
     /// Returns the number of tokens or samples in a step.
     [[nodiscard]] std::int64_t unitsPerStep() const;
 
@@ -128,6 +131,7 @@ private:
     Optimiser m_optimiser;
     std::unique_ptr<GradientExchange> m_exchange; ///< null if this process trains alone
     StageCourse m_course;
+    StepGraphs m_graphs;
     MetricRing m_ring;
     Batch m_batch;
     DeviceBatch m_fullBatch; ///< kept on the device if every step uses all of the data

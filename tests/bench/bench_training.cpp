@@ -222,6 +222,13 @@ std::string settingsOf(const Options& options, std::int64_t tokens, const std::s
            (options.isDeterministic ? ", deterministic" : "");
 }
 
+/// ", steps as 2 graphs"; empty if they are computed directly.
+std::string graphsOf(const Member& member)
+{
+    const std::size_t graphs = member.trainer.graphs().recorded();
+    return graphs == 0 ? std::string() : ", steps as " + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs");
+}
+
 void print(const Options& options, const Members& members, const Member& member)
 {
     constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
@@ -239,10 +246,10 @@ void print(const Options& options, const Members& members, const Member& member)
                     tokens * static_cast<double>(member.seconds.size()) / member.processor);
     }
     std::printf(
-        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s\n", static_cast<double>(member.peak) / kGiB,
-        (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB, ratioText(members, member).c_str(),
-        member.loss, static_cast<long long>(member.trainer.parameterCount()),
-        settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
+        "peak %.2f GiB, predicted %.2f GiB, %sloss %.4f, %lld parameters%s%s\n",
+        static_cast<double>(member.peak) / kGiB, (cost.weightBytes + cost.optimiserBytes + cost.activationBytes) / kGiB,
+        ratioText(members, member).c_str(), member.loss, static_cast<long long>(member.trainer.parameterCount()),
+        graphsOf(member).c_str(), settingsOf(options, member.trainer.unitsPerStep(), member.residual).c_str());
 }
 
 /// Calls `work`; prints what it throws, and returns false then. A topology that needs more memory than there is does

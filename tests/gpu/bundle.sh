@@ -18,13 +18,13 @@ limit=$((55 * 1024 * 1024))
 programs=(bin/residua-cli bin/residua-engine bin/bench_depth_mix bin/bench_training bin/bench_stages tests/kernels/kernels_tst_cuda_depth_mix tests/kernels/kernels_tst_cuda_transformer
   tests/engine/engine_training)
 
-configure_and_build gpu residua-cli residua-engine residua_kernels_cuda bench_depth_mix bench_training bench_stages \
+configure_and_build gpu residua-cli residua-engine residua_kernels_cuda residua_engine_cuda_graph bench_depth_mix bench_training bench_stages \
   kernels_tst_cuda_depth_mix kernels_tst_cuda_transformer engine_training
 
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/lib"
 for file in "${programs[@]}"; do cp "$(find "$build/${file%/*}" -maxdepth 2 -type f -name "${file##*/}" -perm -u+x | head -n 1)" "$work/bin/"; done
-for library in libresidua_kernels_cuda.so libresidua_ranks.so; do
+for library in libresidua_kernels_cuda.so libresidua_cuda_graph.so libresidua_ranks.so; do
   cp "$(find "$build" -name "$library" | head -n 1)" "$work/bin/"
 done
 strip "$work"/bin/*

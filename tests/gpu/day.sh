@@ -27,7 +27,8 @@ python=${PYTHON:-python3}
 site=${RESIDUA_TORCH:-$("$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))' 2>/dev/null)}
 cuda="$site/nvidia/cu13"
 nvidia-smi -L >/dev/null 2>&1 && has_gpu=yes || has_gpu=no
-export RESIDUA_KERNELS="$bundle/bin/libresidua_kernels_cuda.so" XDG_CACHE_HOME="$work/cache"
+export RESIDUA_KERNELS="$bundle/bin/libresidua_kernels_cuda.so" RESIDUA_CUDA_GRAPH="$bundle/bin/libresidua_cuda_graph.so"
+export XDG_CACHE_HOME="$work/cache"
 export TORCHINDUCTOR_CACHE_DIR="$work/inductor" TRITON_CACHE_DIR="$work/triton" PYTHONUNBUFFERED=1
 
 # Our programs take LibTorch's and CUDA's libraries from the Python package, and the distribution's from the bundle. Other
@@ -99,6 +100,17 @@ llama() {
 
 gpt2() {
   ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain,dca --tokens 16384 --residual fp32,bf16 --steps 10 --seconds 30 --device cuda:0
+}
+
+graphs() {
+  local shape library
+  for shape in small small-bert small-vit; do
+    for library in "$RESIDUA_CUDA_GRAPH" 0; do
+      echo "graphs by $library"
+      RESIDUA_CUDA_GRAPH=$library ours "$bundle/bin/bench_training" --shape "$shape" --topologies plain,ancre-ingoing,dca \
+        --warmup 8 --steps 200 --seconds 4 --device cuda:0
+    done
+  done
 }
 
 deterministic() {
@@ -193,6 +205,7 @@ stage llama 80 llama
 stage peer_llama 60 peer_llama
 stage gpt2 40 gpt2
 stage peer_gpt2 40 peer_gpt2
+stage graphs 40 graphs
 stage traces 30 traces
 stage deterministic 40 deterministic
 stage terminal 50 terminal

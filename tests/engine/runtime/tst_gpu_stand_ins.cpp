@@ -4,6 +4,7 @@
 #include "engine/runtime/compute.h"
 #include "engine/runtime/cuda_backend.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/device_graph.h"
 #include "engine/session/memory_report.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/library/examples.h"
@@ -66,6 +67,10 @@ int runAsChild(const std::string& what, const std::string& key)
     } else if (what == "--compute") {
         const Result<Compute> compute = Compute::create(key, projects::Precision::Fp32);
         printLine(!compute ? compute.error().text() : compute->cuda != nullptr ? "kernels" : compute->withoutKernels);
+    } else if (what == "--graphs") {
+        std::string why;
+        const DeviceGraphs* const graphs = deviceGraphs(c10::Device(key), why);
+        printLine(graphs != nullptr ? "graphs" : "no graphs: " + why);
     } else if (what == "--describe") {
         printLine(describe(noMemory("CUDA out of memory"), projects::examples().front().project, key).text());
     } else if (what == "--memory") {
@@ -232,7 +237,34 @@ private Q_SLOTS:
         QCOMPARE(child({"--compute", "cuda:0"}, variables), QStringList{reason});
     }
 
+    void saysWhyStepsAreNotRecorded_data()
+    {
+        QTest::addColumn<Variables>("variables");
+        QTest::addColumn<QString>("said");
+        const QString none =
+            QStringLiteral("no graphs: steps are not recorded as CUDA graphs, so that small networks take "
+                           "several times as long: ");
+        const QString other = QStringLiteral(" is not of this version of the program: install both again");
+        QTest::newRow("fits") << Variables{{kGraphs, RESIDUA_FAKE_GRAPH}} << "graphs";
+        QTest::newRow("switched off") << Variables{{kGraphs, "0"}} << "no graphs: ";
+        QTest::newRow("no file") << Variables{{kGraphs, "/nowhere/graphs.so"}}
+                                 << none + "RESIDUA_CUDA_GRAPH names no file: /nowhere/graphs.so";
+        QTest::newRow("other version") << Variables{{kGraphs, RESIDUA_FAKE_GRAPH}, {"FAKE_GRAPH_VERSION", "7"}}
+                                       << none + RESIDUA_FAKE_GRAPH + other;
+        QTest::newRow("other library") << Variables{{kGraphs, RESIDUA_FAKE_DRIVER}}
+                                       << none + RESIDUA_FAKE_DRIVER + other;
+    }
+    void saysWhyStepsAreNotRecorded()
+    {
+        QFETCH(Variables, variables);
+        QFETCH(QString, said);
+        QCOMPARE(child({"--graphs", "cuda:0"}, variables), QStringList{said});
+        QCOMPARE(child({"--graphs", "cpu"}, variables), QStringList{"no graphs: "});
+    }
+
 private:
+    static constexpr const char* kGraphs = "RESIDUA_CUDA_GRAPH";
+
     void link(const QString& library, const QString& name)
     {
         QVERIFY2(QFile::link(library, m_folder.filePath(name)), qPrintable(library));

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Graphs of work on an NVIDIA GPU: a separate library, opened at run time, because it is linked with LibTorch's CUDA
+// part, which a program without a GPU must not need.
+#include "engine/runtime/device_graph.h"
+
+#include <ATen/Context.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+
+#include <memory>
+
+namespace residua::engine {
+namespace {
+
+/// Returns the memory pool of all graphs that exist. LibTorch ends a pool with its last graph.
+std::shared_ptr<at::MempoolId_t> sharedPool()
+{
+    static std::weak_ptr<at::MempoolId_t> current;
+    std::shared_ptr<at::MempoolId_t> pool = current.lock();
+    if (pool == nullptr) {
+        pool = std::make_shared<at::MempoolId_t>(at::cuda::graph_pool_handle());
+        current = pool;
+    }
+    return pool;
+}
+
+class CudaGraph final : public DeviceGraph {
+public:
+    std::vector<at::Tensor> record(const Work& work) override
+    {
+        const c10::cuda::CUDAStream outside = c10::cuda::getCurrentCUDAStream();
+        outside.synchronize(); // the allocator reuses no memory of other streams while a graph is recorded
+        // The default stream cannot be recorded.
+        const c10::cuda::CUDAStreamGuard inside(c10::cuda::getStreamFromPool(false, outside.device_index()));
+        at::Generator generator = at::globalContext().defaultGenerator(outside.device());
+        const at::Generator before = generator.clone();
+        // The process's other threads may go on using the GPU.
+        m_graph.capture_begin(*m_pool, cudaStreamCaptureModeThreadLocal);
+        try {
+            std::vector<at::Tensor> results = work();
+            m_graph.capture_end();
+            return results;
+        } catch (...) {
+            abandon();
+            // The generator still counts the numbers of the recording, and would refuse to draw others.
+            generator.graphsafe_set_state(before.graphsafe_get_state());
+            throw;
+        }
+    }
+
+    void launch() override { m_graph.replay(); }
+
+private:
+    void abandon() noexcept
+    {
+        try {
+            m_graph.capture_end();
+        } catch (...) { // it says again that the recording failed
+        }
+        static_cast<void>(cudaGetLastError());
+    }
+
+    std::shared_ptr<at::MempoolId_t> m_pool = sharedPool();
+    at::cuda::CUDAGraph m_graph;
+};
+
+std::unique_ptr<DeviceGraph> create()
+{
+    return std::make_unique<CudaGraph>();
+}
+
+} // namespace
+} // namespace residua::engine
+
+extern "C" __attribute__((visibility("default"))) const residua::engine::DeviceGraphs* residuaDeviceGraphs()
+{
+    static constexpr residua::engine::DeviceGraphs kTable = {residua::engine::kDeviceGraphsVersion,
+                                                             residua::engine::create};
+    return &kTable;
+}

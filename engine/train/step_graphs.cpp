@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/train/step_graphs.h"
+
+#include "engine/runtime/device.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kDirectSteps = 3;
+constexpr std::size_t kMostSets = 64;
+constexpr std::int64_t kMemoryShare = 16;
+
+void copyInto(at::Tensor& held, const at::Tensor& values)
+{
+    if (!held.defined()) {
+        held = values;
+    } else if (!held.is_same(values)) {
+        TORCH_CHECK(held.sizes() == values.sizes(), "a recorded step has examples of ", held.sizes(), ", got ",
+                    values.sizes());
+        held.copy_(values, /*non_blocking=*/true);
+    }
+}
+
+} // namespace
+
+void StepGraphs::Graph::feed(std::size_t part, const DeviceBatch& batch)
+{
+    if (m_batches.size() <= part) {
+        m_batches.resize(part + 1);
+    }
+    DeviceBatch& held = m_batches[part];
+    copyInto(held.input, batch.input);
+    copyInto(held.target, batch.target);
+    for (const auto& [name, values] : batch.conditions) {
+        copyInto(held.conditions[name], values);
+    }
+}
+
+StepGraphs::StepGraphs(c10::Device device, std::vector<NamedParameter>& parameters)
+    : m_device(device), m_parameters(parameters), m_library(deviceGraphs(device, m_why))
+{
+}
+
+StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
+{
+    const auto found = std::ranges::find(m_steps, layers, &Step::layers);
+    if (found != m_steps.end()) {
+        return *found;
+    }
+    if (m_steps.size() >= kMostSets) { // random sets of a deep network hardly ever repeat
+        std::erase_if(m_steps, [](const Step& step) { return step.graph == nullptr; });
+    }
+    return m_steps.emplace_back(Step{.layers = layers});
+}
+
+bool StepGraphs::hasRoom() const
+{
+    return m_steps.size() <= kMostSets &&
+           (m_device.is_cpu() || peakBytes(m_device) <= memoryOf(m_device).totalBytes / kMemoryShare);
+}
+
+StepGraphs::Graph* StepGraphs::forStep(const std::vector<LayerUse>& layers)
+{
+    if (m_library == nullptr) {
+        return nullptr;
+    }
+    Step& step = stepWith(layers);
+    ++step.seen;
+    if (step.graph == nullptr && step.seen > kDirectSteps && hasRoom()) {
+        step.graph = std::make_unique<Graph>();
+    }
+    return step.graph.get();
+}
+
+std::vector<at::Tensor> StepGraphs::compute(const Graph& graph, const Gradients& gradients)
+{
+    at::Tensor sum = at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(m_device));
+    for (const DeviceBatch& batch : graph.m_batches) {
+        sum.add_(gradients(batch));
+    }
+    std::vector<at::Tensor> results{sum};
+    for (NamedParameter& parameter : m_parameters) {
+        results.push_back(std::exchange(parameter.tensor.mutable_grad(), {}));
+    }
+    return results;
+}
+
+void StepGraphs::record(Graph& graph, const Gradients& gradients)
+{
+    try {
+        std::unique_ptr<DeviceGraph> recording = m_library->create();
+        graph.m_results = recording->record([this, &graph, gradients] { return compute(graph, gradients); });
+        graph.m_graph = std::move(recording);
+    } catch (const c10::Error& error) {
+        const std::string text = error.what_without_backtrace();
+        m_why = "steps are not recorded as CUDA graphs: " + text.substr(0, text.find('\n'));
+        m_library = nullptr;
+        for (NamedParameter& parameter : m_parameters) {
+            parameter.tensor.mutable_grad().reset();
+        }
+    }
+}
+
+at::Tensor StepGraphs::run(Graph& graph, const Gradients& gradients)
+{
+    if (graph.m_graph == nullptr) {
+        record(graph, gradients);
+    }
+    std::vector<at::Tensor> results;
+    if (graph.m_graph != nullptr) {
+        graph.m_graph->launch();
+        results = graph.m_results;
+    } else {
+        results = compute(graph, gradients);
+    }
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        m_parameters[i].tensor.mutable_grad() = results[i + 1];
+    }
+    return results.front();
+}
+
+std::size_t StepGraphs::recorded() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(m_steps, [](const Step& step) {
+        return step.graph != nullptr && step.graph->m_graph != nullptr;
+    }));
+}
+
+} // namespace residua::engine
