@@ -149,14 +149,19 @@ void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& sh
     }
     for (std::size_t l = 0; l < layers.size(); ++l) {
         use.keep = shares.parts[l];
+        // Steps that draw nothing are equal, so that one recording serves for all (train/step_graphs.h).
+        const bool draws = use.sampling != DropSampling::First && use.keep < 1;
+        const auto key = [&](const char* part) {
+            return draws ? random.stream(part + std::to_string(l + 1)).key() : 0;
+        };
         layers[l].mlpParts = m_schedule.mlpParts;
         if (projects::leavesOutHeads(m_schedule.axis)) {
             layers[l].heads = use;
-            layers[l].heads.key = random.stream("heads." + std::to_string(l + 1)).key();
+            layers[l].heads.key = key("heads.");
         }
         if (projects::leavesOutMlp(m_schedule.axis)) {
             layers[l].mlp = use;
-            layers[l].mlp.key = random.stream("mlp." + std::to_string(l + 1)).key();
+            layers[l].mlp.key = key("mlp.");
         }
     }
 }

@@ -90,7 +90,6 @@ public:
         const at::Tensor read =
             isCut() ? repeated(at::eye(n, at::kDouble), layers) : inTurn(layers, n, start.readOn, start.readOff, each);
         m_raw.read = plan.addValues(projects::kTopologyRead, read, Decay::No);
-        m_raw.read = isCut() ? m_raw.read : m_raw.read.unsqueeze(2);
         if (wiring.constraint == StreamConstraint::Permutations) {
             at::Tensor logits = at::full({m_sizes.carry}, start.carryOff, at::kDouble);
             logits[0] = start.carry; // the identity is the first permutation
@@ -116,7 +115,7 @@ public:
 
     void begin() override
     {
-        const Connections applied = constrained({m_raw.read, carryLast(), m_raw.write});
+        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
         m_read = applied.read.transpose(1, 2).contiguous().unbind(0);
         const at::Tensor carry = applied.carry.permute({2, 1, 0});
         const at::Tensor write = isCut() ? at::diag_embed(applied.write) : applied.write.unsqueeze(2);
@@ -149,7 +148,7 @@ public:
     [[nodiscard]] projects::StreamNumbers numbers() override
     {
         const at::NoGradGuard noGrad;
-        const Connections applied = constrained({m_raw.read, carryLast(), m_raw.write});
+        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
         const at::Tensor exit = hasHead() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon
                                           : at::full({m_wiring.streams}, plainExit(), options());
         const at::Tensor parts[] = {applied.read.flatten(), applied.carry.permute({2, 0, 1}).flatten(),
@@ -171,7 +170,9 @@ public:
 protected:
     [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
     [[nodiscard]] const projects::StreamSizes& sizes() const { return m_sizes; }
-    [[nodiscard]] const Connections& raw() const { return m_raw; }
+    [[nodiscard]] const Connections& raw() const { return m_raw; } ///< `read` of copies is [L, n]
+    /// The learned numbers of the reads, [L, n, R]. Not kept, because a view would keep its gradient's node.
+    [[nodiscard]] at::Tensor readOfStreams() const { return isCut() ? m_raw.read : m_raw.read.unsqueeze(2); }
     [[nodiscard]] bool isCut() const { return m_wiring.state == projects::StreamState::Fractions; }
     [[nodiscard]] static ParameterStart drawn()
     {
@@ -375,7 +376,7 @@ public:
     {
         m_rows = (m_norm.defined() ? m_dynamic * m_norm.unsqueeze(2) : m_dynamic).unbind(0);
         m_scales = m_scale.unbind(0);
-        m_reads = raw().read.unbind(0);
+        m_reads = readOfStreams().unbind(0);
         m_writes = raw().write.unbind(0);
         if (raw().carry.defined()) {
             m_carries = raw().carry.unbind(0);

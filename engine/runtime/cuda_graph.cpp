@@ -6,6 +6,7 @@
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 
 #include <memory>
@@ -30,7 +31,9 @@ public:
     std::vector<at::Tensor> record(const Work& work) override
     {
         const c10::cuda::CUDAStream outside = c10::cuda::getCurrentCUDAStream();
-        outside.synchronize(); // the allocator reuses no memory of other streams while a graph is recorded
+        // The recorded work has memory of its own, so that what earlier steps have left is not needed any more.
+        outside.synchronize();
+        c10::cuda::CUDACachingAllocator::emptyCache();
         // The default stream cannot be recorded.
         const c10::cuda::CUDAStreamGuard inside(c10::cuda::getStreamFromPool(false, outside.device_index()));
         at::Generator generator = at::globalContext().defaultGenerator(outside.device());
@@ -42,7 +45,7 @@ public:
             m_graph.capture_end();
             return results;
         } catch (...) {
-            abandon();
+            abandon(outside.device_index());
             // The generator still counts the numbers of the recording, and would refuse to draw others.
             generator.graphsafe_set_state(before.graphsafe_get_state());
             throw;
@@ -52,12 +55,17 @@ public:
     void launch() override { m_graph.replay(); }
 
 private:
-    void abandon() noexcept
+    /// Ends a recording that failed. Each call may say once more that it did.
+    void abandon(c10::DeviceIndex device) noexcept
     {
-        try {
-            m_graph.capture_end();
-        } catch (...) { // it says again that the recording failed
-        }
+        const auto attempt = [](auto end) {
+            try {
+                end();
+            } catch (...) {
+            }
+        };
+        attempt([&] { m_graph.capture_end(); });
+        attempt([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device, *m_pool); });
         static_cast<void>(cudaGetLastError());
     }
 

@@ -24,7 +24,8 @@ struct GraphLibrary {
 
 GraphLibrary without(const std::string& why)
 {
-    return {nullptr, "steps are not recorded as CUDA graphs, so that small networks take several times as long: " + why};
+    return {nullptr,
+            "steps are not recorded as CUDA graphs, so that small networks take several times as long: " + why};
 }
 
 GraphLibrary findGraphLibrary()

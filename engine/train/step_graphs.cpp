@@ -4,6 +4,7 @@
 #include "engine/runtime/device.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kDirectSteps = 3;
 constexpr std::size_t kMostSets = 64;
-constexpr std::int64_t kMemoryShare = 16;
+constexpr std::int64_t kMemoryShare = 4;
 
 void copyInto(at::Tensor& held, const at::Tensor& values)
 {
@@ -43,9 +44,12 @@ void StepGraphs::Graph::feed(std::size_t part, const DeviceBatch& batch)
     }
 }
 
-StepGraphs::StepGraphs(c10::Device device, std::vector<NamedParameter>& parameters)
-    : m_device(device), m_parameters(parameters), m_library(deviceGraphs(device, m_why))
+StepGraphs::StepGraphs(c10::Device device, CompiledNetwork& network)
+    : m_device(device), m_network(network), m_library(deviceGraphs(device, m_why))
 {
+    if (m_library != nullptr && !device.is_cpu()) {
+        m_mostPeak = memoryOf(device).totalBytes / kMemoryShare;
+    }
 }
 
 StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
@@ -60,10 +64,10 @@ StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
     return m_steps.emplace_back(Step{.layers = layers});
 }
 
-bool StepGraphs::hasRoom() const
+bool StepGraphs::hasRoom()
 {
-    return m_steps.size() <= kMostSets &&
-           (m_device.is_cpu() || peakBytes(m_device) <= memoryOf(m_device).totalBytes / kMemoryShare);
+    m_peak = m_device.is_cpu() ? 0 : std::max(m_peak, peakBytes(m_device));
+    return m_peak <= m_mostPeak;
 }
 
 StepGraphs::Graph* StepGraphs::forStep(const std::vector<LayerUse>& layers)
@@ -73,7 +77,7 @@ StepGraphs::Graph* StepGraphs::forStep(const std::vector<LayerUse>& layers)
     }
     Step& step = stepWith(layers);
     ++step.seen;
-    if (step.graph == nullptr && step.seen > kDirectSteps && hasRoom()) {
+    if (step.graph == nullptr && hasRoom() && step.seen > kDirectSteps && m_steps.size() <= kMostSets) {
         step.graph = std::make_unique<Graph>();
     }
     return step.graph.get();
@@ -86,15 +90,24 @@ std::vector<at::Tensor> StepGraphs::compute(const Graph& graph, const Gradients&
         sum.add_(gradients(batch));
     }
     std::vector<at::Tensor> results{sum};
-    for (NamedParameter& parameter : m_parameters) {
+    for (NamedParameter& parameter : m_network.parameters()) {
         results.push_back(std::exchange(parameter.tensor.mutable_grad(), {}));
     }
     return results;
 }
 
-void StepGraphs::record(Graph& graph, const Gradients& gradients)
+void StepGraphs::record(Graph& graph, const Pass& pass, const Gradients& gradients)
 {
     try {
+        // The weights that a network keeps of its last pass belong to gradients on the stream of that pass, which a
+        // recording on another one must not wait for.
+        const auto withoutGradients = [&] {
+            const at::NoGradGuard noGrad;
+            Pass evaluation = pass;
+            evaluation.mode = Mode::Evaluation;
+            static_cast<void>(m_network.forward(graph.m_batches.front(), evaluation));
+        };
+        withoutGradients();
         std::unique_ptr<DeviceGraph> recording = m_library->create();
         graph.m_results = recording->record([this, &graph, gradients] { return compute(graph, gradients); });
         graph.m_graph = std::move(recording);
@@ -102,17 +115,18 @@ void StepGraphs::record(Graph& graph, const Gradients& gradients)
         const std::string text = error.what_without_backtrace();
         m_why = "steps are not recorded as CUDA graphs: " + text.substr(0, text.find('\n'));
         m_library = nullptr;
-        for (NamedParameter& parameter : m_parameters) {
+        for (NamedParameter& parameter : m_network.parameters()) {
             parameter.tensor.mutable_grad().reset();
         }
     }
 }
 
-at::Tensor StepGraphs::run(Graph& graph, const Gradients& gradients)
+at::Tensor StepGraphs::run(Graph& graph, const Pass& pass, const Gradients& gradients)
 {
     if (graph.m_graph == nullptr) {
-        record(graph, gradients);
+        record(graph, pass, gradients);
     }
+    m_network.noteTraining(pass);
     std::vector<at::Tensor> results;
     if (graph.m_graph != nullptr) {
         graph.m_graph->launch();
@@ -120,17 +134,17 @@ at::Tensor StepGraphs::run(Graph& graph, const Gradients& gradients)
     } else {
         results = compute(graph, gradients);
     }
-    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-        m_parameters[i].tensor.mutable_grad() = results[i + 1];
+    std::vector<NamedParameter>& parameters = m_network.parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        parameters[i].tensor.mutable_grad() = results[i + 1];
     }
     return results.front();
 }
 
 std::size_t StepGraphs::recorded() const
 {
-    return static_cast<std::size_t>(std::ranges::count_if(m_steps, [](const Step& step) {
-        return step.graph != nullptr && step.graph->m_graph != nullptr;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        m_steps, [](const Step& step) { return step.graph != nullptr && step.graph->m_graph != nullptr; }));
 }
 
 } // namespace residua::engine

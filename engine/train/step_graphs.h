@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/graph/pass.h"
-#include "engine/init/named_parameter.h"
 #include "engine/network/network.h"
 #include "engine/runtime/device_graph.h"
 
@@ -42,17 +41,16 @@ public:
         std::vector<at::Tensor> m_results; ///< the loss, and the gradient of each parameter; empty until recorded
     };
 
-    /// `parameters` must outlive the object.
-    StepGraphs(c10::Device device, std::vector<NamedParameter>& parameters);
+    /// `network` must outlive the object.
+    StepGraphs(c10::Device device, CompiledNetwork& network);
 
     /// Returns the graph for a step that runs `layers`, to be fed with every micro-batch and then run. Null if the step
     /// must be computed directly: on the CPU, without the library, until the fourth step with these layers, and where
-    /// the device's peak memory exceeds 1/16 of its size, because a graph reserves a step's memory again while the gain
-    /// of large steps is small.
+    /// the device's peak memory exceeds a quarter of its size, because a graph keeps the memory of a step.
     [[nodiscard]] Graph* forStep(const std::vector<LayerUse>& layers);
     /// Sets the parameters' gradients and returns the sum of the losses, a scalar in double. Records the graph at its
-    /// first run. If that fails, the step is computed directly, as are all later ones.
-    [[nodiscard]] at::Tensor run(Graph& graph, const Gradients& gradients);
+    /// first run. If that fails, the step is computed directly, as are all later ones. `pass` is the step's.
+    [[nodiscard]] at::Tensor run(Graph& graph, const Pass& pass, const Gradients& gradients);
     /// Forgets all graphs; to be called after a change of the network.
     void clear() { m_steps.clear(); }
 
@@ -68,15 +66,17 @@ private:
         std::unique_ptr<Graph> graph;
     };
     [[nodiscard]] Step& stepWith(const std::vector<LayerUse>& layers);
-    [[nodiscard]] bool hasRoom() const;
-    void record(Graph& graph, const Gradients& gradients);
+    [[nodiscard]] bool hasRoom();
+    void record(Graph& graph, const Pass& pass, const Gradients& gradients);
     [[nodiscard]] std::vector<at::Tensor> compute(const Graph& graph, const Gradients& gradients);
 
     c10::Device m_device;
-    std::vector<NamedParameter>& m_parameters;
+    CompiledNetwork& m_network;
     std::string m_why;
     const DeviceGraphs* m_library;
     std::vector<Step> m_steps;
+    std::int64_t m_mostPeak = 0; ///< bytes
+    std::int64_t m_peak = 0;     ///< bytes of the device, of the steps so far; 0 on the CPU
 };
 
 } // namespace residua::engine

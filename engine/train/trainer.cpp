@@ -137,7 +137,7 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
       m_course(m_parts.project),
-      m_graphs(m_parts.device, m_parts.network->parameters()),
+      m_graphs(m_parts.device, *m_parts.network),
       m_ring(m_parts.device, kMostWaiting)
 {
     if (m_parts.project.training.batching == projects::BatchKind::Full) {
@@ -235,7 +235,8 @@ Status Trainer::accumulateGradients(const Pass& pass)
         loss.backward();
         return loss.detach();
     };
-    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr ? m_graphs.forStep(pass.layers) : nullptr;
+    StepGraphs::Graph* const graph =
+        !m_exchange && pass.magnitudes == nullptr ? m_graphs.forStep(pass.layers) : nullptr;
     at::Tensor sum; // of the losses, if they are shared
     for (std::int64_t micro = 0; micro < parts; ++micro) {
         const Result<DeviceBatch> batch = nextBatch(Part::OfRank);
@@ -256,8 +257,7 @@ Status Trainer::accumulateGradients(const Pass& pass)
         }
     }
     if (graph != nullptr) {
-        m_parts.network->noteTraining(pass);
-        m_ring.addLoss(m_graphs.run(*graph, gradients));
+        m_ring.addLoss(m_graphs.run(*graph, pass, gradients));
     }
     if (m_exchange) {
         m_ring.addLoss(m_exchange->finish());

@@ -226,7 +226,10 @@ std::string settingsOf(const Options& options, std::int64_t tokens, const std::s
 std::string graphsOf(const Member& member)
 {
     const std::size_t graphs = member.trainer.graphs().recorded();
-    return graphs == 0 ? std::string() : ", steps as " + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs");
+    const std::string& why = member.trainer.graphs().why();
+    return !why.empty()  ? ", " + why
+           : graphs == 0 ? std::string()
+                         : ", steps as " + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs");
 }
 
 void print(const Options& options, const Members& members, const Member& member)

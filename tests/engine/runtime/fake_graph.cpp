@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A stand-in for libresidua_cuda_graph.so on the CPU: a launch calls the recorded function again, with what it captured,
-// and copies its results into those of the recording. FAKE_GRAPH_PROBLEM: recording fails with this text.
+// A stand-in for libresidua_cuda_graph.so on the CPU: a launch calls the recorded function again, with what it
+// captured, and copies its results into those of the recording. FAKE_GRAPH_PROBLEM: recording fails with this text.
 // FAKE_GRAPH_VERSION: the version that it claims.
 #include "engine/runtime/device_graph.h"
 

@@ -315,6 +315,42 @@ private Q_SLOTS:
         QCOMPARE(difference(resumed, once), QString());
     }
 
+    /// Steps as graphs against steps that are computed directly, which those with magnitudes are.
+    void recordedStepsAreTheDirectOnes_data()
+    {
+        QTest::addColumn<int>("course");
+        for (std::size_t i = 0; i < std::size(kCourses); ++i) {
+            QTest::newRow(kCourses[i].name) << static_cast<int>(i);
+        }
+    }
+    void recordedStepsAreTheDirectOnes()
+    {
+        QFETCH(int, course);
+        Project project = wired("plain");
+        kCourses[course].change(project);
+        Trainer recording = tests::trainerOf(project, m_device);
+        Trained recorded;
+        goOn(recording, kCourseSteps, recorded);
+        finish(recording, recorded);
+        QVERIFY2(recording.graphs().why().empty(), recording.graphs().why().c_str());
+        if (recordsSteps() && projects::trainsAll(project.schedule)) {
+            QCOMPARE(recording.graphs().recorded(), std::size_t{1});
+        }
+
+        Trainer computing = tests::trainerOf(project, m_device);
+        LayerMagnitudes magnitudes;
+        Trained direct;
+        for (int step = 0; step < kCourseSteps; ++step) {
+            QVERIFY(computing.beginStage().ok());
+            QVERIFY(computing.step(&magnitudes).ok());
+        }
+        for (const StepRecord& record : computing.takeRecords()) {
+            direct.losses.push_back(record.loss);
+        }
+        finish(computing, direct);
+        QCOMPARE(computing.graphs().recorded(), std::size_t{0});
+        QCOMPARE(difference(recorded, direct), QString());
+    }
     void updatesAsTheCpuDoes()
     {
         const std::vector<at::Tensor> expected = updatedOn("cpu");
@@ -396,6 +432,8 @@ private Q_SLOTS:
     }
 
 private:
+    [[nodiscard]] bool recordsSteps() const { return m_device != "cpu" && qgetenv("RESIDUA_CUDA_GRAPH") != "0"; }
+
     void compareWithCpu(const Trained& trained, const Project& project, const Course& way)
     {
         if (way.onCpu != OnCpu::Other) {
