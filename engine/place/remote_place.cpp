@@ -3,6 +3,7 @@
 
 #include "engine/api/environment.h"
 #include "engine/place/place_paths.h"
+#include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/cost/cost.h"
@@ -20,11 +21,6 @@ namespace fs = std::filesystem;
 template <class Asked>
 constexpr bool kControls = kIsOneOf<Asked, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
 
-std::string nameOf(const EnginePlace& place)
-{
-    return place.name.empty() ? place.command : place.name;
-}
-
 /// Returns an error if a command that runs on this machine needs a checkpoint that is elsewhere.
 Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<std::int64_t> step)
 {
@@ -33,7 +29,7 @@ Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<
         return Done{};
     }
     const std::string option = step ? " --step " + std::to_string(*step) : "";
-    return Error{run.string(), "has this checkpoint at " + nameOf(remote.place) +
+    return Error{run.string(), "has this checkpoint at " + titleOf(remote.place) +
                                    " only: fetch it first, with residua-cli fetch " + run.string() + option};
 }
 
@@ -145,7 +141,7 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     if (!held || !remote) {
-        return held ? Error{command.runDirectory.string(), "is not a run at " + nameOf(m_place)} : held.error();
+        return held ? Error{command.runDirectory.string(), "is not a run at " + titleOf(m_place)} : held.error();
     }
     run.held = *std::move(held);
     Result<PlaceFiles> files = openFiles();
@@ -211,7 +207,7 @@ RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, con
 {
     const std::optional<RemoteRun> remote = remoteRunAt(request.runDirectory);
     if (!remote) {
-        return Error{request.runDirectory.string(), "is not a run at " + nameOf(m_place)};
+        return Error{request.runDirectory.string(), "is not a run at " + titleOf(m_place)};
     }
     Request there = request;
     there.runDirectory = remote->directory;

@@ -3,11 +3,15 @@
 
 #include "engine/files/json_record.h"
 #include "engine/host/background_files.h"
+#include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
+#include "engine/runs/run_files.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -49,6 +53,23 @@ Result<std::vector<EnginePlace>> placesFrom(const RecordJson& json, const std::s
 }
 
 } // namespace
+
+const std::string& titleOf(const EnginePlace& place)
+{
+    return place.name.empty() ? place.command : place.name;
+}
+
+DistantCheckpoints distantCheckpoints(const std::filesystem::path& run)
+{
+    const auto reader = RunReader::open(run);
+    const auto file = readRunFile(run);
+    if (!reader || !file || !file->remote) {
+        return {};
+    }
+    DistantCheckpoints found{titleOf(file->remote->place), {}};
+    std::ranges::set_difference(resumableSteps(run), reader->checkpoints(), std::back_inserter(found.steps));
+    return found;
+}
 
 EnginePlace backgroundPlace()
 {

@@ -4,6 +4,7 @@
 #include "engine/api/session.h"
 #include "projects/base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,6 +23,17 @@ namespace residua::engine {
 /// Returns the place called `text`: "background", a name in the file, or a command line, which has a space. Empty: the
 /// program's own child.
 [[nodiscard]] Result<EnginePlace> placeCalled(const std::string& text);
+
+/// Returns the place's name for people: its command line if it has no name.
+[[nodiscard]] const std::string& titleOf(const EnginePlace& place);
+
+/// The checkpoints of a run that are on another machine only.
+struct DistantCheckpoints {
+    std::string place;               ///< its title; empty for a run on this machine
+    std::vector<std::int64_t> steps; ///< ascending
+};
+/// Blocking; any thread.
+[[nodiscard]] DistantCheckpoints distantCheckpoints(const std::filesystem::path& run);
 
 /// Returns the directory of the run that this user's background engine trains; empty if it trains no run.
 [[nodiscard]] std::filesystem::path backgroundRun();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run at a place that sees none of this machine's folders: trained, recorded here, used, interrupted and resumed.
 #include "engine/api/environment.h"
+#include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
+#include "engine/results/run_upkeep.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"
 #include "tests/engine/place/place_harness.h"
@@ -156,12 +158,18 @@ private slots:
         QVERIFY(probe.waitFor<QueryFailed>());
         QVERIFY(probe.all<QueryFailed>()[0].error.message.find("residua-cli fetch") != std::string::npos);
 
+        const std::vector<std::int64_t> steps{10, 20};
+        QCOMPARE(distantCheckpoints(run).place, std::string("other"));
+        QCOMPARE(distantCheckpoints(run).steps, steps);
         const auto last = answerTo<CheckpointFetched>(FetchCheckpoint{}, run);
+        QCOMPARE(distantCheckpoints(run).steps, std::vector<std::int64_t>{10});
         QCOMPARE(last.step, std::int64_t{20});
         QCOMPARE(last.checkpoint, checkpointDirectory(run, 20));
         FetchCheckpoint earlier;
         earlier.step = 10;
         QCOMPARE(answerTo<CheckpointFetched>(earlier, run).step, std::int64_t{10});
+        QVERIFY(distantCheckpoints(run).steps.empty());
+        QCOMPARE(resumableSteps(run), steps);
         const fs::path remote = there() / "place" / readRunFile(run)->remote->directory;
         for (const std::int64_t step : {10, 20}) {
             for (const auto& entry : fs::directory_iterator(checkpointDirectory(remote, step))) {
