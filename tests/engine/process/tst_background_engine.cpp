@@ -17,6 +17,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -31,6 +32,7 @@ constexpr int kKills = 10;        ///< RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kCuts = 60;         ///< RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kLongestLife = 150; ///< of a program that is killed, in milliseconds
 constexpr std::int64_t kEndless = 1'000'000;
+constexpr int kRest = 300; ///< milliseconds without work, by which an engine is idle
 
 /// A program that starts the run in the folder, or finds it unless it has ended, and waits to be killed.
 int waitToBeKilled(int /*argc*/, char** argv)
@@ -244,6 +246,36 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
     }
 
+    void queriesOfAProgramThatLeavesAreGivenUp_data()
+    {
+        QTest::addColumn<bool>("fits");
+        QTest::newRow("a long text") << false;
+        QTest::newRow("fits of large weights") << true;
+    }
+
+    /// A query that would take hours ends with its connection: the engine rests, and answers the next program.
+    void queriesOfAProgramThatLeavesAreGivenUp()
+    {
+        QFETCH(bool, fits);
+        const std::filesystem::path run = folder() / "run";
+        QVERIFY(!lossesOf(quickLanguage(2), run).empty());
+        {
+            SessionProbe first(backgroundPlace());
+            first.post(fits ? endlessFits() : endlessText(run));
+            first.post(ListDevices{QueryTag{2}});
+            QVERIFY(first.waitFor<DevicesListed>());
+            QVERIFY(first.all<QueryFailed>().empty());
+            QVERIFY(!rests());
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(rests(), kPatience);
+        SessionProbe second(backgroundPlace());
+        EvaluateRequest evaluate;
+        evaluate.tag = QueryTag{1};
+        evaluate.runDirectory = run;
+        second.post(evaluate);
+        QVERIFY(second.waitFor<EvaluationReady>());
+    }
+
     void aSecondProgramIsRefusedUntilTheFirstHasGone()
     {
         SessionProbe first(backgroundPlace());
@@ -362,6 +394,42 @@ private slots:
 
 private:
     [[nodiscard]] std::filesystem::path folder() const { return m_folder->path().toStdString(); }
+
+    static Command endlessText(const std::filesystem::path& run)
+    {
+        SampleRequest request;
+        request.tag = QueryTag{1};
+        request.runDirectory = run;
+        request.tokens = kMostSampledTokens;
+        return request;
+    }
+
+    static Command endlessFits()
+    {
+        GapRequest request;
+        request.tag = QueryTag{1};
+        request.project = quickLanguage(1);
+        request.project.network.width = 1024;
+        request.project.network.stack.front().repeat = 64;
+        request.rank = projects::RankScale{0.5};
+        request.methods = {projects::LowRankMethod::Lfai};
+        return request;
+    }
+
+    /// True if the engine uses no processor time for a while.
+    static bool rests()
+    {
+        const auto ticks = [] {
+            std::ifstream file("/proc/" + std::to_string(backgroundEngine()) + "/stat");
+            std::string line;
+            std::getline(file, line);
+            const QStringList fields = QString::fromStdString(line.substr(line.rfind(')') + 2)).split(' ');
+            return fields.value(11).toLongLong() + fields.value(12).toLongLong(); // utime and stime
+        };
+        const auto before = ticks();
+        QTest::qWait(kRest);
+        return ticks() == before;
+    }
 
     static RunStatus statusOf(const std::filesystem::path& run)
     {
