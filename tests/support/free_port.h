@@ -8,7 +8,7 @@
 namespace residua::tests {
 
 /// Returns a port of this machine that nothing listens on.
-inline int freePort()
+[[nodiscard]] inline int freePort()
 {
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
