@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/run_commands.h"
 
+#include "app/actions/fetch_commands.h"
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
@@ -32,14 +33,20 @@ std::optional<projects::SampleUse> sampleUseOf(const std::string& run)
     return project ? std::optional(projects::sampleUseOf(project->network.objective)) : std::nullopt;
 }
 
+QString notFetched(std::int64_t step)
+{
+    return RunCommands::tr("The checkpoint of step %1 was not fetched.").arg(formatWhole(step));
+}
+
 } // namespace
 
 RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller,
-                         Workspace& workspace, QWidget* window)
+                         FetchCommands& fetch, Workspace& workspace, QWidget* window)
     : QObject(window),
       m_session(session),
       m_engine(engine),
       m_controller(controller),
+      m_fetch(fetch),
       m_workspace(workspace),
       m_window(window)
 {
@@ -49,6 +56,14 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
             [this](const std::string& run) { stop(run, 0); });
     connect(&workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
     connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
+            [this](const std::string& run, std::int64_t step) {
+                m_fetch.need(run, step, [this, run, step](bool here) {
+                    if (here) {
+                        m_controller.fork(run, step);
+                    }
+                });
+            });
     connect(&session, &DocumentSession::opened, this, &RunCommands::closeDialogs);
     connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
     connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
@@ -128,11 +143,23 @@ void RunCommands::askToExport(const std::string& run)
             m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
             connect(m_exportDialog, &ExportDialog::chosen, this, [this, project](engine::ExportRequest request) {
                 request.projectDirectory = project;
-                m_export = m_engine.ask(std::move(request));
+                exportNetwork(request);
             });
             connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
             m_exportDialog->show();
         });
+}
+
+void RunCommands::exportNetwork(const engine::ExportRequest& request)
+{
+    m_fetch.need(request.runDirectory.string(), request.step.value_or(0),
+                 [this, request, dialog = m_exportDialog](bool here) {
+                     if (dialog && here) {
+                         m_export = m_engine.ask(request);
+                     } else if (dialog) {
+                         dialog->refuse(notFetched(request.step.value_or(0)));
+                     }
+                 });
 }
 
 void RunCommands::askWhereToStop(const std::string& run)
@@ -236,24 +263,29 @@ void RunCommands::closeDialogs()
 
 void RunCommands::carryOut(const GoOnRequest& request)
 {
-    switch (request.kind) {
-    case GoOnKind::Retrofit:
-        m_controller.retrofit(request); // the dialog stays open, because the request may fail
-        return;
-    case GoOnKind::Factorise:
-        m_controller.factorise(request);
-        return;
-    case GoOnKind::Resume:
-        if (!m_controller.resume(request)) {
+    if (request.kind == GoOnKind::Resume) {
+        if (m_controller.resume(request)) {
+            m_dialog->close();
+        } else {
             m_dialog->refuse(tr("Another run is under way: stop it first."));
-            return;
         }
-        break;
-    case GoOnKind::Fork:
-        m_controller.fork(request);
-        break;
+        return;
     }
-    m_dialog->close();
+    m_fetch.need(request.run, request.step, [this, request, dialog = m_dialog](bool here) {
+        if (!dialog) {
+            return; // it was closed meanwhile
+        }
+        if (!here) {
+            dialog->refuse(notFetched(request.step));
+        } else if (request.kind == GoOnKind::Retrofit) {
+            m_controller.retrofit(request); // the dialog stays open, because the request may fail
+        } else if (request.kind == GoOnKind::Factorise) {
+            m_controller.factorise(request);
+        } else {
+            m_controller.fork(request);
+            dialog->close();
+        }
+    });
 }
 
 void RunCommands::tellRetrofit(const engine::RetrofitReady& made)

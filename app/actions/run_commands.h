@@ -18,6 +18,7 @@ namespace residua::app {
 
 class DocumentSession;
 class EngineBridge;
+class FetchCommands;
 class RunController;
 class Workspace;
 
@@ -26,8 +27,8 @@ class Workspace;
 class RunCommands : public QObject {
     Q_OBJECT
 public:
-    RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller, Workspace& workspace,
-                QWidget* window);
+    RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller, FetchCommands& fetch,
+                Workspace& workspace, QWidget* window);
 
 signals:
     void refused(const QString& reason);
@@ -42,6 +43,7 @@ private:
     void carryOut(const GoOnRequest& request);
     void connectExport();
     void askToExport(const std::string& run);
+    void exportNetwork(const engine::ExportRequest& request);
     void askWhereToStop(const std::string& run);
     void stop(const std::string& run, std::int64_t step);
     void tellRetrofit(const engine::RetrofitReady& made);
@@ -51,6 +53,7 @@ private:
     const DocumentSession& m_session;
     EngineBridge& m_engine;
     RunController& m_controller;
+    FetchCommands& m_fetch;
     Workspace& m_workspace;
     QWidget* m_window;
     QPointer<GoOnDialog> m_dialog; ///< the open dialog

@@ -146,6 +146,8 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::LoadWeightsReady& value) { emit weightsLoaded(value); },
                    [this](const engine::TokeniserProgressed& value) { emit tokeniserProgressed(value); },
                    [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
+                   [this](const engine::FetchProgress& value) { emit fetchProgressed(value); },
+                   [this](const engine::CheckpointFetched& value) { emit checkpointFetched(value); },
                    [this](const engine::QueryFailed& value) {
                        if (value.tag == m_devicesTag) {
                            emit devicesUnknown(QString::fromStdString(value.error.text()));
@@ -154,8 +156,6 @@ void EngineBridge::dispatch(const engine::Event& event)
                        }
                    },
                    // Events that the window does not use or request.
-                   [](const engine::FetchProgress&) {},
-                   [](const engine::CheckpointFetched&) {},
                    [](const engine::ExportProgress&) {},
                    [](const engine::FactoriseProgress&) {},
                    [](const engine::EvaluationReady&) {},

@@ -84,6 +84,8 @@ signals:
     void weightsLoaded(const residua::engine::LoadWeightsReady& event);
     void tokeniserProgressed(const residua::engine::TokeniserProgressed& event);
     void tokeniserReady(const residua::engine::TokeniserReady& event);
+    void fetchProgressed(const residua::engine::FetchProgress& event);
+    void checkpointFetched(const residua::engine::CheckpointFetched& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
     void devicesUnknown(const QString& why); ///< usually because there is no engine

@@ -80,9 +80,7 @@ void ExportDialog::fill()
         m_format->addItem(QCoreApplication::translate("ExportFormat", info.title), static_cast<int>(info.format));
     }
     m_step->setObjectName(QStringLiteral("exportStep"));
-    for (auto step = m_source.checkpoints.rbegin(); step != m_source.checkpoints.rend(); ++step) {
-        m_step->addItem(tr("step %1").arg(*step), static_cast<qlonglong>(*step));
-    }
+    listCheckpoints(*m_step, m_source);
     m_folder->setObjectName(QStringLiteral("exportFolder"));
     m_folder->setAccessibleName(tr("New folder"));
     m_words->setObjectName(QStringLiteral("exportWords"));

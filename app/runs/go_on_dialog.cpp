@@ -112,11 +112,26 @@ Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
     if (!info || !project) {
         return info ? project.error() : info.error();
     }
-    GoOnSource source{std::move(*info), std::move(*project), engine::resumableSteps(runDirectory)};
+    GoOnSource source{std::move(*info), std::move(*project), engine::resumableSteps(runDirectory),
+                      engine::distantCheckpoints(runDirectory)};
     if (source.checkpoints.empty()) {
         return Error{runDirectory, "has no checkpoint yet to go on from"};
     }
     return source;
+}
+
+void listCheckpoints(QComboBox& list, const GoOnSource& source)
+{
+    for (auto step = source.checkpoints.rbegin(); step != source.checkpoints.rend(); ++step) {
+        QString words = GoOnDialog::tr("step %1").arg(formatWhole(*step));
+        if (step == source.checkpoints.rbegin()) {
+            words = GoOnDialog::tr("%1, the last").arg(words);
+        }
+        if (std::ranges::binary_search(source.distant.steps, *step)) {
+            words = GoOnDialog::tr("%1; at %2, fetched first").arg(words, QString::fromStdString(source.distant.place));
+        }
+        list.addItem(words, QVariant::fromValue<qlonglong>(*step));
+    }
 }
 
 GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent)
@@ -254,11 +269,10 @@ std::optional<projects::Project> GoOnDialog::forked() const
 
 void GoOnDialog::fillCheckpoints()
 {
-    for (auto step = m_source.checkpoints.rbegin(); step != m_source.checkpoints.rend(); ++step) {
-        const QString words = tr("step %1").arg(formatWhole(*step));
-        m_step->addItem(step == m_source.checkpoints.rbegin() ? tr("%1, the last").arg(words) : words,
-                        QVariant::fromValue<qlonglong>(*step));
+    if (m_kind == GoOnKind::Resume) {
+        m_source.distant.steps.clear(); // it is resumed at its place
     }
+    listCheckpoints(*m_step, m_source);
     m_steps->setRange(1, std::numeric_limits<int>::max());
     m_steps->setGroupSeparatorShown(true);
     const std::int64_t planned = m_source.info.steps;

@@ -3,6 +3,7 @@
 
 #include "app/training/go_on_request.h"
 #include "engine/api/values.h"
+#include "engine/results/engine_places.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
@@ -30,9 +31,12 @@ struct GoOnSource {
     engine::RunInfo info;
     projects::Project project;             ///< the trained project
     std::vector<std::int64_t> checkpoints; ///< steps, ascending
+    engine::DistantCheckpoints distant;    ///< those that are on another machine only
 };
 /// Blocks; any thread.
 [[nodiscard]] Result<GoOnSource> readGoOnSource(const std::string& runDirectory);
+/// Adds the checkpoints to a list, the last one first, with their steps as data. Names the place of those to fetch.
+void listCheckpoints(QComboBox& list, const GoOnSource& source);
 
 /// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
 /// factors of which rank and how they are found, with what that changes in cost; for a fork, which settings of the open

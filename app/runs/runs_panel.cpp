@@ -7,7 +7,6 @@
 #include "app/runs/queue_strip.h"
 #include "app/runs/run_name_delegate.h"
 #include "app/runs/run_table.h"
-#include "engine/results/run_upkeep.h"
 #include "visualizers/plot/control_rows.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -24,6 +23,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -84,6 +84,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
                            tr("Write the network of one of its checkpoints as code for elsewhere"), this)),
       m_takeAlong(panelAction("run:takeAlong", {}, tr("Take along…"),
                               tr("Write the run with its project as one file, to train on elsewhere"), this)),
+      m_fetch(panelAction("run:fetch", {}, tr("Fetch a checkpoint…"),
+                          tr("Copy a checkpoint of a run that trains on another machine to this one"), this)),
       m_reveal(
           panelAction("run:reveal", {}, tr("Show the folder"), tr("Open the run's folder in the file manager"), this))
 {
@@ -209,6 +211,8 @@ void RunsPanel::connectButtons()
             withCurrent([this](const std::string& directory) { emit exportRequested(directory); }));
     connect(m_takeAlong, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit takeAlongRequested(directory); }));
+    connect(m_fetch, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit fetchRequested(directory); }));
     connect(m_stop, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit stopRequested(directory); }));
     connect(m_stopAt, &QAction::triggered, this,
@@ -315,28 +319,28 @@ void RunsPanel::fillCheckpoints()
     m_fork->menu()->clear();
     m_fork->menu()->addAction(tr("Looking for checkpoints …"))->setEnabled(false);
     inBackground(
-        this,
-        [directory = currentDirectory()]() -> std::pair<std::string, std::vector<std::int64_t>> {
-            return {directory, engine::resumableSteps(directory)};
-        },
-        [this](const std::pair<std::string, std::vector<std::int64_t>>& found) {
+        this, [directory = currentDirectory()] { return std::pair(directory, readGoOnSource(directory)); },
+        [this](const std::pair<std::string, Result<GoOnSource>>& found) {
             if (found.first == currentDirectory()) {
                 showCheckpoints(found.second);
             }
         });
 }
 
-void RunsPanel::showCheckpoints(const std::vector<std::int64_t>& steps)
+void RunsPanel::showCheckpoints(const Result<GoOnSource>& source)
 {
     m_fork->menu()->clear();
-    for (const std::int64_t step : steps) {
-        m_fork->menu()->addAction(
-            tr("From step %1").arg(formatWhole(step)), this,
-            [this, directory = currentDirectory(), step] { emit forkRequested(directory, step); });
-    }
-    if (steps.empty()) {
+    if (!source) {
         m_fork->menu()->addAction(tr("No checkpoint yet"))->setEnabled(false);
         return;
+    }
+    for (const std::int64_t step : source->checkpoints) {
+        const bool isElsewhere = std::ranges::binary_search(source->distant.steps, step);
+        m_fork->menu()->addAction(
+            isElsewhere
+                ? tr("From step %1, at %2").arg(formatWhole(step), QString::fromStdString(source->distant.place))
+                : tr("From step %1").arg(formatWhole(step)),
+            this, [this, directory = currentDirectory(), step] { emit forkRequested(directory, step); });
     }
     m_fork->menu()->addSeparator();
     m_fork->menu()->addAction(tr("To other steps, data or settings…"), this, [this, directory = currentDirectory()] {
@@ -352,7 +356,7 @@ void RunsPanel::updateState()
     m_bar->setVisible(any);
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_reveal}) {
+    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_fetch, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);

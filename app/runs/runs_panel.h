@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/records/runs_model.h"
-#include "app/training/go_on_request.h"
+#include "app/runs/go_on_dialog.h"
 
 #include <QList>
 #include <QWidget>
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
         return {m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
-                m_rename,   m_report, m_export, m_takeAlong, m_reveal};
+                m_rename,   m_report, m_export, m_takeAlong, m_fetch,     m_reveal};
     }
 
 signals:
@@ -54,6 +54,8 @@ signals:
     void reportRequested(const std::string& directory);
     /// Emitted to export the network of one of the run's checkpoints as code.
     void exportRequested(const std::string& directory);
+    /// Emitted to copy a checkpoint of a run on another machine here.
+    void fetchRequested(const std::string& directory);
     void takeAlongRequested(const std::string& directory);
     /// Emitted to end the run, whichever process trains it: at once, or after a step that the user enters.
     void stopRequested(const std::string& directory);
@@ -77,7 +79,7 @@ private:
     void updateState();
     void leaveOut();
     void fillCheckpoints();
-    void showCheckpoints(const std::vector<std::int64_t>& steps);
+    void showCheckpoints(const Result<GoOnSource>& source);
 
     RunsModel& m_model;
     visualizers::ShownRuns& m_shown;
@@ -104,6 +106,7 @@ private:
     QAction* m_report;
     QAction* m_export;
     QAction* m_takeAlong;
+    QAction* m_fetch;
     QAction* m_reveal; ///< opens its folder in the system's file manager
 };
 

@@ -85,9 +85,6 @@ void RunFollower::connectController()
 
 void RunFollower::connectPanels()
 {
-    auto& panel = m_workspace.view<RunsPanel>();
-    connect(&panel, &RunsPanel::forkRequested, &m_controller,
-            qOverload<const std::filesystem::path&, std::int64_t>(&RunController::fork));
     connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
             [this](const std::string& directory, const std::string& name) {
@@ -369,7 +366,7 @@ void RunFollower::showFeature(int feature)
                 return; // it was cancelled meanwhile
             }
             if (!history) {
-                emit refused(QString::fromStdString(history.error().text()));
+                emit featureRefused(run, feature, QString::fromStdString(history.error().text()));
             }
             m_featureStep = history && !history->empty() ? history->back().step : -1;
             m_workspace.shownMatrices().setFeature(feature, history ? *history : std::vector<engine::Matrix>());

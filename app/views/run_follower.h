@@ -45,6 +45,8 @@ signals:
     void refused(const QString& reason);
     /// Emitted with the FLOP per second of a run of this project; 0: unknown.
     void rateKnown(double flopPerSecond);
+    /// Emitted with the reason why the weights of a feature cannot be shown: usually no checkpoint is here.
+    void featureRefused(const std::string& run, int feature, const QString& reason);
 
 private:
     void connectController();

@@ -7,6 +7,7 @@
 #include "app/actions/canvas_menu.h"
 #include "app/actions/document_entries.h"
 #include "app/actions/edit_commands.h"
+#include "app/actions/fetch_commands.h"
 #include "app/actions/gap_commands.h"
 #include "app/actions/help_commands.h"
 #include "app/actions/open_commands.h"
@@ -163,7 +164,18 @@ void MainWindow::makeRunCommands()
     connect(m_actions.fed, &QAction::triggered, this,
             [this] { (new FedDialog(m_session.project(), m_session.directory(), this))->show(); });
     hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
-    hear(*new RunCommands(m_session, m_engine, m_runs, *m_workspace, this));
+    auto* fetch = new FetchCommands(m_session, m_engine, *m_workspace, this);
+    hear(*fetch);
+    connect(m_runFollower, &RunFollower::featureRefused, fetch,
+            [this, fetch](const std::string& run, int feature, const QString& reason) {
+                const auto again = [this, run, feature](bool here) {
+                    if (here && run == m_workspace->shownRuns().front()) {
+                        m_workspace->shownMatrices().wantFeature(feature);
+                    }
+                };
+                fetch->ask(run, again, reason);
+            });
+    hear(*new RunCommands(m_session, m_engine, m_runs, *fetch, *m_workspace, this));
     hear(*new SettingsCommands(m_session, *m_documents, *m_workspace, m_look, this));
     hear(*new RecordCommands(m_actions, m_archive, *m_workspace, *m_banner, m_look, this));
     hear(*new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this));

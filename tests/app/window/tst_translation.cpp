@@ -62,7 +62,7 @@ private slots:
     void whatFactorsAreFittedToIsTranslated()
     {
         const projects::Project trained = quickExample();
-        const GoOnDialog dialog(GoOnKind::Factorise, {{}, trained, {8}}, trained);
+        const GoOnDialog dialog(GoOnKind::Factorise, {{}, trained, {8}, {}}, trained);
         const auto* const inputs = dialog.findChild<QComboBox*>(QStringLiteral("goOnInputs"));
         QVERIFY(inputs);
         QCOMPARE(inputs->currentText(), QString("[a batch of the data]"));

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/fetch_commands.h"
+
+#include "app/document/document_session.h"
+#include "app/engine/background.h"
+#include "app/engine/engine_bridge.h"
+#include "app/look/format.h"
+#include "app/runs/runs_panel.h"
+#include "app/workspace/workspace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::app {
+
+FetchCommands::FetchCommands(const DocumentSession& session, EngineBridge& engine, Workspace& workspace,
+                             QWidget* window)
+    : QObject(window), m_session(session), m_engine(engine), m_window(window)
+{
+    connect(&workspace.view<RunsPanel>(), &RunsPanel::fetchRequested, this,
+            [this](const std::string& run) { ask(run); });
+    connect(&session, &DocumentSession::opened, this, [this] {
+        if (m_dialog) {
+            m_dialog->reject(); // it is about a run of the project that was open
+        }
+    });
+    connect(&engine, &EngineBridge::fetchProgressed, this, [this](const engine::FetchProgress& event) {
+        if (event.tag == m_fetch && m_dialog) {
+            m_dialog->setShare(event.share);
+        }
+    });
+    connect(&engine, &EngineBridge::checkpointFetched, this, [this](const engine::CheckpointFetched& event) {
+        if (event.tag == m_fetch && m_dialog) {
+            m_dialog->accept();
+            emit noted(tr("The checkpoint of step %1 is here, %2")
+                           .arg(formatWhole(event.step), formatBytes(static_cast<double>(event.bytes))));
+            finish(true);
+        }
+    });
+    connect(&engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+        if (event.tag == m_fetch && m_dialog) {
+            m_dialog->refuse(QString::fromStdString(event.error.text()));
+        }
+    });
+}
+
+void FetchCommands::ask(const std::string& run, const Next& next, const QString& reason)
+{
+    inBackground(
+        this, [run] { return readGoOnSource(run); },
+        [this, next, reason, project = m_session.directory()](Result<GoOnSource> source) {
+            if (project != m_session.directory()) {
+                return; // another project has been opened meanwhile
+            }
+            const bool isDistant = source && !source->distant.steps.empty();
+            if (isDistant) {
+                open(*std::move(source), next);
+            }
+            if (isDistant && !reason.isEmpty()) {
+                m_dialog->refuse(reason);
+            } else if (!isDistant && (!reason.isEmpty() || !source)) {
+                emit refused(reason.isEmpty() ? QString::fromStdString(source.error().text()) : reason);
+            } else if (!isDistant) {
+                emit noted(tr("Every checkpoint of this run is on this machine"));
+            }
+        });
+}
+
+void FetchCommands::need(const std::string& run, std::int64_t step, const Next& next)
+{
+    inBackground(
+        this, [run] { return readGoOnSource(run); },
+        [this, step, next](Result<GoOnSource> source) {
+            if (!source || !std::ranges::binary_search(source->distant.steps, step)) {
+                next(true); // an unreadable run is refused by what reads it next
+                return;
+            }
+            open(*std::move(source), next);
+            m_dialog->choose(step);
+        });
+}
+
+void FetchCommands::open(GoOnSource source, Next next)
+{
+    if (m_dialog) {
+        m_dialog->reject();
+    }
+    m_next = std::move(next);
+    m_dialog = new FetchDialog(std::move(source), m_window);
+    connect(m_dialog, &FetchDialog::chosen, this,
+            [this](const engine::FetchCheckpoint& request) { m_fetch = m_engine.ask(request); });
+    connect(m_dialog, &QDialog::rejected, this, [this] {
+        m_engine.giveUp(std::exchange(m_fetch, {})); // a later answer belongs to no request
+        finish(false);
+    });
+    m_dialog->show();
+}
+
+void FetchCommands::finish(bool here)
+{
+    if (const Next next = std::exchange(m_next, {})) {
+        next(here);
+    }
+}
+
+} // namespace residua::app
