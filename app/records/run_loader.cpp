@@ -104,7 +104,9 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
         }
     }
     record.numbers.steps = stepsOf(*reader, since.step);
-    record.events = reader->events();
+    for (const engine::RunEvent& event : reader->events()) {
+        record.lastCheckpoint = event.kind == engine::RunEventKind::Checkpoint ? event.step : record.lastCheckpoint;
+    }
     record.stages = engine::stageRecords(*reader);
     for (const std::string& name : reader->metricNames()) {
         if (!isOfSteps(name)) {

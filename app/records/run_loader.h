@@ -9,7 +9,6 @@
 #include <QObject>
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,9 +21,6 @@ struct RunMark {
     std::int64_t matrixStep = -1;
     bool operator==(const RunMark&) const = default;
 };
-/// The mark of a run whose numbers come from elsewhere, so that only its events are loaded.
-inline constexpr RunMark kKnownButEvents{std::numeric_limits<std::int64_t>::max(),
-                                         std::numeric_limits<std::int64_t>::max()};
 
 /// The curves and matrices of a run beyond `since` from its store; all other parts completely.
 struct RunRecord {
@@ -36,9 +32,9 @@ struct RunRecord {
     engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown
     visualizers::RunNumbers numbers;
     std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; only for a run that is read from its beginning
-    std::vector<engine::RunEvent> events;
-    std::vector<engine::StageRecord> stages; ///< stages that have begun
-    std::vector<Error> faults;               ///< omitted parts of a damaged store
+    std::vector<engine::StageRecord> stages;           ///< stages that have begun
+    std::int64_t lastCheckpoint = -1;                  ///< the step of the last one that was written; -1: none
+    std::vector<Error> faults;                         ///< omitted parts of a damaged store
 
     /// Returns the mark that includes this record.
     [[nodiscard]] RunMark mark() const;

@@ -47,6 +47,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
 {
     connect(&engine, &EngineBridge::runStarted, this, &RunController::onStarted);
     connect(&engine, &EngineBridge::progressed, this, &RunController::onProgress);
+    connect(&engine, &EngineBridge::checkpointWritten, this, &RunController::checkpointWritten);
     connect(&engine, &EngineBridge::runPaused, this, [this](const engine::RunPaused& event) {
         setPhase(RunPhase::Paused);
         if (!event.error.message.empty()) {

@@ -118,6 +118,7 @@ signals:
     void copyRefused(const QString& reason);
     void started(const std::filesystem::path& runDirectory);
     void progressed(const residua::engine::Progress& progress);
+    void checkpointWritten(const residua::engine::CheckpointWritten& event);
     void ended(const residua::engine::RunEnded& event);
     /// Emitted when the document was saved to a folder so that it could be run.
     void savedTo(const QString& folder);

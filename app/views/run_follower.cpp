@@ -46,6 +46,16 @@ visualizers::RunNumbers numbersOf(const engine::Progress& progress)
     return numbers;
 }
 
+/// Removes what was measured before `step`.
+void dropBefore(std::int64_t step, engine::Progress& progress)
+{
+    const auto isOld = [step](const auto& record) { return record.step < step; };
+    std::erase_if(progress.steps, isOld);
+    std::erase_if(progress.rows, isOld);
+    std::erase_if(progress.matrices, isOld);
+    std::erase_if(progress.stages, isOld);
+}
+
 } // namespace
 
 RunFollower::RunFollower(DocumentSession& session, RunController& controller, RunArchive& archive, Workspace& workspace,
@@ -72,6 +82,11 @@ void RunFollower::connectController()
 {
     connect(&m_controller, &RunController::started, this, &RunFollower::onStarted);
     connect(&m_controller, &RunController::progressed, this, &RunFollower::onProgress);
+    connect(&m_controller, &RunController::checkpointWritten, this, [this](const engine::CheckpointWritten& written) {
+        if (m_controller.runDirectory() == m_shown.front()) {
+            followFeature(written.step);
+        }
+    });
     connect(&m_controller, &RunController::ended, this, &RunFollower::listRuns);
     connect(&m_controller, &RunController::forked, this, &RunFollower::listCopy);
     connect(&m_controller, &RunController::phaseChanged, this, [this] {
@@ -115,7 +130,6 @@ void RunFollower::openAnew()
     m_shown.clear();
     m_reading.clear();
     m_marks.clear();
-    m_pending.reset();
     emit rateKnown(0); // set again from this project's runs
     m_session.isOpen() ? m_watch.start() : m_watch.stop();
     takeList({});
@@ -188,31 +202,30 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
 
 bool RunFollower::isLive(const std::string& directory) const
 {
-    return m_controller.phase() != RunPhase::Idle && m_controller.runDirectory() == directory;
+    const RunPhase phase = m_controller.phase(); // at first the controller still has the earlier run's directory
+    return phase != RunPhase::Idle && phase != RunPhase::Starting && m_controller.runDirectory() == directory;
 }
 
-/// Reads the new data of a run. For its own run the engine reports the numbers, but not the events.
+/// Reads the new data of a run that the engine does not report.
 void RunFollower::follow(const engine::RunInfo& run)
 {
     const auto mark = m_marks.find(run.directory);
-    if (mark == m_marks.end()) {
-        return;
-    }
     if (isLive(run.directory)) {
-        m_loader.load(run.directory, kKnownButEvents);
-    } else if (run.step > mark->second.step) {
+        const bool grows = run.status == engine::RunStatus::Running || run.status == engine::RunStatus::Paused;
+        if (grows && !m_reading.contains(run.directory)) { // otherwise the list may be of a time before it was resumed
+            dropBefore(run.step, m_recent);
+        }
+        tellPhase(); // the engine is ahead of the directory
+    } else if (mark != m_marks.end() && run.step > mark->second.step) {
         m_loader.load(run.directory, mark->second);
-    } else if (run.step < mark->second.step) { // resumed from an earlier checkpoint
+    } else if (mark != m_marks.end() && run.step < mark->second.step) { // resumed from an earlier checkpoint
         request(run.directory);
     }
 }
 
-/// Reads a whole run. Events of the engine wait until then.
+/// Reads a whole run.
 void RunFollower::request(const std::string& directory)
 {
-    if (isLive(directory) && !isPending(directory)) { // data waiting for an earlier run is read with that run's files
-        m_pending = Pending{directory, {}};
-    }
     if (m_reading.insert(directory).second) {
         m_loader.load(directory);
     }
@@ -227,6 +240,7 @@ void RunFollower::show(const std::string& directory)
 
 void RunFollower::onStarted(const std::filesystem::path& directory)
 {
+    m_recent = {};
     if (isHere(directory)) {
         showLive();
         listRuns();
@@ -265,31 +279,21 @@ void RunFollower::tellPhase()
 void RunFollower::onProgress(const engine::Progress& progress)
 {
     if (!isHere(m_controller.runDirectory())) {
+        m_recent = {};
         return; // another project has been opened meanwhile
     }
     tellPhase();
+    merge(m_recent, progress);
+    if (!m_reading.contains(m_controller.runDirectory())) {
+        show(progress);
+    }
+}
+
+void RunFollower::show(const engine::Progress& progress)
+{
     const std::string live = m_controller.runDirectory().string();
-    if (isPending(live)) {
-        merge(m_pending->progress, progress);
-    } else {
-        m_shown.add(live, numbersOf(progress));
-        m_shown.addStages(live, progress.stages);
-    }
-}
-
-bool RunFollower::isPending(const std::string& directory) const
-{
-    return m_pending && m_pending->run == directory;
-}
-
-/// Adds the data that waited until the run was read. The run may have ended meanwhile.
-void RunFollower::applyPending(const std::string& directory)
-{
-    if (isPending(directory)) {
-        m_shown.add(directory, numbersOf(m_pending->progress));
-        m_shown.addStages(directory, m_pending->progress.stages);
-        m_pending.reset();
-    }
+    m_shown.add(live, numbersOf(progress));
+    m_shown.addStages(live, progress.stages);
 }
 
 void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
@@ -311,16 +315,15 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     m_shown.add(directory, record->numbers);
     m_shown.setStages(directory, record->stages);
     if (m_shown.front() == directory) {
-        followFeature(record->events);
+        followFeature(record->lastCheckpoint);
     }
     if (m_shown.find(directory)) {
         tellRate(*record);
-        if (record->since != kKnownButEvents) {
-            m_marks[directory] = record->mark();
-        }
+        m_marks[directory] = record->mark();
     }
-    if (whole) {
-        applyPending(directory);
+    if (m_controller.runDirectory() == directory) {
+        dropBefore(record->mark().step, m_recent);
+        show(m_recent);
     }
 }
 
@@ -340,7 +343,9 @@ void RunFollower::onFailed(const std::string& directory, const QString& reason)
     if (m_shown.find(directory)) { // otherwise it was moved to the trash while it was being read
         emit refused(reason);
     }
-    applyPending(directory);
+    if (m_controller.runDirectory() == directory) {
+        show(m_recent);
+    }
 }
 
 void RunFollower::tellRate(const RunRecord& record)
@@ -374,18 +379,13 @@ void RunFollower::showFeature(int feature)
 }
 
 /// A single feature's weights are only in the checkpoints, so each new one is read.
-void RunFollower::followFeature(const std::vector<engine::RunEvent>& events)
+void RunFollower::followFeature(std::int64_t checkpoint)
 {
     const std::optional<int> feature = m_workspace.shownMatrices().feature();
-    const auto isNew = [this](const engine::RunEvent& event) {
-        return event.kind == engine::RunEventKind::Checkpoint && event.step > m_featureStep;
-    };
-    if (!feature || m_featureStep < 0 || std::ranges::none_of(events, isNew)) {
+    if (!feature || m_featureStep < 0 || checkpoint <= m_featureStep) {
         return; // none is shown, or all of it is being read
     }
-    const std::int64_t after = m_featureStep;
-    const auto last = std::ranges::max_element(events, {}, &engine::RunEvent::step);
-    m_featureStep = std::max(after, last->step);
+    const std::int64_t after = std::exchange(m_featureStep, checkpoint);
     inBackground(
         m_archive.thread(), this,
         [run = m_shown.front(), number = *feature, after] { return engine::featureHistory(run, number, after); },

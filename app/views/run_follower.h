@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,8 +24,9 @@ class RunController;
 class Workspace;
 struct TrashedRun;
 
-/// Updates the workspace's list of runs and its shown runs (ShownRuns) from the engine and from the runs' directories.
-/// Runs of other processes are followed too. GUI thread; files are read on other threads.
+/// Updates the workspace's list of runs and its shown runs (ShownRuns). The run that the engine trains is followed by
+/// its events, from what its directory has when it is first shown. All others, of other processes too, are followed by
+/// their directories. GUI thread; files are read on other threads.
 class RunFollower : public QObject {
     Q_OBJECT
 public:
@@ -65,22 +65,15 @@ private:
     void onProgress(const engine::Progress& progress);
     void onLoaded(const std::shared_ptr<const RunRecord>& record);
     void onFailed(const std::string& directory, const QString& reason);
-    void applyPending(const std::string& directory);
-    [[nodiscard]] bool isPending(const std::string& directory) const;
+    void show(const engine::Progress& progress);
     void tellRate(const RunRecord& record);
     void showFeature(int feature);
     [[nodiscard]] QString startOf(const std::string& directory) const;
-    void followFeature(const std::vector<engine::RunEvent>& events);
+    void followFeature(std::int64_t checkpoint);
     void onTrashed(const std::vector<TrashedRun>& runs);
     [[nodiscard]] bool isHere(const std::filesystem::path& directory) const;
     [[nodiscard]] std::vector<std::filesystem::path> runsElsewhere() const;
     [[nodiscard]] bool isLive(const std::string& directory) const;
-
-    /// Events of the engine for a run whose earlier data is being read.
-    struct Pending {
-        std::string run; ///< its directory
-        engine::Progress progress;
-    };
 
     DocumentSession& m_session;
     RunController& m_controller;
@@ -95,8 +88,8 @@ private:
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;        ///< runs that are being read from their beginning
     std::map<std::string, RunMark> m_marks; ///< the data read of each shown run
-    std::optional<Pending> m_pending;
-    std::int64_t m_featureStep = -1; ///< the last checkpoint that was read for the shown feature
+    engine::Progress m_recent;              ///< of the live run: what its directory may lack
+    std::int64_t m_featureStep = -1;        ///< the last checkpoint that was read for the shown feature
 };
 
 } // namespace residua::app

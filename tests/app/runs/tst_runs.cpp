@@ -183,6 +183,23 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
     }
 
+    /// It has the steps that its directory lacks yet, too.
+    void aRunUnderWayThatIsShownAgainHasNoGap()
+    {
+        constexpr int kSome = 100;
+        openWindowOn(quickExample(1'000'000));
+        m_window->actions().run.run->trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(stepsShown() > kSome, kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(points(lossCsv()), 0);
+        const std::int64_t left = m_window->runs().progress().step;
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->runs().progress().step > left + kSome, kPatience);
+        QVERIFY(model().setData(model().index(0, 0), Qt::Checked, Qt::CheckStateRole));
+        QTRY_VERIFY_WITH_TIMEOUT(stepsShown() > left + kSome, kPatience);
+        QCOMPARE(stepsShown(), static_cast<int>(lastX()));
+    }
+
     /// Its answer would say here that the run has no checkpoint. The list that follows is read after it.
     void aFeatureThatIsGivenUpIsNotShown()
     {
