@@ -7,6 +7,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/cli/ran_program.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/free_port.h"
 #include "tests/support/test_program.h"
 
@@ -19,6 +20,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,9 @@ Q_DECLARE_METATYPE(residua::projects::Project)
 namespace {
 
 constexpr int kSteps = 6;
+constexpr int kKills = 3;          ///< RESIDUA_FUZZ_ROUNDS by hand
+constexpr int kLongestLife = 4000; ///< milliseconds until a rank is killed
+constexpr int kTimeToEnd = 10'000; ///< milliseconds for the others
 
 std::vector<double> lossesOf(const QString& run)
 {
@@ -238,6 +243,35 @@ private slots:
         const auto reader = engine::RunReader::open(path("run").toStdString());
         QVERIFY(reader.ok());
         QVERIFY(reader->info()->status == engine::RunStatus::Failed);
+    }
+
+    /// RESIDUA_FUZZ_ROUNDS times one of the ranks is killed. Each time others, 2 or 4, go on from the last checkpoint.
+    void ranksThatAreKilledLoseNothing()
+    {
+        const QStringList words{"--steps", "60", "--set", "training.checkpoint_every=4", "--resume-or-start"};
+        save(wired("dca"));
+        QVERIFY(trained(1, "whole", words));
+        std::mt19937_64 random(tests::randomSeed());
+        int interrupted = 0;
+        for (int kills = fuzz::rounds(kKills); kills > 0; --kills) {
+            start(tests::below(random, 2) == 0 ? 2 : 4, "run", words);
+            QProcess& victim = *tests::oneOf(random, m_ranks);
+            interrupted += victim.waitForFinished(static_cast<int>(tests::below(random, kLongestLife))) ? 0 : 1;
+            victim.kill();
+            for (const auto& process : m_ranks) { // as torchrun does
+                process->terminate();
+            }
+            for (const auto& process : m_ranks) {
+                if (!process->waitForFinished(kTimeToEnd)) {
+                    process->kill();
+                    process->waitForFinished();
+                }
+            }
+        }
+        QVERIFY(interrupted > 0);
+        QVERIFY(trained(2, "run", words));
+        const double distance = apart(lossesOf(path("whole")), lossesOf(path("run")));
+        QVERIFY2(distance < 1e-12, qPrintable(QString::number(distance)));
     }
 
 private:

@@ -2,7 +2,7 @@
 // Connections to a place that are cut after a random number of bytes, in either direction.
 #include "engine/results/run_reader.h"
 #include "tests/engine/place/place_harness.h"
-#include "tests/support/random_seed.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kCuts = 20;
+constexpr int kCuts = 20; ///< RESIDUA_FUZZ_ROUNDS by hand
 constexpr int kTextBytes = 300'000;
 constexpr double kFewestBytes = 20;
 constexpr double kMostInput = 320'000; ///< a little more than a run sends
@@ -51,7 +51,8 @@ private slots:
 
         std::mt19937 random(randomSeed());
         int begun = 0;
-        for (int cut = 0; cut < kCuts; ++cut) {
+        const int cuts = fuzz::rounds(kCuts);
+        for (int cut = 0; cut < cuts; ++cut) {
             const double most = cut % 2 == 0 ? kMostInput : kMostOutput;
             std::uniform_real_distribution<double> magnitude(std::log(kFewestBytes), std::log(most));
             const auto bytes = static_cast<std::int64_t>(std::exp(magnitude(random)));
@@ -75,7 +76,7 @@ private slots:
                 QVERIFY2(recordedLosses(start.runDirectory) == expected, where.c_str());
             }
         }
-        qInfo("%d of %d cuts within a run", begun, kCuts);
+        qInfo("%d of %d cuts within a run", begun, cuts);
     }
 
 private:
