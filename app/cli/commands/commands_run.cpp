@@ -21,12 +21,21 @@
 namespace residua::cli {
 namespace {
 
-/// On another rank than 0: trains along with rank 0, which alone reports.
-std::optional<Exit> trainAlong(const Computing& computing, const Console& console)
+bool hasAllSteps(const engine::RunInfo& info, std::int64_t steps)
+{
+    return info.status == engine::RunStatus::Finished && info.step >= steps;
+}
+
+/// On another rank than 0: trains along with rank 0, which alone reports. `isComplete` says whether rank 0 will find
+/// the run complete and not call the others.
+std::optional<Exit> trainAlong(const Computing& computing, const Console& console, bool isComplete)
 {
     const std::optional<engine::RankPlace> place = engine::rankPlace();
     if (!place || place->rank == 0) {
         return std::nullopt;
+    }
+    if (isComplete) {
+        return Exit::Complete;
     }
     const RunOutcome outcome = follow(engine::FollowRun{kRun}, console, Show::Nothing, computing);
     return outcome.ended.hasFailed() ? console.fail(Exit::RunFailed, outcome.ended.error) : Exit::Ok;
@@ -161,7 +170,7 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
     if (const Status same = sameProject(found->project, written, command.runDirectory); !same) {
         return console.fail(Exit::RunFailed, same.error());
     }
-    if (info.status == engine::RunStatus::Finished && info.step >= project.training.steps) {
+    if (hasAllSteps(info, project.training.steps)) {
         return tellComplete(command.runDirectory, info, console);
     }
     command.device = arguments.text("device", info.device);
@@ -173,9 +182,6 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
-    }
-    if (const auto exit = trainAlong(computing, console)) {
-        return *exit;
     }
     const bool mayResume = arguments.has("resume-or-start");
     if (mayResume && !arguments.has("run")) {
@@ -194,14 +200,21 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
         return console.fail(Exit::InvalidProject, planned.error());
     }
-    if (const auto error = obstacle(project, console)) {
-        return console.fail(Exit::InvalidProject, *error);
-    }
     // A directory without a run file was left by a process that was killed at its start; the new run uses it.
     const auto isRun = [file = std::filesystem::path(arguments.text("run")) / engine::kRunFile] {
         std::error_code ignored;
         return std::filesystem::exists(file, ignored);
     };
+    const auto isComplete = [&] {
+        const Result<FoundRun> found = runAt(arguments.text("run"));
+        return found && hasAllSteps(found->info, project.training.steps);
+    };
+    if (const auto exit = trainAlong(computing, console, mayResume && isRun() && isComplete())) {
+        return *exit;
+    }
+    if (const auto error = obstacle(project, console)) {
+        return console.fail(Exit::InvalidProject, *error);
+    }
     if (mayResume && isRun()) {
         return trainOn(project, written, directory, arguments, computing, console);
     }
@@ -219,19 +232,20 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    if (const auto exit = trainAlong(computing, console)) {
-        return *exit;
-    }
     engine::ResumeRun command;
     command.run = kRun;
     command.runDirectory = arguments.positional(0);
     const Result<FoundRun> found = runAt(command.runDirectory);
+    const bool asItWas = !arguments.has("steps") && !arguments.has("from");
+    const bool isComplete = found && asItWas && hasAllSteps(found->info, found->info.steps);
+    if (const auto exit = trainAlong(computing, console, isComplete)) {
+        return *exit;
+    }
     if (!found) {
         return console.fail(Exit::RunFailed, found.error());
     }
     const engine::RunInfo& info = found->info;
-    const bool asItWas = !arguments.has("steps") && !arguments.has("from");
-    if (asItWas && info.status == engine::RunStatus::Finished && info.step >= info.steps) {
+    if (isComplete) {
         return tellComplete(command.runDirectory, info, console);
     }
     setSource(command, arguments);
