@@ -61,7 +61,9 @@ StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
     if (m_steps.size() >= kMostSets) { // random sets of a deep network hardly ever repeat
         std::erase_if(m_steps, [](const Step& step) { return step.graph == nullptr; });
     }
-    return m_steps.emplace_back(Step{.layers = layers});
+    Step& step = m_steps.emplace_back();
+    step.layers = layers;
+    return step;
 }
 
 bool StepGraphs::hasRoom()
