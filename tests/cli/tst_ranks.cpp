@@ -250,8 +250,9 @@ private slots:
     /// RESIDUA_FUZZ_ROUNDS times one of the ranks is killed. Each time others, 2 or 4, go on from the last checkpoint.
     void ranksThatAreKilledLoseNothing()
     {
-        const QString steps = QString::number(kStepsOfLife * fuzz::rounds(kKills));
-        const QStringList words{"--steps", steps, "--set", "training.checkpoint_every=4", "--resume-or-start"};
+        const int steps = kStepsOfLife * fuzz::rounds(kKills);
+        const QStringList words{"--steps", QString::number(steps), "--set", "training.checkpoint_every=4",
+                                "--resume-or-start"};
         save(wired("dca"));
         QVERIFY(trained(1, "whole", words));
         std::mt19937_64 random(tests::randomSeed());
@@ -273,8 +274,9 @@ private slots:
         }
         QVERIFY(interrupted > 0);
         QVERIFY(trained(2, "run", words));
+        // The number of ranks decides the order of sums, and every step adds its rounding.
         const double distance = apart(lossesOf(path("whole")), lossesOf(path("run")));
-        QVERIFY2(distance < 1e-12, qPrintable(QString::number(distance)));
+        QVERIFY2(distance < 1e-14 * steps, qPrintable(QString::number(distance)));
     }
 
     void everyRankOfACompleteRunSaysSo()
