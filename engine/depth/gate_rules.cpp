@@ -139,9 +139,8 @@ private:
 /// - RW (section 2.1): α·f + β·x. Free factors start from 1; bounded ones are computed from logits that start from 0.
 /// - LR (section 2.2): f + x + A·B·x; with RW α·f + β·(x + A·B·x). B starts by the document's law and A from zero, so
 ///   nothing is added at first.
-/// - PA (section 2.3): LR with Σ_k γ_k·x_{−k} over the latest activations, starting with the layer's input, in the
-/// place
-///   of the mapped x. The map is linear, so the activations are mixed before it.
+/// - PA (section 2.3): LR that maps Σ_k γ_k·x_{−k}, over the latest activations from the layer's input on, instead of
+///   x. The map is linear, so the activations are mixed before it.
 class LaurelRule final : public DepthRule {
 public:
     LaurelRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)

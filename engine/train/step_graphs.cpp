@@ -68,7 +68,9 @@ StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
 
 bool StepGraphs::hasRoom()
 {
-    m_peak = m_device.is_cpu() ? 0 : std::max(m_peak, peakBytes(m_device));
+    if (!m_device.is_cpu() && m_peak <= m_mostPeak) {
+        m_peak = std::max(m_peak, peakBytes(m_device));
+    }
     return m_peak <= m_mostPeak;
 }
 
@@ -103,13 +105,12 @@ void StepGraphs::record(Graph& graph, const Pass& pass, const Gradients& gradien
     try {
         // The weights that a network keeps of its last pass belong to gradients on the stream of that pass, which a
         // recording on another one must not wait for.
-        const auto withoutGradients = [&] {
+        {
             const at::NoGradGuard noGrad;
             Pass evaluation = pass;
             evaluation.mode = Mode::Evaluation;
             static_cast<void>(m_network.forward(graph.m_batches.front(), evaluation));
-        };
-        withoutGradients();
+        }
         std::unique_ptr<DeviceGraph> recording = m_library->create();
         graph.m_results = recording->record([this, &graph, gradients] { return compute(graph, gradients); });
         graph.m_graph = std::move(recording);
