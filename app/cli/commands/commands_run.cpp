@@ -189,7 +189,9 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     }
     std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
-        return console.fail(refusal->code, refusal->error);
+        // The machine of another rank need not have the project, because rank 0 sends it.
+        const std::optional<Exit> along = trainAlong(computing, console, false);
+        return along ? *along : console.fail(refusal->code, refusal->error);
     }
     auto& [document, directory] = std::get<NamedProject>(named);
     projects::Project& project = document.project;
