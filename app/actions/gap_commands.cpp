@@ -57,8 +57,10 @@ projects::Sweep sweepOf(const GapView::Asked& asked)
 /// True if both draw the same weights and factors, fitted over the same data.
 bool drawAlike(const projects::Project& a, const projects::Project& b)
 {
-    return a.network == b.network && a.topology == b.topology && a.data == b.data && a.seeds == b.seeds &&
-           a.initialisation == b.initialisation && a.training.batch == b.training.batch;
+    projects::Network network = b.network;
+    network.stack().schedule = a.stack().schedule;
+    return a.network == network && a.data == b.data && a.seeds == b.seeds && a.initialisation == b.initialisation &&
+           a.training.batch == b.training.batch;
 }
 
 } // namespace

@@ -47,7 +47,7 @@ void TopologyCommands::show()
     for (const projects::TopologyPreset& preset : presets) {
         titles << QString::fromStdString(preset.title);
     }
-    const bool custom = !current || presets[*current].wiring != m_session.project().topology.wiring;
+    const bool custom = !current || presets[*current].wiring != m_session.project().stack().topology.wiring;
     m_bar.setTopologies(titles, current ? static_cast<int>(*current) : -1, custom);
 }
 

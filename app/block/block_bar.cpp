@@ -34,7 +34,7 @@ QLabel* gap(QWidget* parent)
 std::int64_t layersOf(const projects::Network& network, const projects::GraphRef& graph)
 {
     std::int64_t layers = 0;
-    for (const projects::StackSegment& segment : network.stack) {
+    for (const projects::StackSegment& segment : network.stack().segments) {
         layers += graph == projects::GraphRef::block(segment.block) ? std::max<std::int64_t>(segment.repeat, 0) : 0;
     }
     return layers;

@@ -52,7 +52,7 @@ std::string wordOfSection(const Project& project, Section section)
     case Section::Network:
         return keyOf(project.network.objective);
     case Section::Topology:
-        return wordOfTopology(project.topology);
+        return wordOfTopology(project.stack().topology);
     case Section::Schedule:
         return "stages";
     case Section::Initialisation:
@@ -86,7 +86,7 @@ public:
         return node ? wordOfNode(*node) : std::string();
     }
     std::string operator()(const LayersPlace&) const { return kBlocks; }
-    std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.topology); }
+    std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.stack().topology); }
 
 private:
     const Project& m_project;

@@ -58,7 +58,7 @@ OutlineModel::~OutlineModel() = default;
 void OutlineModel::setDocument(DocumentSnapshot document, const std::vector<engine::RunInfo>& runs)
 {
     m_document = std::move(document);
-    m_ports = projects::portsOf(m_document->project.topology);
+    m_ports = projects::portsOf(m_document->project.stack().topology);
     sync(*m_root, outlineOf(m_document, runs));
 }
 

@@ -154,7 +154,7 @@ OutlineRow passingRow(const projects::Shortcut& shortcut, const Place& reader)
 /// Returns the rows of a target's sources, and of its pruned shortcuts, which can be restored. `reader` is its place.
 std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target, const Place& reader)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return {};
     }
@@ -187,7 +187,7 @@ std::vector<OutlineRow> shortcutRows(const Project& project, std::int64_t target
 /// True if shortcutRows() has rows. Does not make the rows' properties.
 bool hasShortcutRows(const Project& project, std::int64_t target)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return false;
     }
@@ -451,9 +451,10 @@ std::vector<OutlineRow> outlineOf(const DocumentSnapshot& document, const std::v
     rows.push_back(networkRow(document));
     rows.push_back(topologyRow(document));
     rows.push_back(sectionRow(document, Section::Schedule, "stages"));
-    rows.back().value = project.schedule.course == projects::DropCourse::Curve ? Text::tr("a curve")
-                        : project.schedule.stages.empty()                      ? Text::tr("none")
-                                                          : QString::number(project.schedule.stages.size());
+    rows.back().value = project.stack().schedule.course == projects::DropCourse::Curve ? Text::tr("a curve")
+                        : project.stack().schedule.stages.empty()
+                            ? Text::tr("none")
+                            : QString::number(project.stack().schedule.stages.size());
     rows.push_back(sectionRow(document, Section::Initialisation, "initialisation"));
     rows.back().value = shownValue(project, Section::Initialisation, "/initialisation/law");
     rows.push_back(sectionRow(document, Section::Training, "training"));

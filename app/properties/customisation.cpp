@@ -33,8 +33,8 @@ std::optional<projects::TopologyPreset> customisedPreset(const projects::Project
 {
     std::vector<projects::TopologyPreset> presets = projects::topologyPresets(project.network);
     const auto preset = std::find_if(presets.begin(), presets.end(),
-                                     [&](const auto& each) { return each.name == project.topology.preset; });
-    if (preset == presets.end() || preset->wiring == project.topology.wiring) {
+                                     [&](const auto& each) { return each.name == project.stack().topology.preset; });
+    if (preset == presets.end() || preset->wiring == project.stack().topology.wiring) {
         return std::nullopt;
     }
     return std::move(*preset);
@@ -48,7 +48,7 @@ std::optional<Customisation> customisationOf(const projects::Project& project)
     }
     projects::EditGroup back = projects::wireAs(project, *preset).edit;
     back.title = CustomisationText::tr("Go back to %1").arg(QString::fromStdString(preset->title)).toStdString();
-    std::vector<projects::Change> changes = projects::diff({preset->name, preset->wiring}, project.topology);
+    std::vector<projects::Change> changes = projects::diff({preset->name, preset->wiring}, project.stack().topology);
     Customisation customisation{std::move(*preset), std::move(changes), std::move(back)};
     for (projects::Change& change : customisation.changes) {
         change.place.erase(change.place.begin()); // removes "topology", the first part of each place

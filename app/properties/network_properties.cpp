@@ -167,7 +167,7 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
 
 std::vector<Property> networkProperties(const Project& project)
 {
-    const std::vector<StackSegment>& stack = project.network.stack;
+    const std::vector<StackSegment>& stack = project.stack().segments;
     std::vector<Property> properties = fieldProperties(project, "/network");
     for (Property& property : properties) {
         property.group.clear();
@@ -223,7 +223,7 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
 
 std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
 {
-    const std::vector<std::string> blocks = projects::blocksOfLayers(project.network.stack);
+    const std::vector<std::string> blocks = projects::blocksOfLayers(project.stack().segments);
     std::set<std::string> used;
     for (const std::int64_t layer : place.layers) {
         used.insert(blocks.at(static_cast<std::size_t>(layer - 1)));

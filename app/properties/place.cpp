@@ -73,12 +73,12 @@ QString subtitleOfSection(const Project& project, Section section)
         return projects::examplesOf(project.data).input().isTokens() ? Text::tr("Token sequences")
                                                                      : Text::tr("Vectors with targets");
     case Section::Network:
-        return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.network.width);
+        return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.stack().width);
     case Section::Topology:
         return Text::tr("How depth is wired");
     case Section::Schedule:
-        return projects::trainsAll(project.schedule) ? Text::tr("Every layer trains at every step")
-                                                     : Text::tr("Which layers train when");
+        return projects::trainsAll(project.stack().schedule) ? Text::tr("Every layer trains at every step")
+                                                             : Text::tr("Which layers train when");
     case Section::Initialisation:
         return Text::tr("How weights start");
     case Section::Training:

@@ -39,12 +39,12 @@ void keepSources(Property& property)
         if (!changed || !applyEdit(after, *changed)) {
             return changed;
         }
-        projects::Topology topology = std::move(after.project.topology);
+        projects::Topology topology = std::move(after.project.stack().topology);
         auto* const mix = std::get_if<DepthMix>(&topology.wiring);
         if (mix == nullptr || !std::holds_alternative<ExplicitSources>(mix->sources)) {
             return changed;
         }
-        const auto& before = std::get<DepthMix>(project.topology.wiring);
+        const auto& before = std::get<DepthMix>(project.stack().topology.wiring);
         Result<ExplicitSources> listed = listedSources(before, projects::modulesOf(project));
         if (!listed) {
             return listed.error();
@@ -58,9 +58,10 @@ void keepSources(Property& property)
 std::vector<Property> presetFields(const Project& project)
 {
     for (projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
-        if (preset.name == project.topology.preset && preset.wiring.index() == project.topology.wiring.index()) {
+        if (preset.name == project.stack().topology.preset &&
+            preset.wiring.index() == project.stack().topology.wiring.index()) {
             Project original = project; // some fields have a meaning only with other fields of the document
-            original.topology.wiring = std::move(preset.wiring);
+            original.stack().topology.wiring = std::move(preset.wiring);
             return fieldProperties(original, "/topology/wiring");
         }
     }
@@ -81,7 +82,7 @@ Property presetProperty(const Project& project)
     }
     const std::optional<std::size_t> current = projects::presetIndexOf(project, presets);
     property.value = current ? static_cast<int>(*current) : -1;
-    if (current && presets[*current].wiring != project.topology.wiring) {
+    if (current && presets[*current].wiring != project.stack().topology.wiring) {
         property.group = customTitle(QString::fromStdString(presets[*current].title));
     }
     property.edit = [](const Project& p, const QVariant& given) -> Result<projects::Edit> {
@@ -136,7 +137,7 @@ QString sourcesText(const DepthMix& mix, const projects::DepthReader& reader)
 Result<projects::Edit> setSources(const Project& project, std::int64_t module, const QString& text)
 {
     static const QRegularExpression kSeparators(QStringLiteral("[\\s,;]+"));
-    const auto& mix = std::get<DepthMix>(project.topology.wiring);
+    const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     const projects::DepthReader reader = readerOf(mix, module, projects::modulesOf(project));
     const std::int64_t newest = newestEntryBefore(mix, module);
     const QString unweighed = bracketed(mix, reader);
@@ -176,7 +177,7 @@ std::vector<Property> topologyProperties(const Project& project)
         if (property.key == "/topology/wiring/sources/kind") {
             keepSources(property);
         } else if (property.key == "/topology/wiring/constraint") {
-            property.help += QLatin1Char(' ') + streamsNote(std::get<MultiStream>(project.topology.wiring));
+            property.help += QLatin1Char(' ') + streamsNote(std::get<MultiStream>(project.stack().topology.wiring));
         }
         properties.push_back(std::move(property));
     }
@@ -185,7 +186,7 @@ std::vector<Property> topologyProperties(const Project& project)
 
 std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (!mix) {
         return {};
     }
@@ -224,7 +225,7 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
 
 std::vector<Property> shortcutsProperties(const Project& project, const ShortcutsPlace& place)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (!mix || place.shortcuts.empty()) {
         return {};
     }

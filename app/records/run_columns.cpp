@@ -68,7 +68,7 @@ std::vector<RunColumn> differingFields(const std::map<std::string, projects::Pro
     std::vector<RunColumn> columns{{QStringLiteral("/topology"), RunFields::tr("topology"), {}}};
     for (const auto& [directory, project] : projects) {
         columns.front().values[directory] =
-            QString::fromStdString(projects::wiringName(project.topology, project.network));
+            QString::fromStdString(projects::wiringName(project.stack().topology, project.network));
         for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
             if (!isColumn(entry)) {
                 continue;

@@ -270,8 +270,8 @@ void ComparisonPage::reached()
     const auto hasFinished = [](const ComparedRun& run) { return finalValue(run.info).has_value(); };
     auto other = std::ranges::find_if(m_runs, [&](const ComparedRun& run) {
         // By the wiring and not the preset's name, because the wiring may have been changed.
-        return hasFinished(run) && projects::isPlainResidual(run.project.topology.wiring) &&
-               projects::trainsAll(run.project.schedule);
+        return hasFinished(run) && projects::isPlainResidual(run.project.stack().topology.wiring) &&
+               projects::trainsAll(run.project.stack().schedule);
     });
     other = other == m_runs.end() ? std::ranges::find_if(m_runs, hasFinished) : other;
     if (m_runs.size() < 2 || other == m_runs.end()) {
@@ -325,9 +325,9 @@ void ComparisonPage::curves(const std::string& title, const std::string& label, 
 /// mixes more (DeepCrossAttention, figures 7 and 8), and only the clock shows it.
 void ComparisonPage::lossesByTime()
 {
-    const projects::Wiring& first = m_runs.front().project.topology.wiring;
+    const projects::Wiring& first = m_runs.front().project.stack().topology.wiring;
     if (std::ranges::all_of(m_runs, [&](const ComparedRun& run) {
-            return projects::trainsAll(run.project.schedule) && run.project.topology.wiring == first;
+            return projects::trainsAll(run.project.stack().schedule) && run.project.stack().topology.wiring == first;
         })) {
         return;
     }

@@ -209,7 +209,7 @@ void RunPage::cards()
     if (const auto cost = projects::costOf(m_project)) {
         card(grouped(static_cast<double>(cost->total.parameters)), "parameters");
     }
-    card(m_project.topology.preset,
+    card(m_project.stack().topology.preset,
          "topology, " + countText(static_cast<std::size_t>(m_project.network.depth()), "layer"));
     const auto units = m_run.metric(engine::metric::kUnits);
     const auto seconds = m_run.metric(engine::metric::kSeconds);
@@ -387,7 +387,8 @@ RunPage::Colouring RunPage::colouringOf(const std::string& kind, const Heatmaps&
             }
         }
     }
-    const auto scale = projects::weightScale(&m_project.topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
+    const auto scale =
+        projects::weightScale(&m_project.stack().topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
     const auto isApart = [&](const engine::Matrix* start) { return !engine::isEverywhere(*start, *scale.centre); };
     return scale.centre && std::ranges::any_of(starts, isApart)
                ? Colouring{projects::differenceScale(changes.low, changes.high), ColouredBy::ChangeSinceFirst}

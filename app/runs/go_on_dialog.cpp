@@ -183,7 +183,7 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project
     connect(m_go, &QPushButton::clicked, this, &GoOnDialog::choose);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     fillCheckpoints();
-    fillTopologies(open.topology);
+    fillTopologies(open.stack().topology);
     fillFactors();
     fillSettings(open);
     connectFields();
@@ -287,7 +287,7 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
     m_topology->setInsertPolicy(QComboBox::NoInsert);
     m_topology->setToolTip(tr("A preset, or shortcuts of weight 1 such as 0:2+1:3 or i:i+2"));
     const auto presets = projects::topologyPresets(m_source.project.network);
-    if (wired.wiring != m_source.project.topology.wiring) {
+    if (wired.wiring != m_source.project.stack().topology.wiring) {
         const auto named = std::ranges::find(presets, wired.preset, &projects::TopologyPreset::name);
         const bool custom = named == presets.end() || named->wiring != wired.wiring;
         m_topology->addItem(custom ? tr("As the project is wired now")
@@ -295,7 +295,7 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
         m_topologies.push_back(wired);
     }
     for (const projects::TopologyPreset& preset : presets) {
-        if (preset.wiring != m_source.project.topology.wiring) {
+        if (preset.wiring != m_source.project.stack().topology.wiring) {
             m_topology->addItem(QString::fromStdString(preset.title));
             m_topologies.push_back({preset.name, preset.wiring});
         }
@@ -377,7 +377,8 @@ void GoOnDialog::update()
             failed = true;
         }
         const bool retrofits = m_kind == GoOnKind::Retrofit;
-        if (reason.isEmpty() && retrofits && after->topology.wiring == m_source.project.topology.wiring) {
+        if (reason.isEmpty() && retrofits &&
+            after->stack().topology.wiring == m_source.project.stack().topology.wiring) {
             reason = tr("The run is wired so already.");
         }
     }

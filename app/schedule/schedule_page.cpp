@@ -242,8 +242,8 @@ void SchedulePage::showEvent(QShowEvent* event)
 
 void SchedulePage::showProject()
 {
-    const projects::StageSchedule& schedule = m_project->schedule;
-    const bool other = !m_shown || schedule != m_shown->schedule || m_lengths->text().isEmpty();
+    const projects::StageSchedule& schedule = m_project->stack().schedule;
+    const bool other = !m_shown || schedule != m_shown->stack().schedule || m_lengths->text().isEmpty();
     if (m_shown != m_project) {
         m_previewed = *m_project;
     }
@@ -263,15 +263,15 @@ void SchedulePage::showProject()
 /// Shows the preset whose rules the schedule follows, independent of its stages.
 void SchedulePage::showPreset()
 {
-    projects::StageSchedule rules = m_project->schedule;
+    projects::StageSchedule rules = m_project->stack().schedule;
     const auto presets = projects::schedulePresets();
     const auto follows = [&](const projects::SchedulePreset& preset) {
         rules.stages = preset.rules.stages;
         rules.fullModelSteps = 0;
-        rules.growthWarmup = m_project->schedule.growthWarmup > 0 ? 1 : 0;
+        rules.growthWarmup = m_project->stack().schedule.growthWarmup > 0 ? 1 : 0;
         rules.curveFloor = preset.rules.curveFloor;
         return rules == preset.rules &&
-               m_project->schedule.stages.empty() == projects::scheduleOf(preset, 12, 100).stages.empty();
+               m_project->stack().schedule.stages.empty() == projects::scheduleOf(preset, 12, 100).stages.empty();
     };
     const auto found = std::ranges::find_if(presets, follows);
     m_preset->setCurrentIndex(found == presets.end() ? 0 : static_cast<int>(found - presets.begin()) + 1);
@@ -289,7 +289,7 @@ void SchedulePage::usePreset(int index)
 /// Computes the costs of the schedule that the ribbon shows, also during a drag.
 void SchedulePage::workOutCosts()
 {
-    m_previewed.schedule = m_ribbon->shown();
+    m_previewed.stack().schedule = m_ribbon->shown();
     m_spanCosts = m_cost ? projects::costsOfSpans(m_previewed, *m_cost) : std::vector<projects::SpanCost>();
     m_ribbon->setCosts(m_spanCosts);
 }
@@ -299,22 +299,23 @@ void SchedulePage::showSummary()
     const projects::Project& shown = m_previewed;
     const std::int64_t depth = shown.network.depth();
     QStringList parts;
-    if (projects::trainsAll(shown.schedule)) {
+    if (projects::trainsAll(shown.stack().schedule)) {
         parts << tr("No stages: %n layers at every step", nullptr, static_cast<int>(depth));
-    } else if (shown.schedule.course == projects::DropCourse::Curve) {
+    } else if (shown.stack().schedule.course == projects::DropCourse::Curve) {
         parts << tr("By a curve: average %1 of %2 layers")
-                     .arg(QString::number(projects::averageLength(shown.schedule, depth, shown.training.steps), 'f', 2))
+                     .arg(QString::number(projects::averageLength(shown.stack().schedule, depth, shown.training.steps),
+                                          'f', 2))
                      .arg(depth);
     } else {
-        const double length = projects::averageLength(shown.schedule, depth, shown.training.steps);
-        parts << tr("%n stages", nullptr, static_cast<int>(shown.schedule.stages.size()))
-              << (projects::leavesOutLayers(shown.schedule.axis)
+        const double length = projects::averageLength(shown.stack().schedule, depth, shown.training.steps);
+        parts << tr("%n stages", nullptr, static_cast<int>(shown.stack().schedule.stages.size()))
+              << (projects::leavesOutLayers(shown.stack().schedule.axis)
                       ? tr("average %1 of %2 layers").arg(QString::number(length, 'f', 2)).arg(depth)
                       : tr("average %1")
-                            .arg(QString::fromStdString(
-                                projects::nameOf(shown.schedule, {.stage = 0, .averageLength = length}, depth))));
+                            .arg(QString::fromStdString(projects::nameOf(
+                                shown.stack().schedule, {.stage = 0, .averageLength = length}, depth))));
     }
-    if (m_cost && projects::trainsAll(shown.schedule)) {
+    if (m_cost && projects::trainsAll(shown.stack().schedule)) {
         parts << tr("%1 FLOP in all").arg(formatCount(projects::trainingFlops(shown, m_cost->total)));
     } else if (m_cost) {
         const double share = projects::expectedFlopShare(shown, *m_cost);
@@ -365,7 +366,7 @@ void SchedulePage::setStart()
     const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withStart(m_project->schedule, *chosen, start, m_project->training.steps));
+        take(projects::withStart(m_project->stack().schedule, *chosen, start, m_project->training.steps));
     }
     showStage();
 }
@@ -376,7 +377,7 @@ void SchedulePage::setLength()
     const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
     if (ok && chosen) {
-        take(projects::withLength(m_project->schedule, *chosen, length, m_project->network.depth()));
+        take(projects::withLength(m_project->stack().schedule, *chosen, length, m_project->network.depth()));
     }
     showStage();
 }
@@ -386,8 +387,8 @@ void SchedulePage::setAlways()
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
     // The chosen stage may have been removed by an edit.
-    if (layers && chosen && *chosen < m_project->schedule.stages.size()) {
-        projects::StageSchedule schedule = m_project->schedule;
+    if (layers && chosen && *chosen < m_project->stack().schedule.stages.size()) {
+        projects::StageSchedule schedule = m_project->stack().schedule;
         schedule.stages[*chosen].always = *layers;
         take(schedule);
     }
@@ -403,7 +404,7 @@ void SchedulePage::generate()
         return;
     }
     m_lengths->setModified(false);
-    const projects::StageSchedule& schedule = m_project->schedule;
+    const projects::StageSchedule& schedule = m_project->stack().schedule;
     const bool ends = schedule.stages.empty() || !schedule.stages.front().always.empty();
     take(projects::makeStages(schedule, *lengths, static_cast<projects::StageSplit>(m_split->currentIndex()),
                               m_project->network.depth(), m_project->training.steps,
@@ -414,8 +415,8 @@ void SchedulePage::generate()
 void SchedulePage::addStages()
 {
     const std::int64_t depth = m_project->network.depth();
-    take(projects::makeStages(m_project->schedule, projects::recommendedLengths(depth), projects::StageSplit::Equal,
-                              depth, m_project->training.steps));
+    take(projects::makeStages(m_project->stack().schedule, projects::recommendedLengths(depth),
+                              projects::StageSplit::Equal, depth, m_project->training.steps));
     m_ribbon->setFocus();
 }
 
@@ -423,7 +424,7 @@ void SchedulePage::take(const Result<projects::StageSchedule>& schedule)
 {
     if (!schedule) {
         emit refused(QString::fromStdString(schedule.error().text()));
-    } else if (*schedule != m_project->schedule) {
+    } else if (*schedule != m_project->stack().schedule) {
         emit edited(*schedule);
     }
 }

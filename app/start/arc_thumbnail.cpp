@@ -20,7 +20,7 @@ constexpr double kLargestBox = 16;
 /// Returns the shortcuts drawn as arcs, as on the depth canvas. Empty without a mix, and for a running sum.
 std::vector<projects::DrawnShortcut> arcsOf(const projects::Project& project)
 {
-    const auto* mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
     std::vector<projects::DrawnShortcut> arcs;
     if (mix != nullptr) {
         arcs = drawnShortcuts(*mix, projects::modulesOf(project));

@@ -55,7 +55,7 @@ bool LiveViews::fits() const
     }
     const projects::Project& project = m_session.project();
     return run->facts.layers == project.network.depth() &&
-           withoutShortcuts(run->facts.topology.wiring) == withoutShortcuts(project.topology.wiring);
+           withoutShortcuts(run->facts.topology.wiring) == withoutShortcuts(project.stack().topology.wiring);
 }
 
 /// Called after an edit, which may lead to or from a wiring that the weights belong to.

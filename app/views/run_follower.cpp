@@ -307,7 +307,7 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record->name), record->flops, record->project.topology,
+        m_shown.begin(directory, {QString::fromStdString(record->name), record->flops, record->project.stack().topology,
                                   record->project.network.depth(), startOf(directory), record->bounds,
                                   projects::textApartFromSeeds(record->project), startOfFactors(record->project),
                                   record->classes});

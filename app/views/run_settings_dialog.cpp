@@ -59,7 +59,7 @@ RunSettingsDialog::RunSettingsDialog(const QString& run, projects::Project train
 QWidget* RunSettingsDialog::makeWiring(const Look& look)
 {
     auto* wiring = new QWidget(this);
-    const std::string name = projects::wiringName(m_trained.topology, m_trained.network);
+    const std::string name = projects::wiringName(m_trained.stack().topology, m_trained.network);
     auto* title = new QLabel(tr("Wired as %1").arg(QString::fromStdString(name)), wiring);
     title->setTextFormat(Qt::PlainText);
     setRole(*title, QStringLiteral("heading"));

@@ -11,7 +11,7 @@ std::vector<LayerRun> identicalRuns(const projects::Network& network)
     std::vector<LayerRun> runs;
     std::int64_t layer = 0;
     const std::string* block = nullptr;
-    for (const projects::StackSegment& segment : network.stack) {
+    for (const projects::StackSegment& segment : network.stack().segments) {
         if (segment.repeat < 1) {
             continue;
         }

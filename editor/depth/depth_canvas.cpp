@@ -142,7 +142,7 @@ void DepthCanvas::rebuild()
     m_folded = stillFolded(project().network, state().folds);
     m_scene.rebuild(project(), document().layout.groups, m_folded);
     m_skyline = m_scene.skyline(kSkylineColumns);
-    m_ports.follow(project().topology, theme());
+    m_ports.follow(project().stack().topology, theme());
     keepArcsInSight();
 }
 

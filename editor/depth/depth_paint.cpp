@@ -255,7 +255,7 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
     std::vector<std::string> lines{titleOfArc(picture, arc)};
     switch (arc.kind) {
     case projects::ShortcutKind::Stream:
-        lines.push_back(isRunningSum(std::get<projects::DepthMix>(picture.project.topology.wiring))
+        lines.push_back(isRunningSum(std::get<projects::DepthMix>(picture.project.stack().topology.wiring))
                             ? translate("Canvas", "residual stream: the sum of all before it")
                             : translate("Canvas", "the newest entry as it is, without a weight"));
         break;

@@ -87,16 +87,16 @@ void DepthScene::rebuild(const projects::Project& project, const std::vector<pro
     m_members.clear();
     m_layers = project.network.depth();
     m_modules = modulesOf(project);
-    m_note = noteFor(project.topology, m_layers);
+    m_note = noteFor(project.stack().topology, m_layers);
     m_chained = true;
     addBoxes(project, folds);
-    if (const auto* mix = std::get_if<DepthMix>(&project.topology.wiring)) {
+    if (const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring)) {
         m_chained = mix->feeds == projects::MixFeeds::ResidualBesideBranch;
         addArcs(*mix);
     }
     std::vector<Rect> row;
     std::ranges::transform(m_boxes, std::back_inserter(row), &LayerBox::rect);
-    m_lanes = lanesOf(project.topology.wiring, row);
+    m_lanes = lanesOf(project.stack().topology.wiring, row);
     m_chained = m_chained && m_lanes.chained;
     addBrackets(groups);
     place();
@@ -120,7 +120,7 @@ void DepthScene::addBoxes(const projects::Project& project, const std::vector<La
            kBoxWidth, 0);
     auto fold = folds.begin();
     std::int64_t layer = 0;
-    for (const projects::StackSegment& segment : project.network.stack) {
+    for (const projects::StackSegment& segment : project.stack().segments) {
         const auto graph = projects::GraphRef::block(segment.block);
         for (std::int64_t i = 0; i < segment.repeat; ++i) {
             ++layer;

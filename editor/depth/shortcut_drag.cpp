@@ -30,7 +30,7 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
                       translate("Canvas", "unfold both ends to add a shortcut")};
         return drag;
     }
-    const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
     drag.shortcut = {mix != nullptr ? entryOf(*mix, m_source) : m_source, over->module};
     drag.lines = {nameOf(drag.shortcut)};
     projects::ShortcutCheck check; // for a shortcut that goes forward

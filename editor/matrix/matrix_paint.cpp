@@ -328,8 +328,8 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         lines.push_back(translate("Canvas", "not read: click or drag to add"));
         break;
     case MatrixCell::Summed:
-        lines.push_back(
-            summedText(std::get<projects::DepthMix>(picture.project.topology.wiring), shortcut, picture.scene.depth()));
+        lines.push_back(summedText(std::get<projects::DepthMix>(picture.project.stack().topology.wiring), shortcut,
+                                   picture.scene.depth()));
         break;
     case MatrixCell::Pruned:
         lines.push_back(translate("Canvas", "pruned: click to bring it back"));

@@ -19,10 +19,10 @@ using projects::Shortcut;
 std::string noteFor(const projects::Project& project)
 {
     const std::int64_t depth = modulesOf(project);
-    if (!std::holds_alternative<DepthMix>(project.topology.wiring)) {
+    if (!std::holds_alternative<DepthMix>(project.stack().topology.wiring)) {
         return filled(translate("Canvas", "“%1” wires depth without shortcuts of its own, so it has no matrix. "
                                           "Choose ANCRe, DCA or another mix above the canvas to have one."),
-                      {project.topology.preset});
+                      {project.stack().topology.preset});
     }
     if (depth == 0) {
         return translate("Canvas", "No layers yet: press Tab and type, for example, 4 mlp");
@@ -64,11 +64,11 @@ void MatrixScene::rebuild(const projects::Project& project)
     ++m_revision;
     m_depth = modulesOf(project);
     m_note = noteFor(project);
-    m_ports = portsOf(project.topology);
+    m_ports = portsOf(project.stack().topology);
     m_size = 0;
     m_columns = 0;
     if (m_note.empty()) {
-        fill(std::get<DepthMix>(project.topology.wiring));
+        fill(std::get<DepthMix>(project.stack().topology.wiring));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <type_traits>
 
@@ -197,10 +198,10 @@ std::string parametersOf(const Generator& generator)
     text.precision(17);
     projects::Fields<Generator>::visit([&](const projects::Field& field, auto member) {
         text << (text.tellp() > 0 ? ", " : "") << field.key << ' ';
-        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(generator.*member)>>) {
-            text << projects::nameOf(generator.*member);
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(std::invoke(member, generator))>>) {
+            text << projects::nameOf(std::invoke(member, generator));
         } else {
-            text << generator.*member;
+            text << std::invoke(member, generator);
         }
     });
     return text.str();

@@ -41,7 +41,7 @@ std::optional<std::int64_t> rankOf(const Project& project, const projects::Node&
 {
     const auto sizes = projects::sizesOf(project);
     const auto params = sizes ? projects::evaluateParams(linear, *sizes) : Result<projects::ParamMap>(sizes.error());
-    const std::int64_t width = project.network.width;
+    const std::int64_t width = project.stack().width;
     return params ? projects::rankOf(*params, "rank", width, width) : std::nullopt;
 }
 
@@ -54,7 +54,7 @@ bool passesThrough(const projects::Graph& graph)
 bool isBare(const Project& project)
 {
     return passesThrough(project.network.stem) && passesThrough(project.network.head) &&
-           project.schedule.stages.empty();
+           project.stack().schedule.stages.empty();
 }
 
 bool isPlainDescent(const projects::TrainingPlan& plan)
@@ -92,7 +92,7 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
     const auto* source = std::get_if<projects::LinearRegression>(&project.data.source);
     if (source == nullptr || source->samples < source->dim || !isBare(project) || !isPlainDescent(project.training) ||
         projects::traitsOf(project.network.objective).meanOf != projects::MeanOf::HalfSquaredNorms ||
-        project.network.width != source->dim || source->dim * source->dim * project.network.depth() > kMostNumbers) {
+        project.stack().width != source->dim || source->dim * source->dim * project.network.depth() > kMostNumbers) {
         return std::nullopt;
     }
     theory::LinearCase start;
@@ -111,7 +111,7 @@ std::optional<theory::LinearCase> linearCase(const Project& project)
 /// Returns the shortcut if the wiring has only one, of weight 1 and beside the branch.
 std::optional<projects::Shortcut> onlyShortcut(const Project& project)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     const auto* sources = mix != nullptr ? std::get_if<projects::ExplicitSources>(&mix->sources) : nullptr;
     if (sources == nullptr || sources->shortcuts.size() != 1) {
         return std::nullopt;
@@ -176,7 +176,7 @@ std::optional<std::int64_t> rankOf(const Project& project, std::int64_t layer)
 std::optional<projects::RiskModel> riskModelOf(const Project& project)
 {
     for (const projects::TopologyPreset& preset : projects::topologyPresets(project.network)) {
-        if (preset.riskModel && preset.wiring == project.topology.wiring) {
+        if (preset.riskModel && preset.wiring == project.stack().topology.wiring) {
             return preset.riskModel;
         }
     }
@@ -223,9 +223,9 @@ Result<LowRankTask> lowRankTask(const Project& project)
     if (source == nullptr) {
         return Error{"data", "expected low-rank regression, which the low-rank linear model is about"};
     }
-    if (source->dim > kLargestDimension || project.network.width != source->dim) {
+    if (source->dim > kLargestDimension || project.stack().width != source->dim) {
         return Error{"data", "got " + std::to_string(source->dim) + " features at a width of " +
-                                 std::to_string(project.network.width) + ", expected the width, at most " +
+                                 std::to_string(project.stack().width) + ", expected the width, at most " +
                                  std::to_string(kLargestDimension)};
     }
     if (!isBare(project)) {

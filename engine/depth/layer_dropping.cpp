@@ -17,7 +17,7 @@ using projects::KeepShares;
 using projects::StageSpan;
 
 LayerDropping::LayerDropping(const projects::Project& project)
-    : m_schedule(project.schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
+    : m_schedule(project.stack().schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
 {
     if (!projects::trainsAll(m_schedule)) {
         m_spans = projects::spansOf(m_schedule, m_depth, m_steps);

@@ -32,7 +32,7 @@ using projects::Shape;
 /// section 4.1).
 double residualFactor(const Project& project)
 {
-    const auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring);
+    const auto* const streams = std::get_if<projects::MultiStream>(&project.stack().topology.wiring);
     const bool scales = streams && streams->scaleOutputs && streams->state == projects::StreamState::Copies;
     return scales ? std::sqrt(static_cast<double>(streams->streams)) : 1;
 }
@@ -275,7 +275,7 @@ private:
         if (!graph) {
             return Error{placeOf(ref), "there is no such graph"};
         }
-        return compile(projects::graphAsRun(m_project.topology.wiring, *graph), ref, prefix, entering, {});
+        return compile(projects::graphAsRun(m_project.stack().topology.wiring, *graph), ref, prefix, entering, {});
     }
 
     /// Compiles one graph of the network.
@@ -329,9 +329,9 @@ private:
     /// both halves, if they run together. If empty, the factor applies to the branch, or to the half that runs.
     [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
     {
-        const bool byProbability = m_project.schedule.scaling == projects::DropScaling::InverseProbability;
-        if (!byProbability || projects::grows(m_project.schedule) ||
-            projects::splitsLayers(m_project.topology.wiring)) {
+        const bool byProbability = m_project.stack().schedule.scaling == projects::DropScaling::InverseProbability;
+        if (!byProbability || projects::grows(m_project.stack().schedule) ||
+            projects::splitsLayers(m_project.stack().topology.wiring)) {
             return {};
         }
         const std::optional<projects::HalfEnds> ends = projects::halfEndsOf(block);
@@ -347,7 +347,8 @@ private:
             if (!block) {
                 return Error{place, "its block does not exist"};
             }
-            const Result<std::vector<projects::Graph>> parts = projects::graphsAsRun(m_project.topology.wiring, *block);
+            const Result<std::vector<projects::Graph>> parts =
+                projects::graphsAsRun(m_project.stack().topology.wiring, *block);
             if (!parts) {
                 return parts.error();
             }
@@ -365,10 +366,10 @@ private:
                 programs.push_back(std::move(*program));
             }
         }
-        const projects::Wiring& topology = m_project.topology.wiring;
+        const projects::Wiring& topology = m_project.stack().topology.wiring;
         LayerStack layers(std::move(programs), projects::sitesOf(topology), m_project.training.activations);
         Result<std::unique_ptr<LayerWiring>> wiring =
-            LayerWiring::create(topology, std::move(layers), m_project.network.width, m_network->m_plan);
+            LayerWiring::create(topology, std::move(layers), m_project.stack().width, m_network->m_plan);
         if (!wiring) {
             return wiring.error();
         }

@@ -233,10 +233,10 @@ Result<std::vector<CoefficientTensor>> checkpointCoefficients(const fs::path& ru
     if (!checkpoint) {
         return checkpoint.error();
     }
-    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);
     const auto stored = checkpoint->model.tensors().find(projects::kTopologyCoefficient);
     if (mix == nullptr || stored == checkpoint->model.tensors().end()) {
-        return Error{run.string(), "its topology, " + project->topology.preset +
+        return Error{run.string(), "its topology, " + project->stack().topology.preset +
                                        ", learns no weight for each shortcut that a checkpoint could hold"};
     }
     Learned learned;

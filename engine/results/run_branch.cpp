@@ -113,7 +113,8 @@ Result<fs::path> makeBranch(const RunBranch& branch,
         return made.error();
     }
     std::optional<RunWriter> writer(*std::move(made));
-    copyNumbers(*reader, branch.step, before && before->topology.wiring == branch.project.topology.wiring, *writer);
+    copyNumbers(*reader, branch.step,
+                before && before->stack().topology.wiring == branch.project.stack().topology.wiring, *writer);
     if (const auto spent = spentFlopsAt(*reader, branch.step, sameProject)) {
         writer->metric(kSpentFlops, spent->step, spent->value);
     }

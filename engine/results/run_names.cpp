@@ -63,7 +63,7 @@ std::string nameForRun(const std::filesystem::path& folder, const projects::Proj
         return std::ranges::any_of(neighbours,
                                    [&](const Neighbour& each) { return each.differs && each.name == name; });
     };
-    const std::string wiring = projects::wiringName(project.topology, project.network);
+    const std::string wiring = projects::wiringName(project.stack().topology, project.network);
     bool tellsWiring = false;
     const std::string own = ownName(project, wiring, tellsWiring);
     std::vector<std::string> words =

@@ -45,7 +45,7 @@ Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const pro
 bool Stability::canGo(std::size_t layer) const
 {
     return m_pass.layers[layer].runs &&
-           projects::mayBeLeftOut(m_project.topology.wiring, static_cast<std::int64_t>(layer) + 1);
+           projects::mayBeLeftOut(m_project.stack().topology.wiring, static_cast<std::int64_t>(layer) + 1);
 }
 
 Status Stability::advance()

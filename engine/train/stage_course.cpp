@@ -115,7 +115,7 @@ std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 } // namespace
 
 StageCourse::StageCourse(const projects::Project& project)
-    : m_schedule(project.schedule),
+    : m_schedule(project.stack().schedule),
       m_depth(project.network.depth()),
       m_spans(projects::spansOf(m_schedule, m_depth, project.training.steps))
 {

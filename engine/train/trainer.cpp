@@ -79,7 +79,7 @@ std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* rank
         return nullptr;
     }
     return std::make_unique<ParameterShares>(*ranks, parts.network->parameters(),
-                                             projects::grows(parts.project.schedule)
+                                             projects::grows(parts.project.stack().schedule)
                                                  ? ParameterShares::Together::Siblings
                                                  : ParameterShares::Together::Nothing);
 }
@@ -322,7 +322,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
     m_isGrownAhead = false;
-    const double rate = projects::learningRateAt(plan, m_parts.project.schedule, m_step);
+    const double rate = projects::learningRateAt(plan, m_parts.project.stack().schedule, m_step);
     const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser.clearGradients();
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});

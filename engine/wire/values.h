@@ -6,6 +6,7 @@
 #include "projects/base/utf8.h"
 #include "projects/schema/describe_project.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -146,7 +147,7 @@ template <class T>
     } else if constexpr (projects::Described<T>) {
         json object = json::object();
         projects::Fields<T>::visit([&](const projects::Field& field, auto member) {
-            object[std::string(field.key)] = encoded(value.*member, numbers);
+            object[std::string(field.key)] = encoded(std::invoke(member, value), numbers);
         });
         return object;
     } else {
@@ -226,7 +227,7 @@ public:
         } else if constexpr (projects::Described<T>) {
             std::size_t fields = 0;
             projects::Fields<T>::visit([&](const projects::Field& field, auto member) {
-                read(from.at(std::string(field.key)), to.*member);
+                read(from.at(std::string(field.key)), std::invoke(member, to));
                 ++fields;
             });
             expect(from.is_object() && from.size() == fields, "the fields of the schema");

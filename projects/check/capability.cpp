@@ -15,10 +15,10 @@ std::vector<Problem> unsupported(const Project& project)
             problems.error(path, what + " cannot be trained yet");
         }
     };
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     check(mix && !isPlainResidual(*mix) && mixedModules(*mix, project.network.depth()) > kMostMixedLayers,
           "/network/stack", "a mix over more than " + std::to_string(kMostMixedLayers) + " layers");
-    const auto* const gate = std::get_if<BranchGate>(&project.topology.wiring);
+    const auto* const gate = std::get_if<BranchGate>(&project.stack().topology.wiring);
     check(gate && gate->gate == BranchGateKind::ValueResidual && project.training.activations == Activations::Recompute,
           "/training/activations",
           "a value residual, whose layers share their values, with activations computed again");

@@ -129,7 +129,7 @@ std::vector<const Block*> usedBlocks(const Network& network)
     std::vector<const Block*> used;
     for (const Block& block : network.blocks) {
         const bool inStack =
-            std::ranges::any_of(network.stack, [&](const StackSegment& s) { return s.block == block.name; });
+            std::ranges::any_of(network.stack().segments, [&](const StackSegment& s) { return s.block == block.name; });
         const bool first = network.findBlock(block.name) == &block;
         if (inStack && first) {
             used.push_back(&block);

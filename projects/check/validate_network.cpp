@@ -335,11 +335,11 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
 void checkStack(const Network& network, Problems& problems)
 {
     problems.checkRanges("/network/stack");
-    if (network.stack.empty()) {
+    if (network.stack().segments.empty()) {
         problems.error("/network/stack", "has no layers");
     }
-    for (std::size_t i = 0; i < network.stack.size(); ++i) {
-        const StackSegment& segment = network.stack[i];
+    for (std::size_t i = 0; i < network.stack().segments.size(); ++i) {
+        const StackSegment& segment = network.stack().segments[i];
         const std::string path = "/network/stack/" + std::to_string(i);
         if (!network.findBlock(segment.block)) {
             problems.error(path + "/block", "there is no block " + segment.block);

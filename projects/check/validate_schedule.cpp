@@ -55,7 +55,10 @@ struct GrownWiring {
 class ScheduleCheck {
 public:
     ScheduleCheck(const Project& project, Problems& problems)
-        : m_project(project), m_schedule(project.schedule), m_depth(project.network.depth()), m_problems(problems)
+        : m_project(project),
+          m_schedule(project.stack().schedule),
+          m_depth(project.network.depth()),
+          m_problems(problems)
     {
     }
 
@@ -344,7 +347,7 @@ private:
 
     void checkWiring()
     {
-        if (m_depth < 1 || mayBeLeftOut(m_project.topology.wiring, 1)) {
+        if (m_depth < 1 || mayBeLeftOut(m_project.stack().topology.wiring, 1)) {
             return;
         }
         if (leavesOutHeads(m_schedule.axis)) {
@@ -364,7 +367,7 @@ private:
     /// Warns if a wiring without shortcuts beside the branches has no path around a layer that is left out.
     void checkPath()
     {
-        const auto* const mix = std::get_if<DepthMix>(&m_project.topology.wiring);
+        const auto* const mix = std::get_if<DepthMix>(&m_project.stack().topology.wiring);
         const bool leavesOut = leavesOutLayers(m_schedule.axis) &&
                                !std::ranges::all_of(spansOf(m_schedule, m_depth, m_project.training.steps),
                                                     [&](const StageSpan& span) { return keepsAllLayers(span); });
@@ -393,7 +396,7 @@ private:
             return;
         }
         const GrownWiring grown{m_schedule.growth == GrowthSource::Adjacent};
-        if (const std::string why = std::visit(grown, m_project.topology.wiring); !why.empty()) {
+        if (const std::string why = std::visit(grown, m_project.stack().topology.wiring); !why.empty()) {
             m_problems.warning(kSchedule + "/growth",
                                "new layers count nothing at first, but the network will not compute what it did: " +
                                    why);

@@ -317,9 +317,9 @@ void check(const MultiStream& wiring, const Network& network, Problems& problems
         if (wiring.constraint != StreamConstraint::None) {
             problems.error(kPath + "/constraint", "fractions of a residual are mixed freely");
         }
-        if (wiring.streams > 0 && network.width % wiring.streams != 0) {
-            problems.error(kPath + "/streams",
-                           got + "a number of fractions that divides the width, " + std::to_string(network.width));
+        if (wiring.streams > 0 && network.stack().width % wiring.streams != 0) {
+            problems.error(kPath + "/streams", got + "a number of fractions that divides the width, " +
+                                                   std::to_string(network.stack().width));
         }
     }
 }
@@ -350,8 +350,8 @@ void validateTopology(const Project& project, Problems& problems)
     if (project.network.depth() > kMaxLayers) {
         return; // the stack is invalid, so other limits mean little
     }
-    std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.topology.wiring);
-    checkSites(project.topology.wiring, project.network, problems);
+    std::visit([&](const auto& wiring) { check(wiring, project.network, problems); }, project.stack().topology.wiring);
+    checkSites(project.stack().topology.wiring, project.network, problems);
 }
 
 } // namespace residua::projects

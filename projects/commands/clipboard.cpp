@@ -38,10 +38,10 @@ bool isRead(const std::vector<DrawnShortcut>& drawn, const Shortcut& shortcut)
 Result<Edit> pasteShortcuts(const Document& document, const Selection& selection, const StackFragment& fragment)
 {
     const Project& project = document.project;
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return Error{"clipboard",
-                     "“" + project.topology.preset + "” wires depth without shortcuts: none can be pasted"};
+                     "“" + project.stack().topology.preset + "” wires depth without shortcuts: none can be pasted"};
     }
     const std::int64_t shift = shiftFor(project, selection, fragment);
     const std::vector<DrawnShortcut> there = drawnShortcuts(*mix, modulesOf(project));
@@ -84,11 +84,11 @@ std::string toClipboard(const StackFragment& fragment)
     Project project;
     project.name = kName;
     project.network.blocks = fragment.blocks;
-    project.network.stack = fragment.stack;
+    project.stack().segments = fragment.stack;
     DepthMix mix;
     mix.sources = ExplicitSources{fragment.shortcuts};
     mix.states = fragment.states;
-    project.topology.wiring = std::move(mix);
+    project.stack().topology.wiring = std::move(mix);
     return toJson(project);
 }
 
@@ -100,8 +100,8 @@ Result<StackFragment> fromClipboard(std::string_view text)
     }
     StackFragment fragment;
     fragment.blocks = std::move(project->network.blocks);
-    fragment.stack = std::move(project->network.stack);
-    if (auto* mix = std::get_if<DepthMix>(&project->topology.wiring)) {
+    fragment.stack = std::move(project->stack().segments);
+    if (auto* mix = std::get_if<DepthMix>(&project->stack().topology.wiring)) {
         if (auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
             fragment.shortcuts = std::move(sources->shortcuts);
         }

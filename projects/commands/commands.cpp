@@ -23,7 +23,7 @@ bool meansGraph(const Selection& selection)
 
 bool isRunningSum(const Project& project)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     return mix != nullptr && isRunningSum(*mix);
 }
 
@@ -40,7 +40,7 @@ std::vector<Shortcut> shortcutsOf(const Project& project, const Selection& selec
 /// the stream, which can also be selected on the canvas, has none.
 bool hasOwnWeights(const Project& project, const Selection& selection)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     return !isRunningSum(project) || std::ranges::all_of(selection.shortcuts, [mix](const Shortcut& shortcut) {
         return mix->states.contains(shortcut);
     });
@@ -48,7 +48,7 @@ bool hasOwnWeights(const Project& project, const Selection& selection)
 
 Error noShortcuts(const Project& project, const std::string& verb)
 {
-    return isRunningSum(project) ? Error{"topology", "“" + project.topology.preset +
+    return isRunningSum(project) ? Error{"topology", "“" + project.stack().topology.preset +
                                                          "” is a running sum: no shortcut " + "of it can be " + verb}
                                  : Error{"selection", "no shortcut that can be " + verb + " is selected"};
 }
@@ -97,7 +97,7 @@ Result<DocumentChange> toggleFrozen(const Document& document, const Selection& s
 Result<DocumentChange> setShortcutState(const Project& project, const Selection& selection,
                                         std::optional<ShortcutState> state)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     std::vector<Shortcut> shortcuts = shortcutsOf(project, selection);
     if (mix == nullptr || shortcuts.empty()) {
         return kNothing;

@@ -31,7 +31,7 @@ std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 {
     const BlockPreset& preset = blockPresetFor(ports);
     Block block{freeBlockName(project.network, preset.name), preset.name, preset.graph};
-    std::vector<StackSegment> stack = project.network.stack;
+    std::vector<StackSegment> stack = project.stack().segments;
     for (StackSegment& segment : stack) {
         segment.block = block.name;
     }
@@ -42,7 +42,7 @@ std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
 
 void addPortCures(const Project& project, Cures& cures)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr || mix->ports == MixPorts::Input) {
         return;
     }
@@ -104,7 +104,7 @@ void addHeadCures(const Project& project, const GraphPointer& at, Cures& cures)
 std::set<std::int64_t> widthsFor(const Project& project, const std::vector<std::pair<Wire, Shape>>& inputs,
                                  const Wire& wire)
 {
-    std::set<std::int64_t> widths{project.network.width};
+    std::set<std::int64_t> widths{project.stack().width};
     for (const auto& [other, shape] : inputs) {
         if (other != wire) {
             widths.insert(shape.features());
@@ -135,7 +135,7 @@ void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
                 continue;
             }
             Node linear = newNode(graph, "linear");
-            if (width != project.network.width) { // the network's width is the default
+            if (width != project.stack().width) { // the network's width is the default
                 linear.params["out"] = width;
             }
             const std::string title =
@@ -151,7 +151,7 @@ void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
 /// Adds a cure that removes the state of every pruned shortcut.
 void addPrunedCure(const Project& project, Cures& cures)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     EditGroup group{"Bring pruned shortcuts back", {}};
     for (const auto& [shortcut, state] : mix != nullptr ? mix->states : decltype(mix->states){}) {
         if (state == ShortcutState::Pruned) {
@@ -192,7 +192,7 @@ Cures candidates(const Project& project, const std::string& path)
 {
     Cures cures;
     const std::optional<GraphPointer> at = graphPointerFrom(project, path);
-    if (at && at->graph.isBlock() && !isUsed(project.network.stack, at->graph.blockName())) {
+    if (at && at->graph.isBlock() && !isUsed(project.stack().segments, at->graph.blockName())) {
         cures.push_back({"Remove the block", RemoveBlock{at->graph.blockName()}});
     }
     if (path == "/topology/wiring/ports") {

@@ -43,7 +43,7 @@ const Example& exampleFor(const Source& source)
 /// Sets the width of vectors that enter the stack unchanged.
 void setWidth(Project& project, std::int64_t width)
 {
-    project.network.width = width;
+    project.stack().width = width;
     if (auto* linear = std::get_if<LinearRegression>(&project.data.source)) {
         linear->dim = width;
         linear->samples = std::max(linear->samples, width);
@@ -129,10 +129,10 @@ void useOwnBlocks(Network& network, const Wiring& wiring)
     const std::int64_t depth = network.depth();
     const auto first = std::ranges::find(blockPresets(), std::string_view(kFirstMuddBlock), &BlockPreset::name);
     network.blocks = {{first->name, first->name, first->graph}};
-    network.stack = {{first->name, 1}};
+    network.stack().segments = {{first->name, 1}};
     if (depth > 1) {
         network.blocks.push_back({own.name, own.name, own.graph});
-        network.stack.push_back({own.name, depth - 1});
+        network.stack().segments.push_back({own.name, depth - 1});
     }
 }
 
@@ -162,7 +162,7 @@ Status takeSchedule(Project& project, const Recipe& recipe)
     if (!schedule) {
         return schedule.error();
     }
-    project.schedule = *std::move(schedule);
+    project.stack().schedule = *std::move(schedule);
     return Done{};
 }
 
@@ -213,8 +213,8 @@ NewProject proposalFor(const Source& source, const std::string& recipe)
     proposal.source = source;
     proposal.recipe = recipe;
     proposal.depth = base.network.depth();
-    proposal.width = base.network.width;
-    proposal.topology = chosen ? chosen->topology : base.topology.preset;
+    proposal.width = base.network.stack().width;
+    proposal.topology = chosen ? chosen->topology : base.stack().topology.preset;
     proposal.steps = tunes ? kTuningSteps : base.training.steps;
     proposal.batch = base.training.batch;
     proposal.sequenceLength = base.training.sequenceLength;
@@ -240,7 +240,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     project.description = recipe ? recipe->summary : std::string();
     project.sweeps.clear();
     project.data.source = recipe ? asRead(wanted.source, *recipe) : wanted.source;
-    project.network.stack = {{project.network.stack.front().block, wanted.depth}};
+    project.stack().segments = {{project.stack().segments.front().block, wanted.depth}};
     setWidth(project, wanted.width);
     project.training.steps = wanted.steps;
     project.training.learningRate.warmupSteps =

@@ -44,7 +44,7 @@ Selection wholeStack(const Project& project)
     for (std::int64_t layer = 0; layer <= project.network.depth() + 1; ++layer) {
         all.layers.insert(layer);
     }
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     const std::int64_t modules = modulesOf(project);
     if (mix == nullptr || modules > kDeepestListed) {
         return all;
@@ -58,7 +58,7 @@ Selection wholeStack(const Project& project)
 Selection everyShortcut(const Project& project)
 {
     Selection all;
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     const std::int64_t modules = modulesOf(project);
     if (mix == nullptr || modules > kDeepestListed) {
         return all;

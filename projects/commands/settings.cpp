@@ -62,8 +62,8 @@ EditGroup graphEdits(const Network& network, const Network& wanted)
             group.edits.emplace_back(PutBlock{block});
         }
     }
-    if (network.stack != wanted.stack) {
-        group.edits.emplace_back(SetStack{wanted.stack});
+    if (network.stack().segments != wanted.stack().segments) {
+        group.edits.emplace_back(SetStack{wanted.stack().segments});
     }
     for (const Block& block : network.blocks) {
         if (wanted.findBlock(block.name) == nullptr) {
@@ -107,12 +107,12 @@ std::vector<SettingChange> settingsThatDiffer(const Document& document, const Pr
     if (EditGroup graphs = graphEdits(own.network, wanted.network); !graphs.edits.empty()) {
         add("/network", std::move(graphs));
     }
-    if (own.topology != wanted.topology) {
-        add("/topology", SetTopology{wanted.topology});
+    if (own.stack().topology != wanted.stack().topology) {
+        add("/topology", SetTopology{wanted.stack().topology});
     }
     addFields(toTree(own.initialisation), toTree(wanted.initialisation), "/initialisation");
     addFields(toTree(own.training), toTree(wanted.training), "/training");
-    addFields(toTree(own.schedule), toTree(wanted.schedule), "/schedule");
+    addFields(toTree(own.stack().schedule), toTree(wanted.stack().schedule), "/schedule");
     addFields(toTree(own.seeds), toTree(wanted.seeds), "/seeds");
     return settings;
 }

@@ -59,9 +59,10 @@ Typed refused(std::string why)
 Typed typedShortcuts(const Document& document, std::string_view text)
 {
     const Project& project = document.project;
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
-        return refused("“" + project.topology.preset + "” wires depth without shortcuts: type a wiring such as ancre");
+        return refused("“" + project.stack().topology.preset +
+                       "” wires depth without shortcuts: type a wiring such as ancre");
     }
     const std::int64_t modules = modulesOf(project);
     auto shortcuts = shortcutsFrom(joined(text), modules);
@@ -105,7 +106,7 @@ Typed typedTopology(const Document& document, const TopologyPreset& preset)
 {
     const std::vector<TopologyPreset> presets = topologyChoices(document.project.network);
     const auto now = presetIndexOf(document.project, presets);
-    if (now && presets[*now].name == preset.name && document.project.topology.wiring == preset.wiring) {
+    if (now && presets[*now].name == preset.name && document.project.stack().topology.wiring == preset.wiring) {
         return refused("is how the stack is wired already");
     }
     Typed typed;

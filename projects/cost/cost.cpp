@@ -39,11 +39,11 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0) / real(ranks);
     scale.stateShare = plan.rankStates == RankStates::Divided ? 1 / real(ranks) : 1;
     const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
-    scale.positions = elementsOf(entryOf(project), context) / real(project.network.width);
+    scale.positions = elementsOf(entryOf(project), context) / real(project.stack().width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     const bool fullEntries = mix != nullptr && keepsFullEntries(*mix);
     scale.residualBytes =
         plan.residualPrecision == ResidualPrecision::Bf16 && !fullEntries ? scale.activationBytes : scale.weightBytes;
@@ -199,10 +199,10 @@ private:
             const NodeTraits reader = traitsOf(*node.kind, node.params);
             const bool leaves = reader.role == NodeRole::GraphOutput;
             const bool leavesBlock = leaves && ref.isBlock();
-            if (!(leavesBlock ? keepsBranches(m_project.topology) : reader.keepsInputs)) {
+            if (!(leavesBlock ? keepsBranches(m_project.stack().topology) : reader.keepsInputs)) {
                 continue;
             }
-            const bool stacked = leavesBlock ? !roundsBranches(m_project.topology) : leaves && ref.isStem();
+            const bool stacked = leavesBlock ? !roundsBranches(m_project.stack().topology) : leaves && ref.isStem();
             for (const PortRef& feed : node.feeds) {
                 const bool asResidual = stacked || (residual.contains(feed.node) && !reader.multiplies);
                 double& bytes = kept[feed.node];
@@ -246,8 +246,8 @@ NodeCost costBetween(const DepthMix& mix, const DepthReader& reader, const Reade
                      const Network& network)
 {
     const bool isFinal = reader.target > mixedModules(mix, network.depth());
-    NodeCost gained = readerCost(mix, to, reader.outputs, isFinal, network.width);
-    gained -= readerCost(mix, from, reader.outputs, isFinal, network.width);
+    NodeCost gained = readerCost(mix, to, reader.outputs, isFinal, network.stack().width);
+    gained -= readerCost(mix, from, reader.outputs, isFinal, network.stack().width);
     return gained;
 }
 
@@ -295,7 +295,7 @@ std::int64_t lossRows(std::int64_t vocabulary, double bytes)
 CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t ranks)
 {
     const Network& network = project->network;
-    const Wiring& wiring = project->topology.wiring;
+    const Wiring& wiring = project->stack().topology.wiring;
     const Costing costing(project, device, ranks);
     CostReport report;
     report.nodes.emplace(GraphRef::stem(),
@@ -309,16 +309,16 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
-    report.topology =
-        ofTopology(topologyCost(project->topology, network.depth(), network.width), *project, costing.scale());
-    if (roundsBranches(project->topology)) {
+    report.topology = ofTopology(topologyCost(project->stack().topology, network.depth(), network.stack().width),
+                                 *project, costing.scale());
+    if (roundsBranches(project->stack().topology)) {
         report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
     }
     report.total = report.stem;
     report.total += report.head;
     report.total += report.topology;
     double recomputed = 0; // activations of the layer whose backward pass runs
-    for (const StackSegment& segment : network.stack) {
+    for (const StackSegment& segment : network.stack().segments) {
         const GraphRef ref = GraphRef::block(segment.block);
         const std::vector<Graph>& block = graphs.at(segment.block);
         if (!report.nodes.contains(ref)) {
@@ -327,7 +327,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
         Cost layer = sumOf(report.nodes.at(ref));
         if (project->training.activations == Activations::Recompute) {
             recomputed = std::max(recomputed, layer.activationBytes);
-            layer.activationBytes = static_cast<double>(network.width) * costing.scale().positions *
+            layer.activationBytes = static_cast<double>(network.stack().width) * costing.scale().positions *
                                     costing.scale().tokens * costing.scale().residualBytes;
             layer.trainFlops += layer.forwardFlops;
         }
@@ -352,7 +352,7 @@ Result<CostReport> costOf(const Project& project, DeviceKind device, std::int64_
 
 Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcut)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);
     if (!mix) {
         return Error{"topology", "this wiring has no shortcuts of its own"};
     }
@@ -374,7 +374,7 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project->topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);
     if (!mix) {
         return {};
     }

@@ -63,7 +63,7 @@ BlockParts partsOf(const Project& project, const CostReport& report, const Graph
         for (const NodeId between : mlp.between) {
             all.activationBytes += costOf(between).activationBytes;
         }
-        parts.mlps.push_back({all, project.schedule.mlpParts});
+        parts.mlps.push_back({all, project.stack().schedule.mlpParts});
     }
     return parts;
 }
@@ -105,7 +105,7 @@ public:
         if (span.stage == StageSpan::kFull || m_report.total.trainFlops <= 0) {
             return cost;
         }
-        const KeepShares kept = keepShares(m_project.schedule, span, depth(), m_project.training.steps);
+        const KeepShares kept = keepShares(m_project.stack().schedule, span, depth(), m_project.training.steps);
         double spared = 0;
         for (std::size_t i = 0; i < m_report.layers.size(); ++i) {
             const double whole = m_report.layers[i].trainFlops;
@@ -136,7 +136,7 @@ private:
 
     [[nodiscard]] Share inside(std::size_t index, double keep)
     {
-        return keep < 1 ? sparedInside(m_project.schedule, partsOfLayer(index), keep) : Share();
+        return keep < 1 ? sparedInside(m_project.stack().schedule, partsOfLayer(index), keep) : Share();
     }
 
     /// Returns the activations with every layer and part weighted by its share in `kept`. The topology's share counts
@@ -164,7 +164,7 @@ private:
     /// of those that may be drawn.
     [[nodiscard]] KeepShares mostOf(KeepShares kept)
     {
-        if (drawnOneByOne(m_project.schedule.sampling)) {
+        if (drawnOneByOne(m_project.stack().schedule.sampling)) {
             for (std::vector<double>* const shares : {&kept.layers, &kept.parts}) {
                 std::ranges::transform(*shares, shares->begin(), [](double share) { return share > 0 ? 1.0 : 0.0; });
             }
@@ -197,7 +197,7 @@ std::vector<SpanCost> costsOfSpans(const Project& project, const CostReport& rep
 {
     SpanCosting costing(project, report);
     std::vector<SpanCost> costs;
-    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), project.training.steps)) {
+    for (const StageSpan& span : spansOf(project.stack().schedule, project.network.depth(), project.training.steps)) {
         costs.push_back(costing.of(span));
     }
     return costs;
@@ -212,11 +212,11 @@ double expectedFlopShare(const Project& project, const CostReport& report)
 FlopCourse flopCourseOf(const Project& project, const CostReport& report)
 {
     FlopCourse course;
-    if (trainsAll(project.schedule)) {
+    if (trainsAll(project.stack().schedule)) {
         return course;
     }
     SpanCosting costing(project, report);
-    for (const StageSpan& span : spansOf(project.schedule, project.network.depth(), project.training.steps)) {
+    for (const StageSpan& span : spansOf(project.stack().schedule, project.network.depth(), project.training.steps)) {
         course.push_back({span.to, costing.of(span).flopShare});
     }
     return course;

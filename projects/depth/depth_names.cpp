@@ -45,7 +45,7 @@ std::vector<MixPort> portsOf(const Topology& topology)
 
 std::int64_t modulesPerLayer(const Project& project)
 {
-    return modulesIn(project.topology.wiring, 1);
+    return modulesIn(project.stack().topology.wiring, 1);
 }
 
 std::int64_t modulesOf(const Project& project)
@@ -60,7 +60,7 @@ std::string moduleName(const Project& project, std::int64_t module)
 
 std::string entryName(const Project& project, std::int64_t entry)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     const std::int64_t head = modulesOf(project) + 1;
     if (mix == nullptr || entry <= 0 || entry > newestEntryBefore(*mix, head)) {
         return moduleName(project, entry); // an invalid document may refer to an entry that does not exist
@@ -72,7 +72,7 @@ std::string entryName(const Project& project, std::int64_t entry)
 
 bool numbersNameModules(const Project& project)
 {
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     return modulesPerLayer(project) == 1 && (mix == nullptr || mix->blockLayers == 1);
 }
 

@@ -287,7 +287,7 @@ std::vector<std::string> differingWords(const Project& a, const Project& b)
         return change.part == ChangedPart::Preset || change.part == ChangedPart::Topology;
     };
     if (std::ranges::any_of(changes, isOfWiring)) {
-        addOnce(wiringName(b.topology, b.network));
+        addOnce(wiringName(b.stack().topology, b.network));
     }
     for (const Change& change : changes) {
         if (isOfWiring(change) || change.part == ChangedPart::Remark) {

@@ -6,6 +6,7 @@
 #include "projects/schema/describe_project.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ public:
     void compareFields(const T& a, const T& b, const Words& place)
     {
         Fields<T>::visit([&](const Field& field, auto member) {
-            using Value = std::remove_cvref_t<decltype(a.*member)>;
+            using Value = std::remove_cvref_t<decltype(std::invoke(member, a))>;
             if constexpr (std::is_same_v<T, Project>) {
                 m_part = field.more.decides == Decides::Nothing ? ChangedPart::Remark
                          : std::is_same_v<Value, Topology>      ? ChangedPart::Topology
@@ -37,9 +38,9 @@ public:
             const Words own = within(place, std::string(field.title));
             if constexpr (Alternating<Value>) {
                 const bool leftOut = field.more.inPlaces == InPlaces::LeftOut;
-                compareAlternatives(a.*member, b.*member, own, leftOut ? place : own);
+                compareAlternatives(std::invoke(member, a), std::invoke(member, b), own, leftOut ? place : own);
             } else {
-                compare(a.*member, b.*member, own, field.more.unit);
+                compare(std::invoke(member, a), std::invoke(member, b), own, field.more.unit);
             }
         });
     }
@@ -116,10 +117,10 @@ private:
     {
         std::string text;
         Fields<T>::visit([&](const Field& field, auto member) {
-            if constexpr (requires { spokenValue(value.*member); }) {
-                if (listed == Listed::All || value.*member != T{}.*member) {
+            if constexpr (requires { spokenValue(std::invoke(member, value)); }) {
+                if (listed == Listed::All || std::invoke(member, value) != std::invoke(member, T{})) {
                     text += (text.empty() ? "" : ", ") + std::string(field.title) + " " +
-                            withUnit(spokenValue(value.*member), field.more.unit);
+                            withUnit(spokenValue(std::invoke(member, value)), field.more.unit);
                 }
             }
         });

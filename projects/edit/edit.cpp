@@ -11,7 +11,7 @@ namespace {
 
 Status applyTo(Document& d, const SetSchedule& e)
 {
-    return put(d.project.schedule, e.schedule, "/schedule");
+    return put(d.project.stack().schedule, e.schedule, "/schedule");
 }
 Status applyTo(Document& d, const SetSweeps& e)
 {
@@ -23,11 +23,11 @@ Status applyTo(Document& d, const SetLayerGroups& e)
 }
 Status applyTo(Document& d, const SetTopology& e)
 {
-    return put(d.project.topology, e.topology, "/topology");
+    return put(d.project.stack().topology, e.topology, "/topology");
 }
 Status applyTo(Document& d, const SetStack& e)
 {
-    return put(d.project.network.stack, e.stack, "/network/stack");
+    return put(d.project.stack().segments, e.stack, "/network/stack");
 }
 
 Status applyTo(Document& document, const EditGroup& group)

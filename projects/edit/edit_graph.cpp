@@ -278,7 +278,8 @@ Status applyTo(Document& document, const RemoveBlock& edit)
     if (block == nullptr) {
         return noGraph(ref);
     }
-    if (std::ranges::any_of(network.stack, [&](const StackSegment& segment) { return segment.block == edit.name; })) {
+    if (std::ranges::any_of(network.stack().segments,
+                            [&](const StackSegment& segment) { return segment.block == edit.name; })) {
         return Error{placeOf(ref), "is what layers of the stack are made of; take them out first"};
     }
     const auto at = network.blocks.begin() + (block - network.blocks.data());
@@ -304,7 +305,7 @@ Status applyTo(Document& document, const RenameBlock& edit)
     if (auto named = put(block->name, edit.to, placeOf(from) + " · name"); !named) {
         return named;
     }
-    for (StackSegment& segment : network.stack) {
+    for (StackSegment& segment : network.stack().segments) {
         if (segment.block == edit.from) {
             segment.block = edit.to;
         }

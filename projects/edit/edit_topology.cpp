@@ -77,7 +77,7 @@ std::optional<Shortcut> newestBeside(const DepthMix& mix, const Shortcut& added,
 
 Status applyTo(Document& document, const AddShortcut& edit)
 {
-    Topology& topology = document.project.topology;
+    Topology& topology = document.project.stack().topology;
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
         return noMix(topology);
@@ -119,7 +119,7 @@ Status applyTo(Document& document, const AddShortcut& edit)
 
 Status applyTo(Document& document, const RemoveShortcut& edit)
 {
-    Topology& topology = document.project.topology;
+    Topology& topology = document.project.stack().topology;
     auto* mix = std::get_if<DepthMix>(&topology.wiring);
     if (mix == nullptr) {
         return noMix(topology);
@@ -143,9 +143,9 @@ Status applyTo(Document& document, const RemoveShortcut& edit)
 
 Status applyTo(Document& document, const SetShortcutState& edit)
 {
-    auto* mix = std::get_if<DepthMix>(&document.project.topology.wiring);
+    auto* mix = std::get_if<DepthMix>(&document.project.stack().topology.wiring);
     if (mix == nullptr) {
-        return noMix(document.project.topology);
+        return noMix(document.project.stack().topology);
     }
     if (!shortcutFrom(textOf(edit.shortcut))) {
         return canonical(edit.shortcut, kPlace).error(); // its reader gives the reason why no file can contain it

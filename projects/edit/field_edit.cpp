@@ -6,6 +6,7 @@
 #include "projects/schedule/stage_schedule.h"
 
 #include <cmath>
+#include <functional>
 #include <type_traits>
 
 namespace residua::projects {
@@ -52,7 +53,7 @@ Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
 {
     Status result = Error{edit.pointer, "there is no such field"};
     Fields<T>::visit([&](const Field& field, auto member) {
-        using Part = std::remove_reference_t<decltype(owner.*member)>;
+        using Part = std::remove_reference_t<decltype(std::invoke(member, owner))>;
         const std::string pointer = ownerPointer + "/" + std::string(field.key);
         const bool isBelow = edit.pointer.starts_with(pointer + "/");
         if (!isBelow && edit.pointer != pointer) {
@@ -61,9 +62,9 @@ Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
         if constexpr (kHasOwnEdits<Part>) {
             result = hasOwnEdits(edit.pointer);
         } else if constexpr (std::is_same_v<Part, Network>) {
-            result = isBelow ? setIn(owner.*member, pointer, edit) : std::move(result);
+            result = isBelow ? setIn(std::invoke(member, owner), pointer, edit) : std::move(result);
         } else {
-            result = setInPart(owner.*member, pointer, edit);
+            result = setInPart(std::invoke(member, owner), pointer, edit);
         }
     });
     return result;
@@ -91,8 +92,8 @@ Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const F
     if (const auto* const real = std::get_if<double>(&value); real != nullptr && !std::isfinite(*real)) {
         return Error{entry->place, "got " + numberText(*real) + ", expected a finite number"};
     }
-    if (pointer == kFullModelSteps && !project.schedule.stages.empty()) {
-        return Edit{SetSchedule{withFullModelSteps(project.schedule, std::get<std::int64_t>(value))}};
+    if (pointer == kFullModelSteps && !project.stack().schedule.stages.empty()) {
+        return Edit{SetSchedule{withFullModelSteps(project.stack().schedule, std::get<std::int64_t>(value))}};
     }
     if (entry->type != FieldType::Choice) {
         return Edit{SetField{entry->pointer, {jsonOf(value)}}};

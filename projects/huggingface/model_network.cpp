@@ -212,7 +212,7 @@ Graph headOf(const KnownModel& model, const ModelKind& kind)
 Network networkOf(const KnownModel& model, const ModelKind& kind, const std::map<std::string, Shape>& conditions)
 {
     Network network;
-    network.width = model.width;
+    network.stack().width = model.width;
     network.stem = stemOf(model, kind, conditions.contains(kSegmentsPort));
     network.head = headOf(model, kind);
     network.tieHead = model.tied;
@@ -221,7 +221,7 @@ Network networkOf(const KnownModel& model, const ModelKind& kind, const std::map
     const auto addLayers = [&](const std::string& name, std::int64_t window, std::int64_t count) {
         const Graph block = BlockWriter(model, kind).write(window);
         network.blocks.push_back({name, "", conditions.contains(kMaskPort) ? withMask(block, kMaskPort) : block});
-        network.stack.push_back({name, count});
+        network.stack().segments.push_back({name, count});
     };
     if (fullLayers > 0) {
         addLayers(model.kind, 0, fullLayers);
@@ -258,7 +258,8 @@ Project projectOf(const KnownModel& model, const std::string& name, const Source
     project.data.source = source;
     project.network = networkOf(model, kind, examplesOf(project.data).conditions());
     if (kind.norms == NormPlace::Sums) {
-        project.topology = {"post-norm", BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = model.epsilon}};
+        project.stack().topology = {"post-norm",
+                                    BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = model.epsilon}};
     }
     if (kind.task == ModelTask::MaskedToken) {
         project.data.masking.token = maskTokenFor(source, model.vocabulary);

@@ -170,7 +170,7 @@ public:
     {
         m_stem = resolveGraph(project, GraphRef::stem());
         m_head = resolveGraph(project, GraphRef::head());
-        for (const StackSegment& segment : project.network.stack) {
+        for (const StackSegment& segment : project.stack().segments) {
             m_blocks.push_back(resolveGraph(project, GraphRef::block(segment.block)));
         }
     }
@@ -207,7 +207,7 @@ private:
         KnownModel model;
         model.kind = kind.name;
         model.layers = m_project.network.depth();
-        model.width = m_project.network.width;
+        model.width = m_project.stack().width;
         const AttentionSizes sizes = attentionSizesOf(*attention, model.width);
         model.heads = sizes.heads;
         model.kvHeads = sizes.kvHeads;
@@ -253,7 +253,7 @@ private:
         model.rotaryShare = model.rotary.features > 0 ? paramDouble(attention, kRotaryShareParam) : 1;
         model.window = paramInt(attention, kWindowParam);
         for (std::size_t i = 1; i < m_blocks.size() && model.window == 0; ++i) {
-            model.fullLayers += m_project.network.stack[i - 1].repeat;
+            model.fullLayers += m_project.stack().segments[i - 1].repeat;
             const ParamMap* const later = attentionIn(m_blocks[i]);
             model.window = later ? paramInt(*later, kWindowParam) : 0;
         }
@@ -280,9 +280,9 @@ private:
     {
         Project candidate = projectOf(model, "", m_project.data.source);
         candidate.training.sequenceLength = m_project.training.sequenceLength;
-        const Wiring& wiring = m_project.topology.wiring;
-        const bool wired = wiring == candidate.topology.wiring ||
-                           (isPlainResidual(wiring) && isPlainResidual(candidate.topology.wiring));
+        const Wiring& wiring = m_project.stack().topology.wiring;
+        const bool wired = wiring == candidate.stack().topology.wiring ||
+                           (isPlainResidual(wiring) && isPlainResidual(candidate.stack().topology.wiring));
         if (!wired || candidate.network.depth() != m_project.network.depth()) {
             return std::nullopt;
         }
@@ -293,7 +293,7 @@ private:
         }
         std::int64_t layer = 0;
         for (std::size_t i = 0; i < m_blocks.size(); ++i) {
-            const StackSegment& segment = m_project.network.stack[i];
+            const StackSegment& segment = m_project.stack().segments[i];
             for (std::int64_t n = 0; n < segment.repeat; ++n) {
                 const GraphRef block = GraphRef::block(candidate.network.blockOfLayer(++layer)->name);
                 if (!matchGraph(candidate, block, m_blocks[i], GraphRef::block(segment.block), layerPrefix(layer),
@@ -332,10 +332,10 @@ private:
 
 Result<FoundModel> knownModelOf(const SoundProject& project, std::string_view preferred)
 {
-    const auto* const gate = std::get_if<BranchGate>(&project->topology.wiring);
+    const auto* const gate = std::get_if<BranchGate>(&project->stack().topology.wiring);
     const bool postNorm = gate != nullptr && gate->gate == BranchGateKind::PostNorm;
-    if (!postNorm && !isPlainResidual(project->topology.wiring)) {
-        return Error{"topology", "it is " + project->topology.preset +
+    if (!postNorm && !isPlainResidual(project->stack().topology.wiring)) {
+        return Error{"topology", "it is " + project->stack().topology.preset +
                                      ", and transformers has plain residuals and post-norm alone"};
     }
     const auto hasObjective = [&](const ModelKind& kind) {

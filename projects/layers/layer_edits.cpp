@@ -110,8 +110,8 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
     const Project& project = document.project;
     if (mix != nullptr) {
         sortSources(*mix);
-        if (*mix != std::get<DepthMix>(project.topology.wiring)) {
-            edits.emplace_back(SetTopology{{project.topology.preset, *mix}});
+        if (*mix != std::get<DepthMix>(project.stack().topology.wiring)) {
+            edits.emplace_back(SetTopology{{project.stack().topology.preset, *mix}});
         }
     }
     std::vector<LayerGroup> groups;
@@ -132,7 +132,7 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
     if (groups != document.layout.groups) {
         edits.emplace_back(SetLayerGroups{std::move(groups)});
     }
-    StageSchedule schedule = project.schedule;
+    StageSchedule schedule = project.stack().schedule;
     for (Stage& stage : schedule.stages) {
         std::vector<std::int64_t> always;
         for (const std::int64_t layer : stage.always) {
@@ -144,14 +144,14 @@ void addRenumbering(std::vector<Edit>& edits, const Document& document, DepthMix
         // A stage cannot train more layers than exist. `always` contains only existing layers.
         stage.averageLength = std::min(stage.averageLength, static_cast<double>(std::max<std::int64_t>(depth, 1)));
     }
-    if (schedule != project.schedule) {
+    if (schedule != project.stack().schedule) {
         edits.emplace_back(SetSchedule{std::move(schedule)});
     }
 }
 
 std::optional<DepthMix> mixOf(const Project& project)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     return mix == nullptr ? std::nullopt : std::optional(*mix);
 }
 
@@ -196,7 +196,7 @@ std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
 
 SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers, const std::string& block)
 {
-    std::vector<std::string> blocks = blocksOfLayers(network.stack);
+    std::vector<std::string> blocks = blocksOfLayers(network.stack().segments);
     for (const std::int64_t layer : layers) {
         blocks.at(static_cast<std::size_t>(layer - 1)) = block;
     }
@@ -210,7 +210,7 @@ std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSe
         const auto& presets = blockPresets();
         const auto preset = std::ranges::find(presets, block.preset, &BlockPreset::name);
         const bool isPreset = preset != presets.end() && preset->graph == block.graph;
-        if (isPreset && isUsed(network.stack, block.name) && !isUsed(stack, block.name)) {
+        if (isPreset && isUsed(network.stack().segments, block.name) && !isUsed(stack, block.name)) {
             edits.emplace_back(RemoveBlock{block.name});
         }
     }
@@ -231,7 +231,7 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
     if (mix) {
         drawn = drawnShortcuts(*mix, modulesOf(project));
     }
-    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    const std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
     const std::int64_t each = modulesPerLayer(project);
     std::map<std::int64_t, std::int64_t> newNumber; // of modules
     std::vector<std::string> taken;
@@ -285,7 +285,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
             block = name->second;
         }
     }
-    std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
     after = std::clamp<std::int64_t>(after, 0, static_cast<std::int64_t>(blocks.size()));
     blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(after), added.begin(), added.end());
     group.edits.emplace_back(SetStack{stackOf(blocks)});
@@ -329,7 +329,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
 std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers)
 {
     const Project& project = document.project;
-    const std::vector<std::string> blocks = blocksOfLayers(project.network.stack);
+    const std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
     std::vector<std::string> kept;
     std::map<std::int64_t, std::int64_t> newNumber;
     for (std::size_t i = 0; i < blocks.size(); ++i) {

@@ -37,7 +37,7 @@ std::vector<std::string> figuresOf(const Cost& cost, const Project& project)
 CostLines costLines(const Project& project, const std::optional<SoundProject>& sound, const Shortcut& shortcut)
 {
     if (!sound) {
-        const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+        const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
         const bool possible = mix != nullptr && shortcut.target <= lastReader(*mix, modulesOf(project));
         return {{"its cost is not known: the network has errors"}, possible};
     }
@@ -50,7 +50,7 @@ ShortcutCheck checkShortcut(const Project& project, const std::optional<SoundPro
     if (shortcut.source >= shortcut.target) {
         return {};
     }
-    const auto* const mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     // If the wiring has no shortcuts, costLines() gives the error.
     const Adding adding = mix != nullptr ? addingOf(*mix, shortcut, modulesOf(project)) : Adding::New;
     if (adding == Adding::Back || adding == Adding::Nothing) {

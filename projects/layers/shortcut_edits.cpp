@@ -92,7 +92,7 @@ std::vector<DrawnShortcut> drawnShortcuts(const DepthMix& mix, std::int64_t dept
 }
 
 ShortcutLookup::ShortcutLookup(const Project& project)
-    : m_mix(std::get_if<DepthMix>(&project.topology.wiring)), m_modules(modulesOf(project))
+    : m_mix(std::get_if<DepthMix>(&project.stack().topology.wiring)), m_modules(modulesOf(project))
 {
 }
 
@@ -121,7 +121,7 @@ Adding addingOf(const DepthMix& mix, const Shortcut& shortcut, std::int64_t modu
 
 std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return std::nullopt;
     }
@@ -142,7 +142,7 @@ std::optional<Edit> pruneEdit(const Project& project, const std::vector<Shortcut
 
 std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return std::nullopt;
     }
@@ -168,7 +168,7 @@ std::optional<Edit> addEdit(const Project& project, const std::vector<Shortcut>&
 std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const std::set<std::int64_t>& sources,
                               SummedMiddle middle)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return std::nullopt;
     }
@@ -199,7 +199,7 @@ std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const
 
 std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
 {
-    const auto* mix = std::get_if<DepthMix>(&project.topology.wiring);
+    const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
         return std::nullopt;
     }

@@ -38,7 +38,7 @@ void stackOf(Network& network, const std::string& preset, std::int64_t depth)
 {
     const auto found = std::ranges::find(blockPresets(), preset, &BlockPreset::name);
     network.blocks = {{preset, preset, found->graph}};
-    network.stack = {{preset, depth}};
+    network.stack().segments = {{preset, depth}};
 }
 
 Topology topologyNamed(const std::string& name, const Network& network)
@@ -54,12 +54,12 @@ Project languageProject(const std::string& name, const std::string& topology)
     project.name = name;
     project.description = kLanguageCard;
     project.data.source = SyntheticLanguage{};
-    project.network.width = 128;
+    project.stack().width = 128;
     project.network.stem = tokenStem();
     project.network.head = tokenHead();
     project.network.tieHead = true;
     stackOf(project.network, "transformer", 8);
-    project.topology = topologyNamed(topology, project.network);
+    project.stack().topology = topologyNamed(topology, project.network);
     project.training.steps = 500;
     project.training.batch = 16;
     project.training.sequenceLength = 64;
@@ -77,7 +77,7 @@ Project vectorProject(const std::string& name, const std::string& description, s
     project.name = name;
     project.description = description;
     project.data.source = std::move(source);
-    project.network.width = width;
+    project.stack().width = width;
     project.network.stem = passThrough();
     project.network.head = passThrough();
     project.initialisation.scaleResidualByDepth = false;
@@ -97,7 +97,7 @@ SweepAxis equalFlopAxis(const Project& project, const std::vector<std::pair<std:
     SweepAxis axis{kSeveralFields, "method", {}};
     const std::int64_t depth = project.network.depth();
     const std::int64_t planned = project.training.steps;
-    const double wanted = averageLength(project.schedule, depth, planned) * static_cast<double>(planned);
+    const double wanted = averageLength(project.stack().schedule, depth, planned) * static_cast<double>(planned);
     for (const auto& [label, text] : schedules) {
         const Result<StageSchedule> schedule = scheduleFrom(text, depth, planned);
         const std::int64_t steps = std::llround(wanted / averageLength(schedule.value(), depth, planned));
@@ -128,7 +128,7 @@ Project dcaLanguage()
 {
     Project project = languageProject("DeepCrossAttention", "plain");
     stackOf(project.network, "transformer-qkv", 8);
-    project.topology = topologyNamed("dca", project.network);
+    project.stack().topology = topologyNamed("dca", project.network);
     project.sweeps = dcaStudies(8);
     return project;
 }
@@ -143,7 +143,7 @@ Project linearAncre()
     project.data.validationFraction = 0;
     project.network.objective = Objective::HalfSquaredError;
     stackOf(project.network, "linear", 3);
-    project.topology = topologyNamed("ancre-ingoing", project.network);
+    project.stack().topology = topologyNamed("ancre-ingoing", project.network);
     project.initialisation.scale = 0.01; // small random initial weights, as in figure 2
     project.sweeps = {
         {"figure 2a",
@@ -176,12 +176,12 @@ Project ancreCaseStudy()
     project.description = "Linear networks by full-batch gradient descent: the place of one shortcut decides between "
                           "a power of the step and an exponential (ANCRe, Theorems 3.2 and 3.3)";
     project.data.source = LinearRegression{.dim = 4, .samples = 4, .target = LinearTarget::Diagonal};
-    project.network.width = 4;
+    project.stack().width = 4;
     project.network.blocks.push_back(project.network.blocks.front());
     Block& first = project.network.blocks.back();
     first.name = "first";
     std::ranges::find(first.graph.nodes, "linear", &Node::kind)->params["start"] = 0.0;
-    project.network.stack = {{"first", 1}, {project.network.blocks.front().name, kDepth - 1}};
+    project.stack().segments = {{"first", 1}, {project.network.blocks.front().name, kDepth - 1}};
     project.initialisation.law = InitLaw::Identity;
     project.initialisation.scale = 0.5;
     project.training.steps = 2000;
@@ -213,7 +213,7 @@ Project lowRankRegression()
     };
     project.network.objective = Objective::MeanSquaredError;
     stackOf(project.network, "low-rank-linear", 10);
-    project.topology = topologyNamed("grn-v1", project.network);
+    project.stack().topology = topologyNamed("grn-v1", project.network);
     project.initialisation.scale = 0.25;
     project.training.steps = 1000;
     project.training.batch = 100;
@@ -285,7 +285,7 @@ Project booleanPolynomial()
     project.network.stem = linearGraph("d");
     project.network.head = linearGraph("out");
     stackOf(project.network, "mlp", 20);
-    project.topology = topologyNamed("plain", project.network);
+    project.stack().topology = topologyNamed("plain", project.network);
     project.initialisation = {.law = InitLaw::KaimingNormal, .scale = 1.0, .scaleResidualByDepth = true};
     project.training.steps = 1500;
     project.training.batch = 128;
@@ -306,10 +306,10 @@ Project stagedLanguage()
     Project project = languageProject("Staged language", "plain");
     project.description = "Twelve layers of which each step trains a part, more from stage to stage (RaPTr)";
     stackOf(project.network, "transformer", kDepth);
-    project.network.width = 96;
+    project.stack().width = 96;
     project.training.steps = 400;
     project.training.learningRate.decay = RateDecay::InLastStage;
-    project.schedule = scheduleFrom("raptr 6-8-10-12", kDepth, project.training.steps).value();
+    project.stack().schedule = scheduleFrom("raptr 6-8-10-12", kDepth, project.training.steps).value();
     const std::vector<std::pair<std::string, std::string>> methods{
         {"baseline", "none"},         {"RaPTr", "raptr 6-8-10-12"},      {"stacking", "stacking 6-8-10-12"},
         {"LEMON", "lemon 6-8-10-12"}, {"bert2BERT", "bert2bert 3-6-12"}, {"MSG", "msg 6-8-10-12"},
@@ -337,7 +337,7 @@ Project lowRankLanguage()
     project.description = "A small language model whose blocks' weights are of a tenth or a quarter of full rank, and "
                           "six ways to start their factors (NLRA)";
     stackOf(project.network, "transformer", 4);
-    project.network.width = 64;
+    project.stack().width = 64;
     project.network.rank = RankScale{0.25};
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
     project.training.steps = 200;
@@ -365,7 +365,7 @@ Project wideRelu()
             node.params["out"] = std::string("8*d");
         }
     }
-    project.topology = topologyNamed("plain", project.network);
+    project.stack().topology = topologyNamed("plain", project.network);
     project.network.rank = RankScale{0.1};
     project.initialisation = {.law = InitLaw::TruncatedNormal, .scale = 1, .lowRank = LowRankMethod::Exact};
     project.training.steps = 2000;
@@ -391,13 +391,13 @@ Project smallVit()
     project.description = "A vision transformer that tells which two parts a generated picture holds";
     project.data.source = DrawnPictures{};
     project.data.augmentation = {.padding = 2, .flip = true};
-    project.network.width = 64;
+    project.stack().width = 64;
     project.network.objective = Objective::Classification;
     project.network.stem = patchStem(3, 32, 32);
     project.network.head = classHead("layer_norm");
     stackOf(project.network, "gpt", 6);
     project.network.blocks.front().graph = bidirectional(project.network.blocks.front().graph);
-    project.topology = topologyNamed("plain", project.network);
+    project.stack().topology = topologyNamed("plain", project.network);
     project.training.steps = 2000;
     project.training.batch = 32;
     project.training.sequenceLength = 1;
@@ -425,7 +425,7 @@ Project smallBert()
     project.training.checkpointEvery = 500;
     project.training.observeEvery = 20;
     Project staged = project;
-    staged.schedule = scheduleFrom("raptr 4-5-7-8", staged.network.depth(), staged.training.steps).value();
+    staged.stack().schedule = scheduleFrom("raptr 4-5-7-8", staged.network.depth(), staged.training.steps).value();
     project.sweeps = {
         {"topologies", {topologyAxis({"plain", "ancre-ingoing", "dca", "mhc"}), seedAxis()}},
         {"RaPTr, tables 1 and 8",

@@ -52,13 +52,14 @@ Project sized(const std::string& block, std::int64_t depth, std::int64_t width, 
 {
     Project project;
     Network& network = project.network;
-    network.width = width;
+    network.stack().width = width;
     const auto preset = std::ranges::find(blockPresets(), block, &BlockPreset::name);
     network.blocks = {{preset->name, preset->name, preset->graph}};
-    network.stack = {{preset->name, depth}};
+    network.stack().segments = {{preset->name, depth}};
     setParam(network.blocks.front().graph, "attention", "heads", heads);
     const std::vector<TopologyPreset> topologies = topologyPresets(network);
-    project.topology = {kPlainPreset, std::ranges::find(topologies, kPlainPreset, &TopologyPreset::name)->wiring};
+    project.stack().topology = {kPlainPreset,
+                                std::ranges::find(topologies, kPlainPreset, &TopologyPreset::name)->wiring};
     project.training.precision = Precision::Bf16;
     return project;
 }

@@ -322,7 +322,7 @@ std::vector<TopologyPreset> topologyPresets(const Network& network)
 {
     std::vector<TopologyPreset> presets = topologyPresets(network.depth());
     const bool language = traitsOf(network.objective).target == Element::Token;
-    const bool split = std::ranges::all_of(network.stack, [&](const StackSegment& segment) {
+    const bool split = std::ranges::all_of(network.stack().segments, [&](const StackSegment& segment) {
         const Block* const block = network.findBlock(segment.block);
         return block != nullptr && splitAtFfn(*block).ok();
     });

@@ -2,7 +2,6 @@
 #include "projects/model/graph.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace residua::projects {
@@ -27,33 +26,12 @@ NodeId Graph::nextId() const
     return NodeId{highest + 1};
 }
 
-std::int64_t layersOf(const std::vector<StackSegment>& stack)
-{
-    std::int64_t layers = 0;
-    for (const StackSegment& segment : stack) {
-        // Small enough that twice as many modules and the final output can still be counted.
-        const std::int64_t room = std::numeric_limits<std::int64_t>::max() / 4 - layers;
-        layers += std::clamp<std::int64_t>(segment.repeat, 0, room);
-    }
-    return layers;
-}
-
-bool isUsed(const std::vector<StackSegment>& stack, const std::string& block)
-{
-    return std::ranges::find(stack, block, &StackSegment::block) != stack.end();
-}
-
-std::int64_t Network::depth() const
-{
-    return layersOf(stack);
-}
-
 const Block* Network::blockOfLayer(std::int64_t layer) const
 {
     if (layer < 1) {
         return nullptr;
     }
-    for (const StackSegment& segment : stack) {
+    for (const StackSegment& segment : stack().segments) {
         if (layer <= segment.repeat) {
             return findBlock(segment.block);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/model/objective.h"
+#include "projects/model/stack.h"
 
 #include <cstdint>
 #include <map>
@@ -69,21 +70,6 @@ struct Block {
     bool operator==(const Block&) const = default;
 };
 
-/// `repeat` consecutive layers that share a block but no weights.
-struct StackSegment {
-    std::string block;
-    std::int64_t repeat = 1;
-
-    bool operator==(const StackSegment&) const = default;
-};
-
-/// The largest number of layers of a document. Files and edits with more are rejected.
-inline constexpr std::int64_t kMaxLayers = 4096;
-/// Returns the number of layers of `stack`. A negative repeat counts as 0, and a very large sum saturates.
-[[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
-/// True if a layer uses the block with this name.
-[[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
-
 /// The rank of a weight. A weight below full rank is stored and trained as the product of two thin matrices, u·v; W ∈
 /// R^{out×in} is never formed.
 struct FullRank {
@@ -102,17 +88,18 @@ using WeightRank = std::variant<FullRank, FixedRank, RankScale>;
 
 /// A network: stem → stack → head.
 struct Network {
-    std::int64_t width = 256; ///< d: features of every stack entry
     Graph stem;
     std::vector<Block> blocks;
-    std::vector<StackSegment> stack;
+    Stack only; ///< reached through stack()
     Graph head;
     bool tieHead = false; ///< if true, the head's last linear layer shares the stem's embedding table
     Objective objective = Objective::NextToken;
     double labelSmoothing = 0; ///< the share of a label's target that is spread over all classes
     WeightRank rank;           ///< rank of the blocks' weights whose nodes set no rank; stem and head keep full rank
 
-    [[nodiscard]] std::int64_t depth() const; ///< L, the number of layers
+    [[nodiscard]] Stack& stack() { return only; }
+    [[nodiscard]] const Stack& stack() const { return only; }
+    [[nodiscard]] std::int64_t depth() const { return stack().depth(); } ///< L, the number of layers
     /// Returns the block of layer `layer` in 1..depth(); null for any other layer or an unknown block name.
     [[nodiscard]] const Block* blockOfLayer(std::int64_t layer) const;
     [[nodiscard]] const Block* findBlock(const std::string& name) const;

@@ -63,7 +63,7 @@ GraphRef graphAfter(const Project& before, const GraphRef& ref, const Project& a
 {
     const GraphRef kept = keptGraph(before, ref, after);
     const auto isInStack = [](const Project& project, const GraphRef& block) {
-        return isUsed(project.network.stack, block.blockName());
+        return isUsed(project.stack().segments, block.blockName());
     };
     const bool leftTheStack = kept.isBlock() && isInStack(before, ref) && !isInStack(after, kept);
     if (!kept.empty() && !leftTheStack) {

@@ -5,8 +5,6 @@
 #include "projects/model/graph.h"
 #include "projects/model/graph_ref.h"
 #include "projects/model/sweep.h"
-#include "projects/model/topology.h"
-#include "projects/model/training_plan.h"
 
 #include <cstdint>
 #include <map>
@@ -25,12 +23,13 @@ struct Project {
     std::string description;
     DataSource data;
     Network network;
-    Topology topology;
     Initialisation initialisation;
     TrainingPlan training;
-    StageSchedule schedule;
     Seeds seeds;
     std::vector<Sweep> sweeps; ///< do not affect the training of this document
+
+    [[nodiscard]] Stack& stack() { return network.stack(); }
+    [[nodiscard]] const Stack& stack() const { return network.stack(); }
 
     bool operator==(const Project&) const = default;
 };

@@ -259,7 +259,7 @@ Shape entryOf(const Project& project)
         shape.dims.push_back(0);
     }
     shape.element = Element::Real;
-    shape.dims.back() = project.network.width;
+    shape.dims.back() = project.stack().width;
     return shape;
 }
 

@@ -36,10 +36,10 @@ Result<Sizes> sizesOf(const Project& project)
         return size >= 1 && size <= kMost ? Status(Done{})
                                           : Error{place, got + ", expected 1 to " + std::to_string(kMost)};
     };
-    if (const Status ok = positive("network · width", project.network.width); !ok) {
+    if (const Status ok = positive("network · width", project.stack().width); !ok) {
         return ok.error();
     }
-    Sizes sizes{{{"d", project.network.width}}, usableRank(project.network.rank)};
+    Sizes sizes{{{"d", project.stack().width}}, usableRank(project.network.rank)};
     const ExampleSchema examples = examplesOf(project.data);
     if (examples.input().isTokens()) {
         const std::int64_t vocabulary = examples.input().vocabulary;

@@ -8,7 +8,9 @@ namespace {
 class GateWriter {
 public:
     GateWriter(const TopologySetting& setting, const BranchGate& gate)
-        : m_setting(setting), m_gate(gate), m_modules(modulesIn(setting.project.topology.wiring, setting.layers))
+        : m_setting(setting),
+          m_gate(gate),
+          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.layers))
     {
     }
 

@@ -117,10 +117,10 @@ private:
                         .ref = GraphRef::stem(),
                         .doc = {"What makes the stack's input: " +
                                 std::string(readsTokens() ? "tokens [batch, time] to " : "vectors to ") + "values of " +
-                                std::to_string(m_project.network.width) + " features."},
+                                std::to_string(m_project.stack().width) + " features."},
                         .methods = {}};
         made.methods.push_back(
-            {"forward", "", graphAsRun(m_project.topology.wiring, m_project.network.stem), {entering()}, {}});
+            {"forward", "", graphAsRun(m_project.stack().topology.wiring, m_project.network.stem), {entering()}, {}});
         mapPorts(made.methods.back());
         if (m_tied) {
             made.kept = m_tied->embedding;
@@ -141,7 +141,7 @@ private:
             made.doc.emplace_back("Its last linear map takes the stem's embedding table as its weight.");
         }
         made.methods.push_back(
-            {"forward", "", graphAsRun(m_project.topology.wiring, m_project.network.head), {"x"}, {}});
+            {"forward", "", graphAsRun(m_project.stack().topology.wiring, m_project.network.head), {"x"}, {}});
         mapPorts(made.methods.back());
         m_headConditions = made.methods.back().conditions;
         return add(made, {kHeadPrefix}, {kHeadPrefix});
@@ -217,7 +217,7 @@ private:
 
     Status addBlock(const Block& block, const std::vector<std::string>& prefixes)
     {
-        const Wiring& wiring = m_project.topology.wiring;
+        const Wiring& wiring = m_project.stack().topology.wiring;
         const auto* const gate = std::get_if<BranchGate>(&wiring);
         GraphClass made{.name = m_helpers.names().classOf(block.name),
                         .ref = GraphRef::block(block.name),
@@ -238,8 +238,8 @@ private:
                 {"feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back(), {}, {}});
         }
         for (GraphMethod& method : made.methods) {
-            method.arguments = layerArguments(m_project.topology);
-            method.argumentOf = layerArgumentOf(m_project.topology);
+            method.arguments = layerArguments(m_project.stack().topology);
+            method.argumentOf = layerArgumentOf(m_project.stack().topology);
             method.conditions = m_layerConditions;
             for (const Node& node : method.graph.nodes) {
                 if (isFedByStack(node)) {
@@ -259,7 +259,7 @@ private:
         out.line("class Network(nn.Module):");
         out.indent();
         out.docstring({"A stem, " + std::to_string(m_present) + (m_present == 1 ? " layer" : " layers") + " of " +
-                       std::to_string(m_project.network.width) + " features wired by the topology, and a head."});
+                       std::to_string(m_project.stack().width) + " features wired by the topology, and a head."});
         writeNames("conditions", m_conditions);
         writeNames("labels", m_labels);
         out.define("__init__(self)");
@@ -308,7 +308,7 @@ private:
         const auto bound = [&](const std::string& call) {
             return m_layerConditions.empty() ? call : "partial(" + call + given(m_layerConditions) + ")";
         };
-        switch (sitesOf(m_project.topology.wiring)) {
+        switch (sitesOf(m_project.stack().topology.wiring)) {
         case MixSites::Both:
             out.line("halves = [half for layer in self.layers.values() for half in (layer.attend, "
                      "layer.feed_forward)]");
@@ -351,7 +351,7 @@ private:
         }
         std::string blocks;
         std::int64_t left = m_present;
-        for (const StackSegment& segment : m_project.network.stack) {
+        for (const StackSegment& segment : m_project.stack().segments) {
             const std::int64_t count = std::clamp<std::int64_t>(segment.repeat, 0, left);
             left -= count;
             if (count > 0) {

@@ -90,8 +90,8 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     object.push_back(member("steps", {run.steps}));
     object.push_back(member("parameters", {run.parameters}));
     object.push_back(member("layers", {code.layers}));
-    object.push_back(member("width", {project->network.width}));
-    object.push_back(member("topology", {project->topology.preset}));
+    object.push_back(member("width", {project->stack().width}));
+    object.push_back(member("topology", {project->stack().topology.preset}));
     const ExampleSchema examples = examplesOf(project->data);
     if (examples.input().isTokens()) {
         object.push_back(member("vocabulary", {examples.input().vocabulary}));
@@ -134,9 +134,10 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         "| check.py | compares the network with them: `python check.py` |\n\n";
     text += "## What is lost\n\n"
             "The optimiser's state, the learning rate's schedule and the data are not here";
-    text += trainsAll(project->schedule) ? "."
-                                         : ", and neither is the schedule that leaves out parts of the network in a "
-                                           "step: all that is here trains always.";
+    text += trainsAll(project->stack().schedule)
+                ? "."
+                : ", and neither is the schedule that leaves out parts of the network in a "
+                  "step: all that is here trains always.";
     if (code.layers < depth) {
         text += " The network grows: " + std::to_string(depth - code.layers) + " of its " + std::to_string(depth) +
                 " layers had not begun, and are not here.";

@@ -13,7 +13,7 @@ public:
     StreamWriter(const TopologySetting& setting, const MultiStream& streams)
         : m_setting(setting),
           m_streams(streams),
-          m_modules(modulesIn(setting.project.topology.wiring, setting.layers)),
+          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.layers)),
           m_sizes(streamSizes(streams, setting.width())),
           m_dynamic(streams.weights == StreamWeights::Dynamic),
           m_constrained(streams.constraint != StreamConstraint::None),

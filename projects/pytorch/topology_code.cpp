@@ -11,7 +11,8 @@ namespace residua::projects {
 
 TopologyCode codeOf(const TopologySetting& setting)
 {
-    return std::visit([&](const auto& wiring) { return codeOf(setting, wiring); }, setting.project.topology.wiring);
+    return std::visit([&](const auto& wiring) { return codeOf(setting, wiring); },
+                      setting.project.stack().topology.wiring);
 }
 
 std::vector<std::string> layerArguments(const Topology& topology)
@@ -56,7 +57,7 @@ void TopologyCode::nameEach(std::int64_t count, const std::string& ours, const s
 
 void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words)
 {
-    const Topology& topology = setting.project.topology;
+    const Topology& topology = setting.project.stack().topology;
     const std::vector<TopologyPreset> presets = topologyPresets(setting.project.network);
     const auto preset = std::ranges::find(presets, topology.preset, &TopologyPreset::name);
     std::string title = "A wiring of its own.";
@@ -91,7 +92,7 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
 void beginForward(const TopologySetting& setting, PythonText& text)
 {
     text.define("forward(self, x, layers)");
-    if (sitesOf(setting.project.topology.wiring) == MixSites::Ffn) {
+    if (sitesOf(setting.project.stack().topology.wiring) == MixSites::Ffn) {
         text.line("x = x + layers[0].attend(x)");
         text.line("layers = between_feed_forwards(layers)");
         setting.helpers.use(Helper::BetweenFeedForwards);

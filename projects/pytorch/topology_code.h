@@ -26,7 +26,7 @@ struct TopologySetting {
     HelperCode& helpers;
 
     [[nodiscard]] bool lacksLayers() const { return present < layers; }
-    [[nodiscard]] std::int64_t width() const { return project.network.width; }
+    [[nodiscard]] std::int64_t width() const { return project.stack().width; }
 };
 
 struct TopologyCode {

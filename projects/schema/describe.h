@@ -18,6 +18,7 @@ namespace residua::projects {
 /// _sweep.h. A new field needs one line there and is then known to all of this code.
 
 /// `static constexpr void visit(auto&& visitor)` calls `visitor(Field, &T::member)` for each field in the file's order.
+/// A function in place of the pointer returns a field of a nested struct, which has no object of its own in the file.
 template <class T>
 struct Fields;
 
@@ -58,12 +59,16 @@ template <class T, class... Given>
     }
 }
 
+/// The number of members of T whose fields are described with other structs.
+template <class T>
+inline constexpr std::size_t kDescribedElsewhere = 0;
+
 /// True if each member of T has a line. A field without a line would be lost in files.
 template <class T>
 [[nodiscard]] consteval bool describesAll()
 {
-    std::size_t described = 0;
-    Fields<T>::visit([&](const Field&, auto) { ++described; });
+    std::size_t described = kDescribedElsewhere<T>;
+    Fields<T>::visit([&](const Field&, auto member) { described += std::is_member_pointer_v<decltype(member)>; });
     return described == memberCount<T>();
 }
 

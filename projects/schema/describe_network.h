@@ -115,20 +115,25 @@ struct Choices<WeightRank> {
         {"full", "full"}, {"number", "a number"}, {"scale", "a share of the smaller side"}};
 };
 template <>
+inline constexpr std::size_t kDescribedElsewhere<Network> = 1;
+static_assert(memberCount<Stack>() == 4, "each field of a stack has a line below or in describe_project.h");
+template <>
 struct Fields<Network> {
     static bool smooths(const Network& network) { return traitsOf(network.objective).smooths; }
 
     static constexpr void visit(auto&& v)
     {
-        v({"width",
-           "width",
-           "Features of every stack entry; formulas call it d.",
-           {.unit = "features", .range = Range::within(1, 1'000'000)}},
-          &Network::width);
+        v(
+            {"width",
+             "width",
+             "Features of every stack entry; formulas call it d.",
+             {.unit = "features", .range = Range::within(1, 1'000'000)}},
+            [](auto&& network) -> auto& { return network.stack().width; });
         v({"stem", "stem", "The graph that makes the stack's input."}, &Network::stem);
         v({"blocks", "blocks", "The graphs that layers are made of.", {.item = "block"}}, &Network::blocks);
-        v({"stack", "stack", "The layers in their order, as segments of one block each.", {.item = "segment"}},
-          &Network::stack);
+        v(
+            {"stack", "stack", "The layers in their order, as segments of one block each.", {.item = "segment"}},
+            [](auto&& network) -> auto& { return network.stack().segments; });
         v({"head", "head", "The graph that makes the objective's argument."}, &Network::head);
         v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
         v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},

@@ -18,10 +18,14 @@ struct Fields<Project> {
         v({"description", "description", "One line for people.", {.decides = Decides::Nothing}}, &Project::description);
         v({"data", "data", "Where the examples come from and how they are split."}, &Project::data);
         v({"network", "network", "Stem, stack and head."}, &Project::network);
-        v({"topology", "topology", "How depth is wired."}, &Project::topology);
+        v(
+            {"topology", "topology", "How depth is wired."},
+            [](auto&& project) -> auto& { return project.stack().topology; });
         v({"initialisation", "initialisation", "How weights start."}, &Project::initialisation);
         v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
-        v({"schedule", "schedule", "Which layers train when."}, &Project::schedule);
+        v(
+            {"schedule", "schedule", "Which layers train when."},
+            [](auto&& project) -> auto& { return project.stack().schedule; });
         v({"seeds", "seeds", "Every random draw comes from one of them."}, &Project::seeds);
         v({"sweeps",
            "sweeps",

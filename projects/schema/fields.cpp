@@ -6,6 +6,7 @@
 #include "projects/schema/describe_project.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <type_traits>
 
@@ -94,7 +95,7 @@ public:
             const Meaning where = m_extent == Extent::Schema ? nullptr : field.more.where;
             here.isIdle = at.isIdle || (where != nullptr && !where(&owner, m_project));
             if (enters(here)) {
-                value(field, owner.*member, defaults.*member, here, at);
+                value(field, std::invoke(member, owner), std::invoke(member, defaults), here, at);
             }
         });
     }

@@ -5,6 +5,7 @@
 #include "projects/model/text_forms.h"
 #include "projects/schema/describe_project.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -152,7 +153,7 @@ private:
             const JsonValue* value = good ? findMember(from, field.key) : nullptr;
             const JsonPlace here{&at, field.key};
             if (value != nullptr) {
-                good = read(*value, to.*member, here);
+                good = read(*value, std::invoke(member, to), here);
             } else if (good && field.more.need == Need::Required) {
                 good = fail(here, "is missing");
             }

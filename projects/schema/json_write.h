@@ -5,6 +5,7 @@
 #include "projects/model/text_forms.h"
 #include "projects/schema/describe_project.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -73,7 +74,7 @@ void appendFields(JsonObject& object, const T& value)
 {
     static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
     Fields<T>::visit([&](const Field& field, auto member) {
-        object.push_back({std::string(field.key), toTree(value.*member)});
+        object.push_back({std::string(field.key), toTree(std::invoke(member, value))});
     });
 }
 

@@ -284,7 +284,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
             return wired;
         }
         Project changed = project;
-        changed.topology = *std::move(topology);
+        changed.stack().topology = *std::move(topology);
         return changed;
     }
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kSchedule) {
@@ -293,7 +293,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
             return schedule.error();
         }
         Project changed = project;
-        changed.schedule = *std::move(schedule);
+        changed.stack().schedule = *std::move(schedule);
         return changed;
     }
     if (const auto* name = std::get_if<std::string>(&fresh.data)) {
@@ -321,7 +321,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         read->network = withNextSentence(std::move(read->network), read->data.masking.nextSentence);
     }
     if (read && pointer == kFullModelSteps) {
-        read->schedule = withFullModelSteps(project.schedule, read->schedule.fullModelSteps);
+        read->stack().schedule = withFullModelSteps(project.stack().schedule, read->stack().schedule.fullModelSteps);
     }
     return read;
 }

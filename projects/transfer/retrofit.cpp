@@ -446,7 +446,7 @@ Block withPortsJoined(const Block& block)
 Result<Project> rewired(const Project& project, const Topology& topology)
 {
     Project result = project;
-    result.topology = topology;
+    result.stack().topology = topology;
     const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
     for (const Block* const used : usedBlocks(project.network)) {
         Result<Block> opened = withPortsApart(*used, mix != nullptr ? mix->ports : MixPorts::Input);

@@ -23,7 +23,8 @@ std::string nameOf(MixPorts ports)
 bool isAsSet(const Project& project, const TopologyPreset& preset)
 {
     const auto schedule = scheduleBeside(preset, project.network.depth(), project.training.steps);
-    return schedule && project.topology == Topology{kPlainPreset, preset.wiring} && project.schedule == *schedule;
+    return schedule && project.stack().topology == Topology{kPlainPreset, preset.wiring} &&
+           project.stack().schedule == *schedule;
 }
 
 /// Returns the preset's wiring for the edited blocks, which determine the sites where it acts.
@@ -46,7 +47,8 @@ std::vector<Edit> portEdits(const Project& project, MixPorts ports)
 {
     std::vector<Edit> edits;
     for (const Block& block : project.network.blocks) {
-        if (std::ranges::find(project.network.stack, block.name, &StackSegment::block) == project.network.stack.end()) {
+        if (std::ranges::find(project.stack().segments, block.name, &StackSegment::block) ==
+            project.stack().segments.end()) {
             continue;
         }
         const Result<Block> fitted =
@@ -89,8 +91,9 @@ Rewiring wireAs(const Project& project, const TopologyPreset& preset)
 std::optional<std::size_t> presetIndexOf(const Project& project, std::span<const TopologyPreset> presets)
 {
     const auto asSet = std::ranges::find_if(presets, [&](const auto& preset) { return isAsSet(project, preset); });
-    const auto found =
-        asSet == presets.end() ? std::ranges::find(presets, project.topology.preset, &TopologyPreset::name) : asSet;
+    const auto found = asSet == presets.end()
+                           ? std::ranges::find(presets, project.stack().topology.preset, &TopologyPreset::name)
+                           : asSet;
     return found == presets.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - presets.begin()));
 }
 

@@ -38,8 +38,8 @@ inline projects::Project quickLanguage()
 {
     projects::Project project = projects::findExample("plain-language")->project;
     project.data.source = projects::SyntheticLanguage{.vocabulary = 32, .levels = 2, .tokens = 4000};
-    project.network.width = 16;
-    project.network.stack.front().repeat = 2;
+    project.stack().width = 16;
+    project.stack().segments.front().repeat = 2;
     project.training.steps = 4;
     project.training.batch = 2;
     project.training.sequenceLength = 16;
@@ -98,7 +98,7 @@ protected:
     /// Whether layer `target` reads `source` in a topology that is a mix.
     [[nodiscard]] bool reads(const projects::Shortcut& shortcut) const
     {
-        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(project().stack().topology.wiring);
         const auto sources = sourcesOf(mix, shortcut.target, project().network.depth());
         return std::ranges::find(sources, shortcut.source) != sources.end();
     }

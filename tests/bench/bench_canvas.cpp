@@ -26,7 +26,7 @@ projects::Document sparseStack(std::int64_t layers, std::int64_t shortcuts)
 {
     projects::Document document;
     document.project.network.blocks.push_back({"mlp", "mlp", {}});
-    document.project.network.stack = {{"mlp", layers}};
+    document.project.stack().segments = {{"mlp", layers}};
     projects::DepthMix mix;
     mix.weight = projects::WeightKind::Scalar;
     mix.finalMix = false;
@@ -41,14 +41,14 @@ projects::Document sparseStack(std::int64_t layers, std::int64_t shortcuts)
         }
     }
     mix.sources = std::move(sources);
-    document.project.topology.wiring = std::move(mix);
+    document.project.stack().topology.wiring = std::move(mix);
     return document;
 }
 
 projects::Document fullStack(std::int64_t layers)
 {
     projects::Document document = sparseStack(layers, layers);
-    auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+    auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
     mix.sources = projects::AllSources{};
     return document;
 }
@@ -68,7 +68,7 @@ projects::Document blockOfSums(std::uint32_t nodes)
     }
     std::sort(graph.wires.begin(), graph.wires.end());
     document.project.network.blocks.push_back({"b", "", std::move(graph)});
-    document.project.network.stack = {{"b", 1}};
+    document.project.stack().segments = {{"b", 1}};
     return document;
 }
 

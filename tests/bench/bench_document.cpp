@@ -38,7 +38,7 @@ Document largeDocument(int nodes)
                 block.graph.wires.push_back({{NodeId{id - 1}, "out"}, {NodeId{id}, "in"}});
             }
         }
-        network.stack.push_back({block.name, 1});
+        network.stack().segments.push_back({block.name, 1});
         network.blocks.push_back(std::move(block));
     }
     return document;

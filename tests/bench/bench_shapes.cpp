@@ -92,10 +92,10 @@ Result<projects::Project> projectOf(const BenchShape& shape, const std::string& 
     project.training.sequenceLength = shape.length;
     if (!shape.isExample) {
         project.data.source = projects::SyntheticLanguage{.vocabulary = shape.vocabulary, .tokens = 1'000'000};
-        project.network.width = shape.width;
+        project.stack().width = shape.width;
         project.network.tieHead = shape.tied;
         project.network.blocks = {blockOf(shape)};
-        project.network.stack = {{shape.block, shape.layers}};
+        project.stack().segments = {{shape.block, shape.layers}};
         if (shape.block == "gpt") {
             project.network.stem = gptStem(shape.length);
             project.network.head = headWith("layer_norm");

@@ -63,12 +63,12 @@ projects::Project projectOf(const Options& options, projects::StageSchedule sche
 {
     projects::Project project = projects::findExample("staged-language")->project;
     project.data.source = projects::SyntheticLanguage{.vocabulary = 256, .levels = 4, .tokens = 100'000};
-    project.network.width = 256;
+    project.stack().width = 256;
     project.training.sequenceLength = options.length;
     project.training.batch = options.batch;
     project.training.steps = 1000;
     project.training.determinism = projects::Determinism::Fast;
-    project.schedule = std::move(schedule);
+    project.stack().schedule = std::move(schedule);
     return project;
 }
 
@@ -173,7 +173,7 @@ void halfAsWide(const Options& options)
 void border(const char* preset, const Options& options)
 {
     projects::Project project = projectOf(options, *projects::scheduleFrom(preset, 12, 4));
-    project.schedule.stages[1].start = 1;
+    project.stack().schedule.stages[1].start = 1;
     project.data.validationFraction = 0;
     project.training.validateEvery = 0;
     project.training.validationBatches = 1; // whose losses are taken on both sides

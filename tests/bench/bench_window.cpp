@@ -37,9 +37,9 @@ public:
     bool open(std::int64_t layers, std::int64_t stride)
     {
         projects::Project project = projects::findExample("linear-ancre")->project;
-        project.network.stack.resize(1);
-        project.network.stack.front().repeat = layers;
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        project.stack().segments.resize(1);
+        project.stack().segments.front().repeat = layers;
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         mix.sources = projects::AllSources{};
         if (stride > 1) {
             mix.sources = projects::Dilated{stride, 1};
@@ -65,7 +65,7 @@ public:
         pair(
             "the width", kEdit,
             [&] {
-                perform(projects::SetField{"/network/width", {std::to_string(history.project().network.width + 8)}});
+                perform(projects::SetField{"/network/width", {std::to_string(history.project().stack().width + 8)}});
             },
             undo);
         pair(
@@ -102,7 +102,7 @@ public:
         pair(
             "the width, a layer selected", kEdit,
             [&] {
-                perform(projects::SetField{"/network/width", {std::to_string(history.project().network.width + 8)}});
+                perform(projects::SetField{"/network/width", {std::to_string(history.project().stack().width + 8)}});
             },
             undo);
         std::size_t at = 0;
@@ -181,9 +181,9 @@ public:
     void run(std::int64_t layers)
     {
         projects::Project project = projects::findExample("linear-ancre")->project;
-        project.network.stack.resize(1);
-        project.network.stack.front().repeat = layers;
-        std::get<projects::DepthMix>(project.topology.wiring).sources = projects::AllSources{};
+        project.stack().segments.resize(1);
+        project.stack().segments.front().repeat = layers;
+        std::get<projects::DepthMix>(project.stack().topology.wiring).sources = projects::AllSources{};
         const std::filesystem::path path = newProject(project);
         openWindow({1440, 900});
         for (CanvasWidget* canvas : m_window->workspace().canvases()) {

@@ -59,8 +59,8 @@ inline projects::Document tinyProject()
     projects::Project& project = document.project;
     project.name = "Tiny";
     project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
-    project.network.width = 16;
-    project.network.stack = {{project.network.stack.front().block, 2}};
+    project.stack().width = 16;
+    project.stack().segments = {{project.stack().segments.front().block, 2}};
     for (projects::Node& node : project.network.blocks.front().graph.nodes) {
         if (node.kind == "attention") {
             node.params["heads"] = std::int64_t{2};

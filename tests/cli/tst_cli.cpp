@@ -206,7 +206,7 @@ private slots:
         QVERIFY(!json(validated).object()["valid"].toBool());
         QVERIFY2(validated.output.contains("missing.txt"), qPrintable(validated.output));
         QCOMPARE(run({"train", path("no-data")}).code, 3);
-        document->project.network.stack.clear();
+        document->project.stack().segments.clear();
         QVERIFY(projects::saveProject(path("empty").toStdString(), *document).ok());
         QCOMPARE(run({"validate", path("empty")}).code, 2);
         QCOMPARE(run({"train", path("empty")}).code, 2);

@@ -200,7 +200,7 @@ private slots:
 
         document.project = projects::findExample("small-vit")->project;
         document.project.data.source = projects::DrawnPictures{.size = 32, .samples = 20};
-        document.project.network.stack.front().repeat = 1;
+        document.project.stack().segments.front().repeat = 1;
         document.project.training.batch = 4;
         document.project.training.validateEvery = 2;
         QVERIFY(projects::saveProject(path("labelled/project").toStdString(), document).ok());
@@ -423,7 +423,7 @@ private:
     QString plainRun(const QString& name)
     {
         projects::Document document = tinyProject();
-        document.project.topology = *projects::topologyFrom("plain", document.project.network);
+        document.project.stack().topology = *projects::topologyFrom("plain", document.project.network);
         document.project.training.observeEvery = 2;
         const QString made = path(name + "/plain-run");
         return QDir(m_folder.path()).mkdir(name) &&

@@ -288,8 +288,8 @@ private:
     static projects::Project wide()
     {
         projects::Project project = tinyProject().project;
-        project.network.width = 2048;
-        project.network.stack = {{project.network.stack.front().block, 1}};
+        project.stack().width = 2048;
+        project.stack().segments = {{project.stack().segments.front().block, 1}};
         project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 20000};
         return project;
     }

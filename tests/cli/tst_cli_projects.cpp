@@ -37,9 +37,9 @@ private slots:
         QVERIFY2(made.code == 0, qPrintable(made.errors));
         const projects::Project project = opened("mine");
         QCOMPARE(project.name, std::string("mine"));
-        QCOMPARE(project.topology.preset, std::string("dca"));
+        QCOMPARE(project.stack().topology.preset, std::string("dca"));
         QCOMPARE(project.network.depth(), std::int64_t{3});
-        QCOMPARE(project.network.width, std::int64_t{32});
+        QCOMPARE(project.stack().width, std::int64_t{32});
         QVERIFY(std::holds_alternative<projects::TextData>(project.data.source));
         QVERIFY(!projects::hasErrors(projects::validate(project)));
         const Ran trained = run({"train", path("mine")});
@@ -55,7 +55,7 @@ private slots:
             run({"new", path("vit"), "--recipe", "dca-vit-s16", "--data", path("pictures"), "--layers", "4"});
         QVERIFY2(made.code == 0, qPrintable(made.errors));
         const projects::Project vit = opened("vit");
-        QCOMPARE(vit.topology.preset, std::string("dca"));
+        QCOMPARE(vit.stack().topology.preset, std::string("dca"));
         QCOMPARE(vit.network.depth(), std::int64_t{4});
         const auto* const pictures = std::get_if<projects::PictureData>(&vit.data.source);
         QVERIFY(pictures && QString::fromStdString(pictures->path).endsWith("pictures") && pictures->height == 224);
@@ -63,7 +63,7 @@ private slots:
         const Ran bert = run({"new", path("bert"), "--recipe", "raptr-bert-base", "--data", path("words.txt"),
                               "--tokeniser", "characters"});
         QVERIFY2(bert.code == 0, qPrintable(bert.errors));
-        QCOMPARE(opened("bert").schedule.stages.size(), std::size_t{4});
+        QCOMPARE(opened("bert").stack().schedule.stages.size(), std::size_t{4});
         QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
     }
 
@@ -265,7 +265,7 @@ private slots:
         const projects::Project project = opened("plain");
         QCOMPARE(project.training.batch, std::int64_t{8});
         QCOMPARE(project.training.steps, std::int64_t{5});
-        QCOMPARE(project.topology.preset, std::string("dca"));
+        QCOMPARE(project.stack().topology.preset, std::string("dca"));
         QVERIFY(!projects::hasErrors(projects::validate(project)));
         QCOMPARE(run({"validate", path("plain"), "--set", "topology=plain"}).code, 0);
     }

@@ -92,7 +92,7 @@ private slots:
     {
         projects::Project& project = m_tiny.project;
         const projects::Project before = project;
-        project.schedule.stages = {{0, 1, {}}, {5, 2, {}}}; // of 5 steps
+        project.stack().schedule.stages = {{0, 1, {}}, {5, 2, {}}}; // of 5 steps
         save("stages");
         project = before;
         for (const char* command : {"train", "bench"}) {

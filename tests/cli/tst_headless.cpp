@@ -356,7 +356,7 @@ private slots:
     {
         projects::Document staged = tinyProject();
         staged.project.training.steps = 8;
-        staged.project.schedule.stages = {{0, 1, {}}, {4, 2, {}}};
+        staged.project.stack().schedule.stages = {{0, 1, {}}, {4, 2, {}}};
         QVERIFY(projects::saveProject(path("staged").toStdString(), staged).ok());
         const QString directory = path("staged again");
         const QStringList words{"train", path("staged"), "--run", directory, "--resume-or-start", "--json"};
@@ -366,7 +366,7 @@ private slots:
         QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
         QCOMPARE(resumed.events().back()["step"].toInt(), 6);
 
-        staged.project.schedule.scaling = projects::DropScaling::Linear;
+        staged.project.stack().schedule.scaling = projects::DropScaling::Linear;
         QVERIFY(projects::saveProject(path("staged").toStdString(), staged).ok());
         const Ran refused = runProcess(words + QStringList{"--steps", "7"});
         QCOMPARE(refused.code, 3);

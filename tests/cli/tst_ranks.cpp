@@ -70,8 +70,8 @@ Project wired(const char* topology)
 Project staged(const char* schedule)
 {
     Project project = wired("plain");
-    project.network.stack.front().repeat = 4;
-    project.schedule = *projects::scheduleFrom(schedule, 4, kSteps);
+    project.stack().segments.front().repeat = 4;
+    project.stack().schedule = *projects::scheduleFrom(schedule, 4, kSteps);
     return project;
 }
 
@@ -97,7 +97,7 @@ Project pictures()
 {
     Project project = projects::findExample("small-vit")->project;
     std::get<projects::DrawnPictures>(project.data.source).samples = 64;
-    project.network.stack.front().repeat = 2;
+    project.stack().segments.front().repeat = 2;
     project.training.batch = 4;
     return project;
 }
@@ -106,7 +106,7 @@ Project hiddenTokens()
 {
     Project project = projects::findExample("small-bert")->project;
     std::get<projects::SyntheticLanguage>(project.data.source).tokens = 4000;
-    project.network.stack.front().repeat = 2;
+    project.stack().segments.front().repeat = 2;
     project.training.batch = 4;
     return project;
 }

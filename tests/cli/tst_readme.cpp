@@ -44,7 +44,7 @@ void makeSmall(const QString& directory)
     QVERIFY2(document.ok(), document ? "" : document.error().text().c_str());
     projects::Project& project = document->project;
     project.data.source = projects::SyntheticLanguage{.vocabulary = 24, .levels = 2, .tokens = 4000};
-    project.network.width = 16;
+    project.stack().width = 16;
     for (projects::Node& node : project.network.blocks.front().graph.nodes) {
         if (node.kind == "attention") {
             node.params["heads"] = std::int64_t{2};

@@ -12,10 +12,10 @@ inline residua::projects::Document stackOf(std::int64_t layers,
 {
     residua::projects::Document document;
     document.project.network.blocks.push_back({"mlp", "mlp", {}});
-    document.project.network.stack = {{"mlp", layers}};
+    document.project.stack().segments = {{"mlp", layers}};
     residua::projects::DepthMix mix;
     mix.weight = residua::projects::WeightKind::Scalar;
     mix.ports = ports;
-    document.project.topology.wiring = std::move(mix);
+    document.project.stack().topology.wiring = std::move(mix);
     return document;
 }

@@ -41,11 +41,11 @@ constexpr Rect kSeen{-2000, -2000, 2000, 2000};
 struct Bench {
     explicit Bench(const std::string& preset)
     {
-        document.project.network.width = 64;
+        document.project.stack().width = 64;
         const auto& presets = blockPresets();
         const auto found = std::ranges::find(presets, preset, &residua::projects::BlockPreset::name);
         document.project.network.blocks.push_back(Block{"b", preset, found->graph});
-        document.project.network.stack = {{"b", 4}};
+        document.project.stack().segments = {{"b", 4}};
         show();
     }
 

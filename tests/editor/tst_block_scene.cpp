@@ -39,11 +39,11 @@ const GraphRef kShownBlock = GraphRef::block("b");
 Document documentWith(const std::string& preset)
 {
     Document document;
-    document.project.network.width = 64;
+    document.project.stack().width = 64;
     const auto& presets = blockPresets();
     const auto found = std::ranges::find(presets, preset, &residua::projects::BlockPreset::name);
     document.project.network.blocks.push_back(Block{"b", preset, found->graph});
-    document.project.network.stack = {{"b", 4}};
+    document.project.stack().segments = {{"b", 4}};
     return document;
 }
 

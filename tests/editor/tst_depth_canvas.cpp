@@ -98,7 +98,7 @@ private slots:
     void keysGoFromPortToPort()
     {
         PortRow row;
-        row.follow(stackOf(3, projects::MixPorts::Qkv).project.topology, Theme::Light);
+        row.follow(stackOf(3, projects::MixPorts::Qkv).project.stack().topology, Theme::Light);
         const auto shown = [&row] {
             std::string names;
             for (const DepthPort& port : row.ports()) {
@@ -146,7 +146,7 @@ private slots:
             driver.moveTo(*m_canvas->locate(LayerTarget{7}));
         }
         driver.takeAll();
-        began == 1 ? m_document.layout.groups.clear() : m_document.project.network.stack.clear();
+        began == 1 ? m_document.layout.groups.clear() : m_document.project.stack().segments.clear();
         show();
         driver.frame();
         if (began == 2) {
@@ -162,7 +162,7 @@ private slots:
     void theSameDocumentAgainEndsNoGesture()
     {
         auto document = stackOf(6);
-        std::get<DepthMix>(document.project.topology.wiring).sources = projects::ExplicitSources{};
+        std::get<DepthMix>(document.project.stack().topology.wiring).sources = projects::ExplicitSources{};
         load(std::move(document));
         CanvasDriver driver(*m_canvas);
         driver.moveTo(*m_canvas->locate(LayerTarget{1, LayerPart::Handle}));
@@ -238,7 +238,7 @@ private slots:
         fold();
         QVERIFY(m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
         m_document.project.network.blocks.push_back({"other", "", {}});
-        m_document.project.network.stack = {{"mlp", 2}, {"other", 2}};
+        m_document.project.stack().segments = {{"mlp", 2}, {"other", 2}};
         show();
         QVERIFY(!m_canvas->locate(LayerTarget{4, LayerPart::Fold}).has_value());
     }
@@ -246,7 +246,7 @@ private slots:
     void aDragSaysWhatTheShortcutCosts()
     {
         projects::Project project = projects::findExample("linear-ancre")->project;
-        std::get<DepthMix>(project.topology.wiring).sources = projects::ExplicitSources{{{0, 1}, {1, 2}}};
+        std::get<DepthMix>(project.stack().topology.wiring).sources = projects::ExplicitSources{{{0, 1}, {1, 2}}};
         DepthScene scene;
         scene.rebuild(project);
         ShortcutDrag drag;
@@ -283,7 +283,7 @@ private slots:
     void aDragAddsAShortcutOnlyBetweenOpenLayers()
     {
         auto document = stackOf(6);
-        std::get<DepthMix>(document.project.topology.wiring).sources = projects::ExplicitSources{};
+        std::get<DepthMix>(document.project.stack().topology.wiring).sources = projects::ExplicitSources{};
         load(std::move(document));
         CanvasDriver driver(*m_canvas);
         driver.drag(*m_canvas->locate(LayerTarget{1, LayerPart::Handle}),
@@ -386,7 +386,7 @@ private slots:
         const auto last = [this] { return *m_canvas->locate(LayerTarget{9, LayerPart::Centre}); };
         const ScreenPoint before = first();
         const float length = (last().x - before.x) / DepthScene::kPitch;
-        auto& mix = std::get<DepthMix>(m_document.project.topology.wiring);
+        auto& mix = std::get<DepthMix>(m_document.project.stack().topology.wiring);
         mix.entry = projects::StackEntry::Full;
         mix.feeds = projects::MixFeeds::ResidualBesideBranch;
         mix.sites = projects::MixSites::Both;

@@ -30,7 +30,7 @@ private slots:
     void halvesWithoutRoomHaveTheirNumbersBelow()
     {
         auto document = stackOf(18);
-        auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+        auto& mix = std::get<DepthMix>(document.project.stack().topology.wiring);
         mix.entry = projects::StackEntry::Full;
         mix.feeds = projects::MixFeeds::ResidualBesideBranch;
         mix.sites = projects::MixSites::Both;
@@ -54,7 +54,7 @@ private slots:
         DepthScene scene;
         scene.rebuild(document.project, {}, {{2, 4}});
         PortRow row;
-        row.follow(document.project.topology, Theme::Light);
+        row.follow(document.project.stack().topology, Theme::Light);
         const auto place = static_cast<std::size_t>(scene.arc({0, 2}) - scene.arcs().data());
         const auto opacity = [&](const std::vector<float>& active) {
             const std::vector<float> weights(49, 1.0F);
@@ -76,7 +76,7 @@ private slots:
         DepthScene scene;
         scene.rebuild(document.project, {}, {});
         PortRow row;
-        row.follow(document.project.topology, Theme::Light);
+        row.follow(document.project.stack().topology, Theme::Light);
         const std::vector<float> weights(49, 1.0F);
         const std::vector<float> shades(49, 0.0F);
         LiveWeights live;

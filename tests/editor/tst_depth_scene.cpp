@@ -29,8 +29,8 @@ Project projectOf(std::int64_t layers, DepthMix mix)
 {
     Project project;
     project.network.blocks.push_back(Block{"mlp", "mlp", {}});
-    project.network.stack = {{"mlp", layers}};
-    project.topology.wiring = std::move(mix);
+    project.stack().segments = {{"mlp", layers}};
+    project.stack().topology.wiring = std::move(mix);
     return project;
 }
 
@@ -70,7 +70,7 @@ private slots:
         const auto sceneOf = [](const char* preset) {
             Project project = projectOf(4, {});
             const auto presets = residua::projects::topologyPresets(4);
-            project.topology = {
+            project.stack().topology = {
                 preset,
                 std::ranges::find(presets, std::string(preset), &residua::projects::TopologyPreset::name)->wiring};
             DepthScene scene;
@@ -138,7 +138,7 @@ private slots:
         const Project project = projectOf(4, mix);
         const DepthScene scene = depthOf(project);
         PortRow row;
-        row.follow(project.topology, residua::resources::Theme::Light);
+        row.follow(project.stack().topology, residua::resources::Theme::Light);
         QCOMPARE(row.ports().size(), std::size_t{3});
         const Viewport view;
         const LiveWeights weights;
@@ -333,7 +333,7 @@ private slots:
     void identicalNeighboursAreRuns()
     {
         Project project = projectOf(3, allLearned());
-        project.network.stack = {{"mlp", 2}, {"mlp", 3}, {"other", 1}, {"mlp", 2}};
+        project.stack().segments = {{"mlp", 2}, {"mlp", 3}, {"other", 1}, {"mlp", 2}};
         QCOMPARE(identicalRuns(project.network), (std::vector<LayerRun>{{1, 5}, {7, 8}}));
     }
 

@@ -27,8 +27,8 @@ projects::Document documentOf(std::int64_t layers, projects::Wiring wiring)
 {
     projects::Document document;
     document.project.network.blocks.push_back({"mlp", "mlp", {}});
-    document.project.network.stack = {{"mlp", layers}};
-    document.project.topology.wiring = std::move(wiring);
+    document.project.stack().segments = {{"mlp", layers}};
+    document.project.stack().topology.wiring = std::move(wiring);
     return document;
 }
 
@@ -42,7 +42,7 @@ DepthMix learned(projects::SourceSet sources = projects::AllSources{})
 
 DepthMix& mixOf(projects::Document& document)
 {
-    return std::get<DepthMix>(document.project.topology.wiring);
+    return std::get<DepthMix>(document.project.stack().topology.wiring);
 }
 
 MatrixScene matrixOf(const projects::Document& document)

@@ -46,14 +46,14 @@ std::vector<Project> seeds()
     for (const BlockPreset& preset : blockPresets()) {
         Project project = findExample("ancre-language")->project;
         project.network.blocks = {{preset.name, preset.name, preset.graph}};
-        project.network.stack = {{preset.name, 3}};
+        project.stack().segments = {{preset.name, 3}};
         seeds.push_back(std::move(project));
     }
     for (TopologyPreset& preset : topologyPresets(6)) {
         Project project = findExample("ancre-language")->project;
-        project.network.stack.front().repeat = 6;
-        project.topology = {preset.name, std::move(preset.wiring)};
-        project.schedule.stages = {{0, 3, {1, 6}}, {500, 6, {1, 6}}};
+        project.stack().segments.front().repeat = 6;
+        project.stack().topology = {preset.name, std::move(preset.wiring)};
+        project.stack().schedule.stages = {{0, 3, {1, 6}}, {500, 6, {1, 6}}};
         project.sweeps = {{"s", {axisFrom("/topology=plain,grn-v1,0:2"), axisFrom("/seeds/init=1,2")}}};
         seeds.push_back(std::move(project));
     }
@@ -131,8 +131,8 @@ QString judge(const Project& project, const Project& original)
         (void)expectedFlopShare(project, *cost);
         (void)trainingFlops(project, cost->total);
     }
-    (void)averageLength(project.schedule, project.network.depth(), project.training.steps);
-    (void)learningRateAt(project.training, project.schedule, 17);
+    (void)averageLength(project.stack().schedule, project.network.depth(), project.training.steps);
+    (void)learningRateAt(project.training, project.stack().schedule, 17);
     for (const GraphRef& ref : graphsOf(project)) {
         (void)resolveGraph(project, ref);
     }
@@ -145,7 +145,7 @@ QString judge(const Project& project, const Project& original)
     apart.ports = MixPorts::Qkv;
     (void)rewired(project, Topology{"dca", apart});
     if (!hasErrors(problems)) {
-        (void)departureFromPlain(project.topology.wiring, project.network.depth());
+        (void)departureFromPlain(project.stack().topology.wiring, project.network.depth());
     }
     const auto outline = engine::Dataset::outline(project);
     if (outline && !*outline) {

@@ -60,7 +60,7 @@ private slots:
             std::ofstream(m_root / "outside" / name) << "theirs";
         }
         projects::Project project = tests::quickLanguage(kSteps);
-        project.topology = topologyNamed("plain"); // so that it can be retrofitted
+        project.stack().topology = topologyNamed("plain"); // so that it can be retrofitted
         project.training.checkpointEvery = 2;
         project.training.validateEvery = 3;
         QCOMPARE(tests::lossesOf(project, m_root / "whole").size(), std::size_t{kSteps});

@@ -277,9 +277,9 @@ private slots:
             info.steps = 3;
             info.status = engine::RunStatus::Finished;
             projects::Project project = projects::findExample("plain-language")->project;
-            project.topology.preset = projects::kPlainPreset;
+            project.stack().topology.preset = projects::kPlainPreset;
             if (name == std::string("fast")) {
-                std::get<projects::DepthMix>(project.topology.wiring).weight = projects::WeightKind::Scalar;
+                std::get<projects::DepthMix>(project.stack().topology.wiring).weight = projects::WeightKind::Scalar;
             }
             auto writer = engine::RunWriter::create(folder / name, info, project, dir.path().toStdString());
             QVERIFY(writer.ok());

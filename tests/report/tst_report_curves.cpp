@@ -133,7 +133,7 @@ private Q_SLOTS:
     {
         projects::Project project = projects::findExample("staged-language")->project;
         project.training.steps = 40;
-        project.schedule = *projects::scheduleFrom("stacking 6-12", 12, 40);
+        project.stack().schedule = *projects::scheduleFrom("stacking 6-12", 12, 40);
         const QTemporaryDir dir;
         const auto run = engine::RunReader::open(writeRun(dir, "staged", project));
         QVERIFY(run.ok());

@@ -33,7 +33,7 @@ double next(FieldType type, double end, int sign)
 Project documentWith(const FieldEntry& entry)
 {
     Project project = findExample("ancre-language")->project;
-    project.schedule.stages = {{0, 1, {1}}};
+    project.stack().schedule.stages = {{0, 1, {1}}};
     project.sweeps = {{"sweep", {{"/seeds/init", "", {{"", {"1"}}}}}}};
     if (entry.pointer.starts_with("/training/groups/")) {
         project.training.groups.resize(1);

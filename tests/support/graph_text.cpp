@@ -35,7 +35,7 @@ Project projectWith(const std::string& block, const std::string& stem, const std
 {
     Project project;
     project.network.blocks = {{"test", "", graphFrom(block)}};
-    project.network.stack = {{"test", 1}};
+    project.stack().segments = {{"test", 1}};
     project.network.stem = graphFrom(stem);
     project.network.head = graphFrom(head);
     return project;
@@ -72,7 +72,7 @@ Project languageProject(const std::string& block)
     Project project = projectWith(block, "x input; e token_embedding; y output; x > e; e > y",
                                   "x input; l linear out=vocab; y output; x > l; l > y");
     project.data.source = SyntheticLanguage{64, 4, 1'000'000};
-    project.network.width = 128;
+    project.stack().width = 128;
     project.training.sequenceLength = 32;
     return project;
 }
@@ -81,7 +81,7 @@ Project vectorProject(const std::string& block)
 {
     Project project = projectWith(block, "x input; y output; x > y", "x input; y output; x > y");
     project.data.source = LowRankRegression{};
-    project.network.width = 100;
+    project.stack().width = 100;
     project.network.objective = Objective::MeanSquaredError;
     return project;
 }
@@ -91,7 +91,7 @@ projects::Project underTopology(const std::string& name, const std::string& bloc
     Project project = findExample("plain-language")->project;
     for (const TopologyPreset& preset : topologyPresets(8)) {
         if (preset.name == name) {
-            project.topology = {name, preset.wiring};
+            project.stack().topology = {name, preset.wiring};
         }
     }
     for (const BlockPreset& preset : blockPresets()) {

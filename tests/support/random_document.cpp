@@ -6,6 +6,7 @@
 #include "tests/support/draws.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -175,7 +176,7 @@ public:
     /// Makes the layers of known blocks, mostly.
     void fillStack(Network& network)
     {
-        for (StackSegment& segment : network.stack) {
+        for (StackSegment& segment : network.stack().segments) {
             if (!network.blocks.empty() && chance(80)) {
                 segment.block = oneOf(network.blocks).name;
             }
@@ -239,8 +240,8 @@ private:
     void fillFields(T& value)
     {
         Fields<T>::visit([&](const Field&, auto member) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(value.*member)>, std::vector<Wire>>) {
-                fill(value.*member);
+            if constexpr (!std::is_same_v<std::decay_t<decltype(std::invoke(member, value))>, std::vector<Wire>>) {
+                fill(std::invoke(member, value));
             }
         });
     }
@@ -329,7 +330,7 @@ private:
     /// One that the explicit set has, where there is such a set, or any.
     Shortcut shortcut()
     {
-        const auto* const mix = std::get_if<DepthMix>(&m_document.project.topology.wiring);
+        const auto* const mix = std::get_if<DepthMix>(&m_document.project.stack().topology.wiring);
         if (mix != nullptr && m_draw.chance(50)) {
             const auto* listed = std::get_if<ExplicitSources>(&mix->sources);
             if (listed != nullptr && !listed->shortcuts.empty()) {
@@ -357,9 +358,9 @@ private:
     std::vector<StackSegment> stack()
     {
         Network network = m_document.project.network;
-        m_draw.fill(network.stack);
+        m_draw.fill(network.stack().segments);
         m_draw.fillStack(network);
-        return network.stack;
+        return network.stack().segments;
     }
 
     std::string blockName()
@@ -373,7 +374,7 @@ private:
         Block value = m_draw.any<Block>();
         if (m_draw.chance(40)) {
             value.name = blockName();
-        } else if (const auto& segments = m_document.project.network.stack; !segments.empty() && m_draw.chance(30)) {
+        } else if (const auto& segments = m_document.project.stack().segments; !segments.empty() && m_draw.chance(30)) {
             value.name = m_draw.oneOf(segments).block; // one that the stack names, there or not
         }
         return value;

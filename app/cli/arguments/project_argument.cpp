@@ -20,7 +20,7 @@ namespace {
 /// Reports the blocks that a change of topology has changed.
 void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
 {
-    if (before.topology == after.topology) {
+    if (before.stack().topology == after.stack().topology) {
         return;
     }
     for (const projects::Block& block : after.network.blocks) {
@@ -109,7 +109,7 @@ Status trainFor(projects::Project& project, std::int64_t steps)
             return Error{problem.place, problem.message + "; --steps keeps the shares of a valid schedule alone"};
         }
     }
-    project.schedule = projects::stretched(std::move(project.schedule), project.training.steps, steps);
+    project.stack().schedule = projects::stretched(std::move(project.stack().schedule), project.training.steps, steps);
     project.training.steps = steps;
     return Done{};
 }

@@ -141,7 +141,7 @@ Result<projects::Topology> topologyNamed(const std::string& text, const projects
     std::error_code ignored;
     if (!topology && std::filesystem::exists(text, ignored)) {
         const Result<NamedProject> project = openProject(text);
-        return project ? Result<projects::Topology>(project->document.project.topology)
+        return project ? Result<projects::Topology>(project->document.project.stack().topology)
                        : Result<projects::Topology>(project.error());
     }
     return topology;

@@ -255,13 +255,13 @@ Exit runInfo(const Arguments& arguments, const Console& console)
     const bool valid = judgement.valid();
     json value = {{"name", project.name},
                   {"depth", project.network.depth()},
-                  {"width", project.network.width},
-                  {"topology", project.topology.preset},
+                  {"width", project.stack().width},
+                  {"topology", project.stack().topology.preset},
                   {"valid", valid}};
     console.line(printable(project.name, LineEnds::Escape) +
                  (project.description.empty() ? "" : ": " + project.description));
     console.line("network: " + groupedText(project.network.depth()) + " layers of width " +
-                 groupedText(project.network.width) + ", topology " + project.topology.preset);
+                 groupedText(project.stack().width) + ", topology " + project.stack().topology.preset);
     if (const auto& data = judgement.data) {
         const json readings = showData(*data, console);
         value["data"] = {{"vocabulary", data->examples.input().vocabulary},

@@ -39,9 +39,9 @@ Status checkProject(const projects::Project& project)
 void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::string>* notes)
 {
     const std::int64_t begun = project.training.steps;
-    project.schedule = projects::continued(std::move(project.schedule), begun, steps);
+    project.stack().schedule = projects::continued(std::move(project.stack().schedule), begun, steps);
     project.training.steps = steps;
-    if (notes && steps != begun && project.schedule.course == projects::DropCourse::Curve) {
+    if (notes && steps != begun && project.stack().schedule.course == projects::DropCourse::Curve) {
         notes->push_back("the share of kept layers goes on along the curve of " + std::to_string(begun) +
                          " steps that it began with; the run has " + std::to_string(steps) + " steps now");
     }

@@ -139,7 +139,7 @@ private:
         if (!after) {
             return after.error();
         }
-        if (after->topology.wiring == m_before.topology.wiring) {
+        if (after->stack().topology.wiring == m_before.stack().topology.wiring) {
             return Error{"topology", "is the run's own already"};
         }
         if (m_request.steps) {
@@ -149,7 +149,7 @@ private:
             return valid;
         }
         m_after = std::move(*after);
-        m_departure = projects::departureFromPlain(m_after.topology.wiring, m_after.network.depth());
+        m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.network.depth());
         return Done{};
     }
 
@@ -251,7 +251,7 @@ private:
         if (!(exact->largest <= kSameInDouble * (1 + exact->size))) {
             std::ostringstream text;
             text << "would change the outputs by up to " << exact->largest << " (they reach " << exact->size
-                 << "): the run's own, " << m_before.topology.preset << ", computes another function";
+                 << "): the run's own, " << m_before.stack().topology.preset << ", computes another function";
             return Error{"topology", text.str()};
         }
         m_ready.differenceInDouble = exact->largest;
@@ -266,7 +266,7 @@ private:
             return made.error();
         }
         RunBranch branch = branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
-                                    m_before.topology.preset + " to " + m_after.topology.preset);
+                                    m_before.stack().topology.preset + " to " + m_after.stack().topology.preset);
         branch.directory = m_request.newRun;
         branch.steps = m_steps;
         // Weights computed per token are known only after a forward pass.

@@ -76,7 +76,7 @@ public:
     Result<UnrolledDepth> operator()(const DepthMix& mix) const
     {
         if (mix.gate.kind != projects::GateKind::None && !isZero(projects::kTopologyGate)) {
-            return projects::departureByGates(m_project.topology);
+            return projects::departureByGates(m_project.stack().topology);
         }
         const projects::DepthPlan plan = projects::planOf(mix, m_layers);
         std::optional<MixNumbers> coefficients =
@@ -123,7 +123,7 @@ public:
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
     {
-        return *projects::departureFromSums(m_project.topology);
+        return *projects::departureFromSums(m_project.stack().topology);
     }
 
 private:
@@ -191,7 +191,7 @@ struct Maker {
             return biasesOf(mix, values);
         }
         if (mix.weight == WeightKind::PerFeature) {
-            values = values.view({-1, coefficients->features}).expand({-1, project.network.width});
+            values = values.view({-1, coefficients->features}).expand({-1, project.stack().width});
         }
         return TopologyWeights{{projects::kTopologyCoefficient, values}};
     }
@@ -227,7 +227,7 @@ struct Maker {
     Result<TopologyWeights> operator()(const projects::Concatenation&) const { return impossible(); }
 
 private:
-    [[nodiscard]] Error impossible() const { return projects::cannotGiveSums(project.topology); }
+    [[nodiscard]] Error impossible() const { return projects::cannotGiveSums(project.stack().topology); }
 
     [[nodiscard]] Result<TopologyWeights> factorsOf(LaurelBound bound, const projects::ResidualFactors& found) const
     {
@@ -280,16 +280,19 @@ Result<TopologyWeights> topologyIn(const TensorFiles& stored)
 
 Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles& learned, const Project& after)
 {
-    if (const auto refused = projects::departureFromSums(before.topology)) {
+    if (const auto refused = projects::departureFromSums(before.stack().topology)) {
         return *refused;
     }
-    const Granularity granularity = projects::granularityFor(before.topology.wiring, after.topology.wiring);
+    const Granularity granularity =
+        projects::granularityFor(before.stack().topology.wiring, after.stack().topology.wiring);
     const Result<TopologyWeights> weights = topologyIn(learned);
     if (!weights) {
         return weights.error();
     }
-    const Result<UnrolledDepth> wanted = std::visit(Unroller(before, *weights, granularity), before.topology.wiring);
-    return wanted ? std::visit(Maker{after, *wanted}, after.topology.wiring) : Result<TopologyWeights>(wanted.error());
+    const Result<UnrolledDepth> wanted =
+        std::visit(Unroller(before, *weights, granularity), before.stack().topology.wiring);
+    return wanted ? std::visit(Maker{after, *wanted}, after.stack().topology.wiring)
+                  : Result<TopologyWeights>(wanted.error());
 }
 
 } // namespace residua::engine

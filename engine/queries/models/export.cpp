@@ -257,7 +257,7 @@ private:
     /// its original architecture first.
     [[nodiscard]] Result<projects::FoundModel> findModel() const
     {
-        const projects::StageSchedule& schedule = (*m_sound)->schedule;
+        const projects::StageSchedule& schedule = (*m_sound)->stack().schedule;
         const bool parts = !projects::trainsAll(schedule) && m_checkpoint->state.step < m_run->info.steps;
         const bool byShare = schedule.scaling == projects::DropScaling::Evaluation ||
                              schedule.scaling == projects::DropScaling::EvaluationInverse;

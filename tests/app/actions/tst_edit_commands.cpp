@@ -36,7 +36,7 @@ private slots:
         const auto& presets = projects::blockPresets();
         project.network.blocks = {
             {"mlp", "mlp", std::ranges::find(presets, "mlp", &projects::BlockPreset::name)->graph}};
-        project.network.stack = {{"mlp", 4}};
+        project.stack().segments = {{"mlp", 4}};
         openWindowOn(project);
         QVERIFY(!m_window->workspace().canvas().drawable());
         QCoreApplication::processEvents();
@@ -55,8 +55,8 @@ private slots:
             QVERIFY(index > 0);
             emit preset->activated(index);
             QCoreApplication::processEvents();
-            QVERIFY(project().schedule != before.project.schedule);
-            QCOMPARE(m_window->workspace().schedule().ribbon().shown(), project().schedule);
+            QVERIFY(project().stack().schedule != before.project.stack().schedule);
+            QCOMPARE(m_window->workspace().schedule().ribbon().shown(), project().stack().schedule);
             m_window->session().undo();
             QCoreApplication::processEvents();
             QVERIFY(m_window->session().document() == before);
@@ -169,7 +169,7 @@ private slots:
         };
         goTo(ShortcutsPlace{{{0, 2}}});
         QTest::keyClick(&outline, Qt::Key_F);
-        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(project().stack().topology.wiring);
         QCOMPARE(mix.states.at({0, 2}), projects::ShortcutState::Frozen);
         QCoreApplication::processEvents();
         goTo(LayersPlace{{2}});

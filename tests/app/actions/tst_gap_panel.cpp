@@ -85,7 +85,7 @@ private slots:
     void itIsStopped()
     {
         set("/network/width", "192");
-        auto stack = project().network.stack;
+        auto stack = project().stack().segments;
         stack.front().repeat = 12;
         QVERIFY(m_window->session().perform(projects::SetStack{stack}).ok());
         for (QAction* method : methods().actions()) {

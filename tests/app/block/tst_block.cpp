@@ -38,7 +38,7 @@ projects::Project threeBlocks()
     const auto& presets = projects::blockPresets();
     const auto mlp = std::ranges::find(presets, "mlp", &projects::BlockPreset::name);
     project.network.blocks = {{"mlp", "mlp", mlp->graph}};
-    project.network.stack = {{"mlp", 3}};
+    project.stack().segments = {{"mlp", 3}};
     return project;
 }
 

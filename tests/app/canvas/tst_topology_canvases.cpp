@@ -31,9 +31,9 @@ private slots:
     void init()
     {
         projects::Project chosen = projects::findExample("linear-ancre")->project;
-        chosen.network.stack.front().repeat = 6;
-        chosen.network.stack.resize(1);
-        auto& mix = std::get<projects::DepthMix>(chosen.topology.wiring);
+        chosen.network.stack().segments.front().repeat = 6;
+        chosen.network.stack().segments.resize(1);
+        auto& mix = std::get<projects::DepthMix>(chosen.stack().topology.wiring);
         mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
         openWindowOn(chosen);
         m_depth = &m_window->workspace().canvas();
@@ -57,7 +57,7 @@ private slots:
         QAction* const freeze = m_window->actions().freeze;
         QVERIFY(menu->actions().contains(freeze));
         QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(freeze).center());
-        const auto& mix = std::get<projects::DepthMix>(project().topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(project().stack().topology.wiring);
         QTRY_VERIFY(mix.states.contains(shortcut));
     }
 
@@ -108,7 +108,7 @@ private slots:
     void enterTakesTheOfferThatWasBegun()
     {
         type(Qt::Key_Tab, {}, "densef"); // no wiring, but the beginning of one
-        QTRY_COMPARE(QString::fromStdString(project().topology.preset), QString("denseformer"));
+        QTRY_COMPARE(QString::fromStdString(project().stack().topology.preset), QString("denseformer"));
     }
 
     void aDoubleClickOnEmptyGroundAddsByTyping()
@@ -252,7 +252,7 @@ private slots:
             QVERIFY(enter.isAccepted());
             QDropEvent drop(QPointF(60, 60), Qt::CopyAction, data.get(), Qt::LeftButton, Qt::NoModifier);
             QCoreApplication::sendEvent(canvas, &drop);
-            QCOMPARE(QString::fromStdString(project().topology.preset), title.toLower());
+            QCOMPARE(QString::fromStdString(project().stack().topology.preset), title.toLower());
         }
     }
 

@@ -48,7 +48,7 @@ private slots:
         QVERIFY(search->hasFocus());
         QTest::keyClicks(search, QStringLiteral("crossattention"));
         QTest::keyClick(search, Qt::Key_Return);
-        QCOMPARE(project().topology.preset, std::string("dca"));
+        QCOMPARE(project().stack().topology.preset, std::string("dca"));
         QVERIFY(!m_popup->isVisible());
         QTRY_VERIFY(m_window->workspace().canvas().surface()->hasFocus());
     }

@@ -316,12 +316,12 @@ private slots:
         QCOMPARE(topic(SectionPlace{Section::Training}), std::string("adamw"));
         project.training.optimiser = projects::Sgd{};
         QCOMPARE(topic(SectionPlace{Section::Training}), std::string("sgd"));
-        std::get<projects::DepthMix>(project.topology.wiring).temperature = 3; // still ANCRe, customised
+        std::get<projects::DepthMix>(project.stack().topology.wiring).temperature = 3; // still ANCRe, customised
         QCOMPARE(topic(SectionPlace{Section::Topology}), std::string("ancre"));
-        project.topology.wiring = projects::MultiStream{}; // no longer
+        project.stack().topology.wiring = projects::MultiStream{}; // no longer
         QCOMPARE(topic(SectionPlace{Section::Topology}), std::string("hyper-connections"));
-        project.topology.preset = "of another program";
-        project.topology.wiring = projects::DepthMix{};
+        project.stack().topology.preset = "of another program";
+        project.stack().topology.wiring = projects::DepthMix{};
         QCOMPARE(topic(ShortcutsPlace{{{0, 1}}}), std::string("depth-mix"));
     }
 

@@ -65,7 +65,7 @@ std::vector<std::string> presetValues(const HelpTopic& topic, const QString& key
             continue;
         }
         projects::Project project;
-        project.topology.wiring = preset->wiring;
+        project.stack().topology.wiring = preset->wiring;
         std::vector<std::string> values;
         for (const FieldEntry& entry : projects::fieldsOf(project, "/topology/wiring")) {
             if (isCalled(entry, key)) {

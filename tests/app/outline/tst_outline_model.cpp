@@ -47,7 +47,7 @@ private slots:
 
     void everyShortcutHasARowUnderItsTarget()
     {
-        const auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(m_document.project.stack().topology.wiring);
         const std::int64_t depth = m_document.project.network.depth();
         for (std::int64_t target = 1; target <= depth + 1; ++target) {
             for (const std::int64_t source : sourcesOf(mix, target, depth)) {
@@ -63,15 +63,15 @@ private slots:
         projects::DepthMix mix;
         mix.weight = projects::WeightKind::Scalar;
         mix.sources = projects::FirstAndLast{1};
-        m_document.project.network.stack.front().repeat = 4;
-        m_document.project.topology.wiring = mix;
+        m_document.project.stack().segments.front().repeat = 4;
+        m_document.project.stack().topology.wiring = mix;
         refresh();
         const QModelIndex sum = m_model->indexOf(ShortcutsPlace{{{1, 4}}});
         QVERIFY(sum.isValid() && exists(m_document.project, ShortcutsPlace{{{1, 4}}}));
         QCOMPARE(sum.data().toString(), QString("1–2:4"));
         mix.entry = projects::StackEntry::Full;
         mix.sources = projects::Dilated{1, 4, projects::DilatedReaders::OnPeriod};
-        m_document.project.topology.wiring = mix;
+        m_document.project.stack().topology.wiring = mix;
         refresh();
         QVERIFY(textOf(*m_model).contains("   2:3=as it is"));
     }
@@ -80,11 +80,11 @@ private slots:
     void readsNamesWhatHasNoShortcut()
     {
         projects::Document document{projects::findExample("linear-ancre")->project, {}};
-        document.project.network.stack.front().repeat = 6;
+        document.project.stack().segments.front().repeat = 6;
         projects::DepthMix mix;
         mix.weight = projects::WeightKind::Scalar;
         mix.sources = projects::FirstAndLast{2};
-        document.project.topology.wiring = mix;
+        document.project.stack().topology.wiring = mix;
         const auto reads = [&] {
             const auto properties = propertiesOf(document.project, LayersPlace{{6}});
             return *std::ranges::find(properties, "reads", &Property::key);
@@ -98,7 +98,7 @@ private slots:
 
         mix.entry = projects::StackEntry::Full;
         mix.sources = projects::Dilated{1, 4, projects::DilatedReaders::OnPeriod};
-        document.project.topology.wiring = mix;
+        document.project.stack().topology.wiring = mix;
         QCOMPARE(reads().value.toString(), QString("(5)"));
         const auto weighed = reads().edit(document.project, "5");
         QVERIFY(weighed.ok() && projects::applyEdit(document, *weighed).ok());
@@ -107,7 +107,7 @@ private slots:
 
     void bothHalvesOfALayerHaveRowsWhereBothAreBridged()
     {
-        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(m_document.project.stack().topology.wiring);
         mix.sites = projects::MixSites::Both;
         mix.sitePairs = projects::SitePairs::Any;
         refresh();
@@ -133,9 +133,9 @@ private slots:
     void aRefreshEqualsAFreshModel()
     {
         const std::vector<projects::Edit> edits{
-            projects::SetStack{{{m_document.project.network.stack.front().block, 6}}},
+            projects::SetStack{{{m_document.project.stack().segments.front().block, 6}}},
             projects::RemoveShortcut{{0, 2}},
-            projects::SetStack{{{m_document.project.network.stack.front().block, 2}}},
+            projects::SetStack{{{m_document.project.stack().segments.front().block, 2}}},
             projects::SetTopology{{"grn-v1", projects::DepthMix{}}},
             projects::SetField{"/network/width", {"24"}},
         };
@@ -191,7 +191,7 @@ private slots:
     /// A pruned shortcut has no weight, whatever a run has learned for it; a frozen one says that it is.
     void theStateOfAShortcutIsNotCoveredByItsWeight()
     {
-        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(m_document.project.stack().topology.wiring);
         mix.states = {{{0, 2}, projects::ShortcutState::Pruned}, {{1, 2}, projects::ShortcutState::Frozen}};
         refresh();
         const std::int64_t depth = m_document.project.network.depth();
@@ -211,7 +211,7 @@ private slots:
 
     void portsAndLayersLeftOutAreToldApart()
     {
-        auto& mix = std::get<projects::DepthMix>(m_document.project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(m_document.project.stack().topology.wiring);
         mix.ports = projects::MixPorts::Qkv;
         refresh();
         const std::int64_t depth = m_document.project.network.depth();
@@ -253,7 +253,7 @@ private slots:
 
     void onlyRowsThatWereAskedForAreMade()
     {
-        m_document.project.network.stack.front().repeat = 96;
+        m_document.project.stack().segments.front().repeat = 96;
         auto untested = std::make_unique<OutlineModel>(); // a tester asks for all
         int made = 0;
         connect(untested.get(), &QAbstractItemModel::dataChanged, this, [&made] { ++made; });

@@ -167,15 +167,15 @@ private slots:
     {
         projects::Document document{linearProject(), {}};
         QVERIFY(!customisationOf(document.project));
-        const projects::Topology original = document.project.topology;
-        auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        const projects::Topology original = document.project.stack().topology;
+        auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
         mix.temperature *= 2;
         const auto custom = customisationOf(document.project);
         QVERIFY(custom);
         QCOMPARE(custom->changes.size(), std::size_t(1));
         QVERIFY(QString::fromStdString(custom->changes.front().placeText()).contains("temperature"));
         QVERIFY(projects::applyEdit(document, custom->goBack).ok());
-        QCOMPARE(document.project.topology, original);
+        QCOMPARE(document.project.stack().topology, original);
     }
 };
 

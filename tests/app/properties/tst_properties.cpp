@@ -85,16 +85,16 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
     }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;
-    project.schedule.axis = projects::DropAxis::LayersAndMlp;
-    project.schedule.course = projects::DropCourse::Curve;
-    project.schedule.sampling = projects::DropSampling::First;
-    if (auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring);
+    project.stack().schedule.axis = projects::DropAxis::LayersAndMlp;
+    project.stack().schedule.course = projects::DropCourse::Curve;
+    project.stack().schedule.sampling = projects::DropSampling::First;
+    if (auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
         mix != nullptr && pointer.find("hidden") != std::string::npos) {
         mix->weight = projects::WeightKind::PerToken;
-    } else if (auto* const streams = std::get_if<projects::MultiStream>(&project.topology.wiring)) {
+    } else if (auto* const streams = std::get_if<projects::MultiStream>(&project.stack().topology.wiring)) {
         streams->weights = projects::StreamWeights::Dynamic;
         streams->constraint = projects::StreamConstraint::DoublyStochastic;
-    } else if (auto* const gate = std::get_if<projects::BranchGate>(&project.topology.wiring)) {
+    } else if (auto* const gate = std::get_if<projects::BranchGate>(&project.stack().topology.wiring)) {
         gate->gate = pointer.ends_with("/bias")      ? projects::BranchGateKind::Highway
                      : pointer.ends_with("/epsilon") ? projects::BranchGateKind::PostNorm
                                                      : projects::BranchGateKind::LaurelRwLrPa;
@@ -111,9 +111,9 @@ private slots:
     void everyStageHasItsProperties()
     {
         projects::Project project = projects::findExample("ancre-language")->project;
-        project.schedule.stages = {{0, 2, {1}}, {100, 4, {1}}};
+        project.stack().schedule.stages = {{0, 2, {1}}, {100, 4, {1}}};
         const auto before = propertiesOf(project, SectionPlace{Section::Schedule}).size();
-        project.schedule.stages.pop_back();
+        project.stack().schedule.stages.pop_back();
         QVERIFY(propertiesOf(project, SectionPlace{Section::Schedule}).size() < before);
     }
 
@@ -221,7 +221,7 @@ private slots:
     void streamsHaveTheirLimitToo()
     {
         projects::Project project = projects::findExample("ancre-language")->project;
-        project.topology.wiring = projects::MultiStream{};
+        project.stack().topology.wiring = projects::MultiStream{};
         PropertyEditor editor(fieldProperties(project, "/topology/wiring/streams").front());
         editor.findChild<QLineEdit*>()->setText("65");
         QVERIFY(!editor.value().isValid());
@@ -328,7 +328,7 @@ private slots:
     void readsKeepsTheRule()
     {
         projects::Document document{projects::findExample("linear-ancre")->project, {}};
-        const auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
         const auto rule = mix.sources;
         const auto reads = [&] { return *find(propertiesOf(document.project, LayersPlace{{3}}), "reads"); };
         QVERIFY(projects::applyEdit(document, *reads().edit(document.project, "0 2")).ok());
@@ -342,7 +342,7 @@ private slots:
     void choosingShortcutsBeginsWithWhatIsRead()
     {
         projects::Document document{projects::findExample("ancre-language")->project, {}};
-        auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
         mix.sites = projects::MixSites::Both;
         mix.states[{0, 4}] = projects::ShortcutState::Pruned;
         const projects::DepthMix before = mix;
@@ -371,7 +371,7 @@ private slots:
         QCOMPARE(state().choices, choices);
         const auto edit = state().edit(document.project, static_cast<int>(choices.indexOf("Pruned")));
         QVERIFY(projects::applyEdit(document, *edit).ok());
-        const auto& mix = std::get<projects::DepthMix>(document.project.topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
         QVERIFY(mix.states.at(shortcut) == projects::ShortcutState::Pruned);
         QCOMPARE(state().valueText(), QString("Pruned"));
     }
@@ -389,8 +389,8 @@ private slots:
             QCOMPARE(projects::presetIndexOf(document.project, presets), std::optional(i));
             // As the blocks are then: what feeds q, k and v apart has no halves to act at.
             const auto fitting = projects::topologyChoices(document.project.network);
-            QVERIFY(document.project.topology.wiring == fitting[i].wiring);
-            QVERIFY(document.project.network != plain || document.project.topology.wiring == presets[i].wiring);
+            QVERIFY(document.project.stack().topology.wiring == fitting[i].wiring);
+            QVERIFY(document.project.network != plain || document.project.stack().topology.wiring == presets[i].wiring);
         }
     }
 
@@ -453,9 +453,9 @@ private slots:
         QFETCH(QString, hidden);
         projects::Project project = projects::findExample("plain-language")->project;
         const auto presets = projects::topologyChoices(project.network);
-        project.topology.preset = preset.toStdString();
-        project.topology.wiring =
-            std::ranges::find(presets, project.topology.preset, &projects::TopologyPreset::name)->wiring;
+        project.stack().topology.preset = preset.toStdString();
+        project.stack().topology.wiring =
+            std::ranges::find(presets, project.stack().topology.preset, &projects::TopologyPreset::name)->wiring;
         const auto properties = propertiesOf(project, SectionPlace{Section::Topology});
         for (const auto& [keys, expected] : {std::pair(shown, true), std::pair(hidden, false)}) {
             for (const QString& key : keys.split(' ')) {
@@ -485,12 +485,12 @@ private slots:
         projects::DepthMix mix;
         mix.lastMix = false;
         mix.tsallis.weight = 0.1;
-        project.topology.wiring = mix;
+        project.stack().topology.wiring = mix;
         check(project);
         QVERIFY(found.contains("/topology/wiring/last_mix") && found.contains("/topology/wiring/tsallis/weight"));
         mix.weight = projects::WeightKind::PerToken;
         mix.normalise = projects::NormaliseOver::Sources;
-        project.topology.wiring = mix;
+        project.stack().topology.wiring = mix;
         check(project);
         for (std::uint32_t round = 0; round < 300; ++round) {
             check(tests::RandomDocument(tests::randomSeed() + round).document().project);

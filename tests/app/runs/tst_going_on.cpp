@@ -51,7 +51,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());
-        QCOMPARE(reader->project()->topology.preset, std::string("dca"));
+        QCOMPARE(reader->project()->stack().topology.preset, std::string("dca"));
         QCOMPARE(reader->info()->step, std::int64_t{6});
         QCOMPARE(reader->info()->status, engine::RunStatus::Finished);
         QVERIFY(!m_window->findChild<GoOnDialog*>() || !m_window->findChild<GoOnDialog*>()->isVisible());

@@ -70,7 +70,7 @@ private slots:
         dialog->findChild<QPushButton*>(QStringLiteral("useSettings"))->click();
         QCOMPARE(project().training.learningRate.peak, m_trained.training.learningRate.peak);
         QCOMPARE(project().training.batch, std::int64_t{3});
-        QVERIFY(project().topology != m_trained.topology);
+        QVERIFY(project().stack().topology != m_trained.stack().topology);
     }
 
     void aForkTrainsWithAnotherLearningRate()
@@ -89,7 +89,7 @@ private slots:
         QCOMPARE(reader->project()->training.learningRate.peak, 0.125);
         QCOMPARE(reader->project()->training.batch, m_trained.training.batch);
         QVERIFY(reader->info()->step > m_trained.training.steps);
-        QVERIFY(reader->project()->topology == m_trained.topology);
+        QVERIFY(reader->project()->stack().topology == m_trained.stack().topology);
     }
 
 private:

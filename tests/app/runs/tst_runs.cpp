@@ -53,7 +53,7 @@ private slots:
         projects::Project project = quickLanguage();
         project.training.steps = 6;
         project.training.validateEvery = 1;
-        project.schedule.stages = {{0, 1, {}}, {4, 2, {}}};
+        project.stack().schedule.stages = {{0, 1, {}}, {4, 2, {}}};
         m_project = newProject(project);
         openWindow();
         m_window->openProject(m_project);

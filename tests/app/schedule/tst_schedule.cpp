@@ -39,7 +39,7 @@ private slots:
         m_panel = std::make_unique<SchedulePage>(*m_look);
         m_panel->resize(900, 420);
         connect(m_panel.get(), &SchedulePage::edited, this, [this](const projects::StageSchedule& schedule) {
-            m_project.schedule = schedule;
+            m_project.stack().schedule = schedule;
             ++m_edits;
             show();
         });
@@ -59,7 +59,7 @@ private slots:
         start->setFocus();
         start->setText("600");
         m_panel = std::make_unique<SchedulePage>(*m_look);
-        QCOMPARE(m_project.schedule.stages.back().start, std::int64_t(600));
+        QCOMPARE(m_project.stack().schedule.stages.back().start, std::int64_t(600));
     }
 
     /// It holds the project that all views share, and no copy of it.
@@ -72,15 +72,15 @@ private slots:
         QCOMPARE(shared.use_count(), 2L);
         QVERIFY(m_panel->ribbon().shown().stages.empty());
         m_panel->show();
-        QCOMPARE(m_panel->ribbon().shown(), m_project.schedule);
+        QCOMPARE(m_panel->ribbon().shown(), m_project.stack().schedule);
     }
 
     void stagesAreAddedToAProjectWithout()
     {
         QVERIFY(m_panel->findChild<QLabel*>("scheduleSummary")->text().contains("No stages"));
         QTest::mouseClick(m_panel->findChild<QPushButton*>("addStages"), Qt::LeftButton);
-        QVERIFY(!m_project.schedule.stages.empty());
-        QCOMPARE(m_project.schedule.stages.back().averageLength, static_cast<double>(m_depth));
+        QVERIFY(!m_project.stack().schedule.stages.empty());
+        QCOMPARE(m_project.stack().schedule.stages.back().averageLength, static_cast<double>(m_depth));
         QVERIFY(m_panel->findChild<QLabel*>("scheduleSummary")->text().contains("saved"));
     }
 
@@ -97,7 +97,7 @@ private slots:
         QVERIFY(std::abs(static_cast<double>(ribbon.shown().stages[1].start) - 700) < 5);
         QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, to);
         QCOMPARE(m_edits, 1);
-        QVERIFY(std::abs(static_cast<double>(m_project.schedule.stages[1].start) - 700) < 5);
+        QVERIFY(std::abs(static_cast<double>(m_project.stack().schedule.stages[1].start) - 700) < 5);
     }
 
     /// The cost of what was typed before comes while the border is being dragged.
@@ -113,7 +113,7 @@ private slots:
         QTest::mouseMove(&ribbon, to);
         QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, to);
         QCOMPARE(m_edits, 1);
-        QVERIFY(std::abs(static_cast<double>(m_project.schedule.stages[1].start) - 700) < 5);
+        QVERIFY(std::abs(static_cast<double>(m_project.stack().schedule.stages[1].start) - 700) < 5);
     }
 
     void anotherPlanEndsADrag()
@@ -122,11 +122,11 @@ private slots:
         ScheduleRibbon& ribbon = m_panel->ribbon();
         QTest::mousePress(&ribbon, Qt::LeftButton, {}, point(500, 1));
         QTest::mouseMove(&ribbon, point(600, 1));
-        m_project.schedule.stages[1].start = 400;
+        m_project.stack().schedule.stages[1].start = 400;
         show();
         QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, point(600, 1));
         QCOMPARE(m_edits, 0);
-        QCOMPARE(ribbon.shown(), m_project.schedule);
+        QCOMPARE(ribbon.shown(), m_project.stack().schedule);
     }
 
     void anUpperEdgeIsDraggedToAnotherLength()
@@ -135,7 +135,7 @@ private slots:
         const QPoint from = point(250, 2);
         const QPoint to = point(250, static_cast<double>(m_depth));
         drag(from, to);
-        QCOMPARE(m_project.schedule.stages[0].averageLength, static_cast<double>(m_depth));
+        QCOMPARE(m_project.stack().schedule.stages[0].averageLength, static_cast<double>(m_depth));
     }
 
     void escapeGivesADragUp()
@@ -147,7 +147,7 @@ private slots:
         QTest::keyClick(&ribbon, Qt::Key_Escape);
         QTest::mouseRelease(&ribbon, Qt::LeftButton, {}, point(700, 1));
         QCOMPARE(m_edits, 0);
-        QCOMPARE(ribbon.shown(), m_project.schedule);
+        QCOMPARE(ribbon.shown(), m_project.stack().schedule);
     }
 
     void theKeysDoWhatTheMouseDoes()
@@ -158,24 +158,24 @@ private slots:
         QTest::keyClick(&ribbon, Qt::Key_Right);
         QCOMPARE(ribbon.chosen(), std::optional<std::size_t>(1));
         QTest::keyClick(&ribbon, Qt::Key_Left, Qt::ControlModifier);
-        QCOMPARE(m_project.schedule.stages[1].start, std::int64_t(490));
+        QCOMPARE(m_project.stack().schedule.stages[1].start, std::int64_t(490));
         QTest::keyClick(&ribbon, Qt::Key_Left);
         QTest::keyClick(&ribbon, Qt::Key_Up);
-        QCOMPARE(m_project.schedule.stages[0].averageLength, 3.0);
+        QCOMPARE(m_project.stack().schedule.stages[0].averageLength, 3.0);
         QTest::keyClick(&ribbon, Qt::Key_Down);
-        QCOMPARE(m_project.schedule.stages[0].averageLength, 2.0);
+        QCOMPARE(m_project.stack().schedule.stages[0].averageLength, 2.0);
         QTest::keyClick(&ribbon, Qt::Key_Insert);
-        QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
+        QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(3));
         QTest::keyClick(&ribbon, Qt::Key_Delete);
-        QCOMPARE(m_project.schedule.stages.size(), std::size_t(2));
+        QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(2));
     }
 
     void aDoubleClickDivides()
     {
         twoStages();
         QTest::mouseDClick(&m_panel->ribbon(), Qt::LeftButton, {}, point(250, 1));
-        QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
-        QVERIFY(std::abs(static_cast<double>(m_project.schedule.stages[1].start) - 250) < 5);
+        QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(3));
+        QVERIFY(std::abs(static_cast<double>(m_project.stack().schedule.stages[1].start) - 250) < 5);
     }
 
     void numbersAreTyped()
@@ -183,10 +183,10 @@ private slots:
         twoStages();
         m_panel->ribbon().choose(1);
         type("stageStart", "600");
-        QCOMPARE(m_project.schedule.stages[1].start, std::int64_t(600));
+        QCOMPARE(m_project.stack().schedule.stages[1].start, std::int64_t(600));
         m_panel->ribbon().choose(0);
         type("stageAlways", "1, 2, 2");
-        QCOMPARE(m_project.schedule.stages[0].always, (std::vector<std::int64_t>{1, 2}));
+        QCOMPARE(m_project.stack().schedule.stages[0].always, (std::vector<std::int64_t>{1, 2}));
         type("stageStart", "many");
         QCOMPARE(m_panel->findChild<QLineEdit*>("stageStart")->text(), QString("0"));
     }
@@ -196,13 +196,13 @@ private slots:
         twoStages();
         m_panel->findChild<QComboBox*>("stageSplit")->setCurrentIndex(1); // proportional
         type("stageLengths", "2-3-" + QByteArray::number(qlonglong(m_depth)));
-        QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
-        QCOMPARE(m_project.schedule.stages[1].start, std::int64_t(167));
-        QCOMPARE(m_project.schedule.stages[2].start, std::int64_t(500));
+        QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(3));
+        QCOMPARE(m_project.stack().schedule.stages[1].start, std::int64_t(167));
+        QCOMPARE(m_project.stack().schedule.stages[2].start, std::int64_t(500));
         QSignalSpy refused(m_panel.get(), &SchedulePage::refused);
         type("stageLengths", "3-2");
         QCOMPARE(refused.count(), 1);
-        QCOMPARE(m_project.schedule.stages.size(), std::size_t(3));
+        QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(3));
     }
 
     /// What trains and how that is chosen, for every kind of schedule, with what it saves where that is known.
@@ -330,7 +330,7 @@ private slots:
         preset->setFocus();
         QTest::keyClick(preset, Qt::Key_Down); // from that of all layers to RaPTr
         QCOMPARE(m_edits, 1);
-        QCOMPARE(m_project.schedule,
+        QCOMPARE(m_project.stack().schedule,
                  projects::scheduleOf(*projects::findSchedulePreset("raptr"), m_depth, m_project.training.steps));
         QCOMPARE(preset->currentText(), QString("RaPTr"));
     }
@@ -356,7 +356,7 @@ private:
 
     void twoStages()
     {
-        m_project.schedule.stages = {{0, 2, {1, m_depth}}, {500, static_cast<double>(m_depth), {1, m_depth}}};
+        m_project.stack().schedule.stages = {{0, 2, {1, m_depth}}, {500, static_cast<double>(m_depth), {1, m_depth}}};
         show();
         QCoreApplication::processEvents(); // the rows that appear take their room
     }

@@ -64,8 +64,8 @@ private slots:
         QVERIFY(!projects::hasErrors(projects::validate(*project)));
         QCOMPARE(project->name, std::string("Mine"));
         QCOMPARE(project->network.depth(), std::int64_t{5});
-        QCOMPARE(project->network.width, std::int64_t{48});
-        QCOMPARE(project->topology.preset, std::string("dca"));
+        QCOMPARE(project->stack().width, std::int64_t{48});
+        QCOMPARE(project->stack().topology.preset, std::string("dca"));
         QVERIFY(project->training.learningRate.warmupSteps <= 20);
         wanted.topology = "no such";
         QVERIFY(projects::projectFrom(wanted).error().text().find("no such") != std::string::npos);

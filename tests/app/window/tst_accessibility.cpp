@@ -117,8 +117,8 @@ private slots:
             QCoreApplication::processEvents();
         }
         projects::Network network = project().network;
-        network.stack.front().repeat += 2;
-        QVERIFY(m_window->session().perform(projects::SetStack{network.stack}).ok());
+        network.stack().segments.front().repeat += 2;
+        QVERIFY(m_window->session().perform(projects::SetStack{network.stack().segments}).ok());
         while (m_window->session().history().canUndo()) {
             m_window->session().undo();
         }

@@ -18,7 +18,7 @@ private slots:
     void init()
     {
         projects::Project project = quickExample();
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}}; // no preset's
         m_project = newProject(project);
         QVERIFY(!m_project.empty());
@@ -52,7 +52,7 @@ private slots:
         QTest::keyClicks(search, "topology denseformer");
         QVERIFY2(noteOf(*rows).startsWith("parameters +"), qPrintable(noteOf(*rows)));
         QTest::keyClick(search, Qt::Key_Return);
-        QCOMPARE(QString::fromStdString(project().topology.preset), QString("denseformer"));
+        QCOMPARE(QString::fromStdString(project().stack().topology.preset), QString("denseformer"));
         QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
         QTest::keyClicks(search, "training batch");
         QVERIFY(noteOf(*rows).startsWith(QString::number(project().training.batch)));

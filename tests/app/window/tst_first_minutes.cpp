@@ -75,7 +75,7 @@ private slots:
     {
         QTest::mouseClick(m_window->findChildren<QFrame*>(QStringLiteral("card")).front(), Qt::LeftButton);
         CanvasWidget& canvas = m_window->workspace().canvas();
-        const auto mix = [this] { return std::get<projects::DepthMix>(project().topology.wiring); };
+        const auto mix = [this] { return std::get<projects::DepthMix>(project().stack().topology.wiring); };
         const auto box = [&](std::int64_t layer, editor::LayerPart part) {
             return pointOf(canvas.canvas().locate(editor::LayerTarget{layer, part}));
         };
@@ -105,7 +105,7 @@ private slots:
         QVERIFY(search);
         QTest::keyClicks(search, QStringLiteral("plain residual"));
         QTest::keyClick(search, Qt::Key_Return);
-        QTRY_COMPARE(project().topology.preset, std::string("plain"));
+        QTRY_COMPARE(project().stack().topology.preset, std::string("plain"));
         QTRY_VERIFY(m_window->workspace().canvas().surface()->hasFocus());
         QCOMPARE(m_window->workspace().frontCanvas(), &m_window->workspace().canvas()); // no block was opened
     }
@@ -194,7 +194,7 @@ private:
     [[nodiscard]] CanvasWidget& canvas() { return m_window->workspace().canvas(); }
     [[nodiscard]] const projects::DepthMix& mix() const
     {
-        return std::get<projects::DepthMix>(project().topology.wiring);
+        return std::get<projects::DepthMix>(project().stack().topology.wiring);
     }
     [[nodiscard]] QPoint box(std::int64_t layer, editor::LayerPart part = editor::LayerPart::Centre)
     {
@@ -320,7 +320,7 @@ private:
     void compare()
     {
         chooseTopology("ANCRe, ingoing");
-        QCOMPARE(project().topology.preset, std::string("ancre-ingoing"));
+        QCOMPARE(project().stack().topology.preset, std::string("ancre-ingoing"));
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
         awaitRuns(2);
         const auto& shown = m_window->workspace().shownRuns();
@@ -355,12 +355,12 @@ private:
     void wireQkv()
     {
         chooseTopology("DeepCrossAttention");
-        const std::string block = project().network.stack.front().block;
+        const std::string block = project().stack().segments.front().block;
         const auto& nodes = std::ranges::find(project().network.blocks, block, &projects::Block::name)->graph.nodes;
         const auto inputs = std::ranges::count(nodes, std::string("input"), &projects::Node::kind);
         QVERIFY2(inputs >= 3, "q, k and v come apart");
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
-        QTRY_COMPARE(project().topology.preset, std::string("ancre-ingoing"));
+        QTRY_COMPARE(project().stack().topology.preset, std::string("ancre-ingoing"));
     }
 
     /// As the system tells a window of a click, so that menus open.

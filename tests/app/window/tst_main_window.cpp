@@ -35,7 +35,7 @@ namespace {
 projects::Project chosenShortcuts()
 {
     projects::Project project = quickExample();
-    auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+    auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
     mix.sources = projects::ExplicitSources{{{0, 1}, {1, 2}, {2, 3}}};
     return project;
 }
@@ -177,7 +177,7 @@ private slots:
         const projects::Shortcut shortcut{0, 1};
         m_window->documents().choose(ShortcutsPlace{{shortcut}});
         const auto frozen = [&] {
-            return std::get<projects::DepthMix>(project().topology.wiring).states.contains(shortcut);
+            return std::get<projects::DepthMix>(project().stack().topology.wiring).states.contains(shortcut);
         };
         QTest::keyClick(m_window->workspace().canvas().surface(), Qt::Key_F);
         QTRY_VERIFY(frozen());
@@ -345,7 +345,8 @@ private slots:
         chooser->setFocus();
         QTest::keyClick(chooser, Qt::Key_Down);
         const auto isPreset = [&](const auto& preset) {
-            return preset.name == project().topology.preset && preset.wiring == project().topology.wiring;
+            return preset.name == project().stack().topology.preset &&
+                   preset.wiring == project().stack().topology.wiring;
         };
         QVERIFY(std::any_of(presets.begin(), presets.end(), isPreset));
         QVERIFY(m_window->session().modified());
@@ -359,7 +360,7 @@ private slots:
         QVERIFY(search->isVisible() && search->hasFocus());
         QTest::keyClicks(search, "GRN-v1");
         QTest::keyClick(search, Qt::Key_Return);
-        QCOMPARE(project().topology.preset, std::string("grn-v1"));
+        QCOMPARE(project().stack().topology.preset, std::string("grn-v1"));
         QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(project(), chosenShortcuts());
     }

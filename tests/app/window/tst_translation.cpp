@@ -78,8 +78,8 @@ private slots:
         QCOMPARE(scene.box(0)->subtitle, std::string("[stem]"));
         projects::Project gated = project();
         const auto presets = projects::topologyPresets(gated.network);
-        gated.topology = {"rezero",
-                          std::ranges::find(presets, std::string("rezero"), &projects::TopologyPreset::name)->wiring};
+        gated.stack().topology = {
+            "rezero", std::ranges::find(presets, std::string("rezero"), &projects::TopologyPreset::name)->wiring};
         editor::MatrixScene matrix;
         matrix.rebuild(gated);
         QVERIFY(matrix.note().starts_with("[“rezero” wires depth"));

@@ -45,9 +45,12 @@ std::int64_t portsOf(const std::string& name)
 class Reference {
 public:
     Reference(const Project& project, CompiledNetwork& network, const std::vector<double>& factors)
-        : m_name(project.topology.preset), m_network(network), m_depth(project.network.depth()), m_factors(factors)
+        : m_name(project.stack().topology.preset),
+          m_network(network),
+          m_depth(project.network.depth()),
+          m_factors(factors)
     {
-        if (const auto* const mix = std::get_if<projects::DepthMix>(&project.topology.wiring)) {
+        if (const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring)) {
             m_temperature = mix->temperature;
         }
     }
@@ -254,7 +257,7 @@ private:
 class HalvedReference {
 public:
     HalvedReference(const Project& project, CompiledNetwork& network)
-        : m_mix(std::get<projects::DepthMix>(project.topology.wiring)),
+        : m_mix(std::get<projects::DepthMix>(project.stack().topology.wiring)),
           m_network(network),
           m_depth(project.network.depth()),
           m_coefficient(parameter(network, "topology.coefficient"))
@@ -388,7 +391,7 @@ Project portedVectors(const std::string& topology, std::int64_t depth)
 Project halvedVectors(projects::MixSites sites, std::int64_t depth)
 {
     Project project = tinyVectors("linear", "ancre-ingoing", depth);
-    std::get<projects::DepthMix>(project.topology.wiring).sites = sites;
+    std::get<projects::DepthMix>(project.stack().topology.wiring).sites = sites;
     project.network.blocks[0].graph = GraphBuilder()
                                           .node("input", "input")
                                           .node("a", "linear")
@@ -414,7 +417,7 @@ Project halvedVectors(projects::MixSites sites, std::int64_t depth)
 at::Tensor referenceOutput(const Project& project, CompiledNetwork& network, const at::Tensor& input,
                            const std::vector<double>& factors)
 {
-    if (projects::splitsLayers(std::get<projects::DepthMix>(project.topology.wiring))) {
+    if (projects::splitsLayers(std::get<projects::DepthMix>(project.stack().topology.wiring))) {
         return HalvedReference(project, network).run(input);
     }
     return Reference(project, network, factors).run(input);

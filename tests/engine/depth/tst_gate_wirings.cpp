@@ -41,7 +41,7 @@ constexpr std::int64_t kGateDepth = 4;
 
 BranchGate& gateOf(Project& project)
 {
-    return std::get<BranchGate>(project.topology.wiring);
+    return std::get<BranchGate>(project.stack().topology.wiring);
 }
 
 /// A network's layers and topology, by name.
@@ -437,7 +437,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, schedule);
         Project project = tinyVectors("mlp", "plain", kGateDepth);
-        project.schedule = *projects::scheduleFrom(schedule.toStdString(), kGateDepth, project.training.steps);
+        project.stack().schedule = *projects::scheduleFrom(schedule.toStdString(), kGateDepth, project.training.steps);
         const auto network = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
         engine::Pass pass = kTraining;

@@ -35,7 +35,7 @@ constexpr std::int64_t kPresetDepth = 6;
 
 DepthMix& mixOf(Project& project)
 {
-    return std::get<DepthMix>(project.topology.wiring);
+    return std::get<DepthMix>(project.stack().topology.wiring);
 }
 
 std::int64_t topologyParameters(engine::CompiledNetwork& network)
@@ -121,7 +121,7 @@ private Q_SLOTS:
     {
         const Project mudd = tinyLanguage("transformer-qkvr", "mudd", kPresetDepth);
         Project plain = mudd;
-        plain.topology = topologyNamed("plain", plain.network);
+        plain.stack().topology = topologyNamed("plain", plain.network);
         const engine::DeviceBatch batch = randomBatch(plain, 2, 4, 5);
         const at::NoGradGuard noGrad;
         QVERIFY(distance(compiled(mudd)->forward(batch.input, kTraining),
@@ -193,17 +193,17 @@ private Q_SLOTS:
     {
         QFETCH(QString, name);
         Project whole = halvedVectors(MixSites::Both, 3);
-        whole.topology = topologyNamed(name.toStdString(), whole.network);
-        if (auto* const mix = std::get_if<DepthMix>(&whole.topology.wiring)) {
+        whole.stack().topology = topologyNamed(name.toStdString(), whole.network);
+        if (auto* const mix = std::get_if<DepthMix>(&whole.stack().topology.wiring)) {
             mix->sites = MixSites::Both;
         }
         Project halves = whole;
         const auto parts = projects::splitAtFfn(whole.network.blocks[0]);
         halves.network.blocks = {{"attention", "", parts->attention}, {"ffn", "", parts->feedForward}};
-        halves.network.stack.clear();
+        halves.network.stack().segments.clear();
         for (int layer = 0; layer < 3; ++layer) {
-            halves.network.stack.push_back({"attention", 1});
-            halves.network.stack.push_back({"ffn", 1});
+            halves.network.stack().segments.push_back({"attention", 1});
+            halves.network.stack().segments.push_back({"ffn", 1});
         }
         std::visit(
             [](auto& wiring) {
@@ -211,7 +211,7 @@ private Q_SLOTS:
                     wiring.sites = MixSites::Mhsa;
                 }
             },
-            halves.topology.wiring);
+            halves.stack().topology.wiring);
         const auto network = compiled(whole);
         const auto expected = compiled(halves);
         QCOMPARE(parameterCount(*network), projects::costOf(whole)->total.parameters);

@@ -52,9 +52,9 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         QFETCH(bool, exact);
         Project mixed = tinyLanguage("transformer", topology.toStdString(), 6);
-        mixed = *projects::rewired(mixed, mixed.topology);
+        mixed = *projects::rewired(mixed, mixed.stack().topology);
         Project plain = mixed;
-        plain.topology = topologyNamed("plain", plain.network);
+        plain.stack().topology = topologyNamed("plain", plain.network);
         const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
         const auto compare = [&](double tolerance) {
             const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
@@ -68,8 +68,8 @@ private Q_SLOTS:
             compare(tolerance);
         }
         mixed.training.residualPrecision = plain.training.residualPrecision = projects::ResidualPrecision::Bf16;
-        if (std::get_if<projects::DepthMix>(&mixed.topology.wiring) == nullptr ||
-            std::get<projects::DepthMix>(mixed.topology.wiring).entry == projects::StackEntry::Full) {
+        if (std::get_if<projects::DepthMix>(&mixed.stack().topology.wiring) == nullptr ||
+            std::get<projects::DepthMix>(mixed.stack().topology.wiring).entry == projects::StackEntry::Full) {
             compare(0.05); // a stack of branches is summed anew by each reader, and rounded once
         }
     }
@@ -87,7 +87,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, topology);
         Project project = tinyLanguage("transformer", topology.toStdString(), 3);
-        project = *projects::rewired(project, project.topology);
+        project = *projects::rewired(project, project.stack().topology);
         project.network.head = GraphBuilder() // what leaves the stack, as it is
                                    .node("input", "input")
                                    .node("output", "output")
@@ -116,7 +116,8 @@ private Q_SLOTS:
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 1);
         network->loss(batch, kTraining).backward();
         QVERIFY(parameter(*network, "topology.gate").grad().abs().max().item<double>() > 0);
-        std::get<projects::DepthMix>(project.topology.wiring).gate.reluGradAtZero = projects::ReluGradAtZero::Zero;
+        std::get<projects::DepthMix>(project.stack().topology.wiring).gate.reluGradAtZero =
+            projects::ReluGradAtZero::Zero;
         network = compiled(project);
         network->loss(batch, kTraining).backward();
         QCOMPARE(parameter(*network, "topology.gate").grad().abs().max().item<double>(), 0.0);
@@ -201,7 +202,7 @@ private Q_SLOTS:
     void explicitShortcutsPrunedAndFrozen()
     {
         Project project = tinyVectors("linear", "ancre-ingoing", 3);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         mix.states[{0, 2}] = projects::ShortcutState::Pruned;
         mix.states[{1, 3}] = projects::ShortcutState::Frozen;
         const auto network = compiled(project);
@@ -240,7 +241,7 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         QFETCH(QString, learned);
         Project project = tinyVectors("linear", topology.toStdString(), 3);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         const bool isSum = topology == "plain";
         for (const projects::Shortcut& shortcut : {projects::Shortcut{0, 3}, {1, 2}, {2, 4}}) {
             if (isSum || shortcut.target < 4) {
@@ -249,7 +250,7 @@ private Q_SLOTS:
         }
         QCOMPARE(isRunningSum(mix), isSum);
         Project all = tinyVectors("linear", learned.toStdString(), 3);
-        std::get<projects::DepthMix>(all.topology.wiring).init = mix.init;
+        std::get<projects::DepthMix>(all.stack().topology.wiring).init = mix.init;
         const auto network = compiled(project);
         const auto reference = compiled(all);
         shake(*network, 0.3, 3);
@@ -295,7 +296,7 @@ private Q_SLOTS:
     {
         QFETCH(bool, inside);
         Project project = tinyVectors("linear", "grn-v3", 2);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         mix.gate.kind = inside ? projects::GateKind::Inside : projects::GateKind::Outside;
         mix.states[{0, 2}] = mix.states[{0, 3}] = mix.states[{2, 3}] = projects::ShortcutState::Frozen;
         const auto network = compiled(project);
@@ -332,7 +333,7 @@ private Q_SLOTS:
     void tsallisEqualsItsFormula()
     {
         Project project = tinyVectors("linear", "ancre-ingoing", 3);
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         const auto plainNetwork = compiled(project);
         const engine::DeviceBatch batch = randomBatch(project, 4, 1, 5);
         const double plain = plainNetwork->loss(batch, kTraining).item<double>();
@@ -367,7 +368,7 @@ private:
     /// A network of square linear layers under a DepthMix, term by term.
     static at::Tensor reference(const Project& project, engine::CompiledNetwork& network, const at::Tensor& input)
     {
-        const auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         const std::int64_t depth = project.network.depth();
         const at::Tensor weights = appliedTerms(mix, network, depth);
         std::int64_t next = 0;

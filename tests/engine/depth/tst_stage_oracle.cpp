@@ -254,7 +254,7 @@ private Q_SLOTS:
         Project project = tinyLanguage("transformer", topology.toStdString(), 4);
         project.training.precision = projects::Precision::Fp32;
         const DroppedStep step = droppedStep(project, DropScaling::SquareRoot, 2);
-        project.schedule.axis = projects::DropAxis::All;
+        project.stack().schedule.axis = projects::DropAxis::All;
         const engine::DeviceBatch batch = randomBatch(project, 2, 4, 5);
         std::vector<std::vector<at::Tensor>> found;
         for (const auto activations : {projects::Activations::Keep, projects::Activations::Recompute}) {

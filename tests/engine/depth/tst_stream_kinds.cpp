@@ -43,7 +43,7 @@ constexpr std::int64_t kKindsDepth = 3;
 
 MultiStream& streamsOf(Project& project)
 {
-    return std::get<MultiStream>(project.topology.wiring);
+    return std::get<MultiStream>(project.stack().topology.wiring);
 }
 
 /// A network of linear layers under a wiring of streams. H: [tokens, n, d].

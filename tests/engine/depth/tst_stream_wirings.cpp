@@ -245,7 +245,7 @@ Numbers runToken(engine::CompiledNetwork& network, const MultiStream& wiring, co
 
 MultiStream& wiringOf(Project& project)
 {
-    return std::get<MultiStream>(project.topology.wiring);
+    return std::get<MultiStream>(project.stack().topology.wiring);
 }
 
 MultiStream constrained(std::int64_t streams, projects::StreamStartLaw law)

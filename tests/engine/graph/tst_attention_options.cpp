@@ -405,8 +405,8 @@ private Q_SLOTS:
         const at::Tensor got = network->forward(tokens, kTraining);
         QVERIFY(distance(got, expected) < 1e-11);
         QVERIFY(gradientDistance(*network, got, expected) < 1e-10);
-        project.topology = topologyNamed("ancre-ingoing", 2);
-        std::get<projects::DepthMix>(project.topology.wiring).sites = projects::MixSites::Both;
+        project.stack().topology = topologyNamed("ancre-ingoing", 2);
+        std::get<projects::DepthMix>(project.stack().topology.wiring).sites = projects::MixSites::Both;
         QCOMPARE(compileError(project), std::string());
     }
 

@@ -119,7 +119,7 @@ private Q_SLOTS:
         const engine::GraphSetting setting{.ref = projects::GraphRef::block(block.toStdString()),
                                            .prefix = "layers.1.",
                                            .sizes = *sizes,
-                                           .entering = {{projects::kBatch, projects::kTime, project.network.width}},
+                                           .entering = {{projects::kBatch, projects::kTime, project.stack().width}},
                                            .fedByPass = {},
                                            .residualWriters = {},
                                            .plan = plan,
@@ -191,7 +191,7 @@ private Q_SLOTS:
         QFETCH(int, law);
         QFETCH(double, deviation);
         Project project = tinyLanguage("mlp", "plain", 2);
-        project.network.width = 64;
+        project.stack().width = 64;
         project.initialisation = {
             .law = static_cast<projects::InitLaw>(law), .scale = 0.5, .scaleResidualByDepth = true};
         const auto network = compiled(project);
@@ -214,7 +214,7 @@ private Q_SLOTS:
     void onlyBlocksWriteToTheResidual()
     {
         Project project = tinyLanguage("gpt", "ancre-ingoing", 2);
-        project.network.width = 64;
+        project.stack().width = 64;
         project.network.stem = GraphBuilder()
                                    .node("input", "input")
                                    .node("embed", "token_embedding")
@@ -239,7 +239,7 @@ private Q_SLOTS:
         startsAt("layers.1.attention.out.weight", 0.25); // √(2L) = 2
         startsAt("layers.1.down.weight", 0.25);
         for (const projects::MixSites sites : {projects::MixSites::Ffn, projects::MixSites::Both}) {
-            std::get<projects::DepthMix>(project.topology.wiring).sites = sites;
+            std::get<projects::DepthMix>(project.stack().topology.wiring).sites = sites;
             for (const auto& [name, value] : valuesOf(*compiled(project))) {
                 QVERIFY2(name == "topology.coefficient" || at::equal(value, starts.at(name)), name.c_str());
             }

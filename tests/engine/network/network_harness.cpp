@@ -161,7 +161,7 @@ void stackOf(Project& project, const std::string& block, std::int64_t depth)
         throw std::runtime_error("no block preset is named " + block);
     }
     project.network.blocks = {{block, block, found->graph}};
-    project.network.stack = {{block, depth}};
+    project.stack().segments = {{block, depth}};
 }
 
 } // namespace
@@ -170,7 +170,7 @@ Project tinyLanguage(const std::string& block, const std::string& topology, std:
 {
     Project project;
     project.data.source = projects::SyntheticLanguage{.vocabulary = 11, .levels = 2, .tokens = 1000};
-    project.network.width = 8;
+    project.stack().width = 8;
     project.network.stem = GraphBuilder()
                                .node("input", "input")
                                .node("embed", "token_embedding")
@@ -193,7 +193,7 @@ Project tinyLanguage(const std::string& block, const std::string& topology, std:
             node.params["heads"] = std::int64_t{2};
         }
     }
-    project.topology = topologyNamed(topology, project.network);
+    project.stack().topology = topologyNamed(topology, project.network);
     project.initialisation.scale = 0.3;
     project.training.sequenceLength = 5;
     project.training.precision = projects::Precision::Fp64;
@@ -237,12 +237,12 @@ Project tinyVectors(const std::string& block, const std::string& topology, std::
 {
     Project project;
     project.data.source = projects::LinearRegression{.dim = 6, .samples = 6};
-    project.network.width = 6;
+    project.stack().width = 6;
     project.network.stem =
         GraphBuilder().node("input", "input").node("output", "output").wire("input", "output").build();
     project.network.head = project.network.stem;
     stackOf(project, block, depth);
-    project.topology = topologyNamed(topology, project.network);
+    project.stack().topology = topologyNamed(topology, project.network);
     project.network.objective = projects::Objective::HalfSquaredError;
     project.initialisation.scale = 0.3;
     project.training.precision = projects::Precision::Fp64;

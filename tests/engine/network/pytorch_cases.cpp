@@ -54,7 +54,7 @@ void PyTorchCases::addConditions()
         }
     }
     Project bridged = tinyClassifier("ancre-ingoing", kPyTorchDepth);
-    std::get<DepthMix>(bridged.topology.wiring).sites = projects::MixSites::Ffn;
+    std::get<DepthMix>(bridged.stack().topology.wiring).sites = projects::MixSites::Ffn;
     add("conditions-ffn", std::move(bridged));
     add("conditions-value-residual", tinyClassifier("value-residual", kPyTorchDepth, true));
     Project smoothed = tinyClassifier("plain", kPyTorchDepth, true);
@@ -80,7 +80,7 @@ void PyTorchCases::addMixOptions()
     const auto changed = [&](const std::string& name, const std::string& block, const std::string& topology,
                              const Change& change) {
         Project project = tinyLanguage(block, topology, kPyTorchDepth);
-        change(std::get<DepthMix>(project.topology.wiring));
+        change(std::get<DepthMix>(project.stack().topology.wiring));
         add("mix-" + name, std::move(project));
     };
     using namespace projects;
@@ -173,7 +173,7 @@ void PyTorchCases::addOtherWirings()
     const auto streams = [&](const std::string& name, const std::string& topology,
                              const std::function<void(MultiStream&)>& change) {
         Project project = tinyLanguage("transformer", topology, kPyTorchDepth);
-        change(std::get<MultiStream>(project.topology.wiring));
+        change(std::get<MultiStream>(project.stack().topology.wiring));
         add("streams-" + name, std::move(project));
     };
     streams("rms", "hyper-dynamic", [](MultiStream& s) { s.norm = NormKind::Rms; });
@@ -202,15 +202,15 @@ void PyTorchCases::addOtherWirings()
     });
     for (const LaurelBound bound : {LaurelBound::None, LaurelBound::Softmax}) {
         Project project = tinyLanguage("transformer", "laurel-rw-lr-pa", kPyTorchDepth);
-        std::get<BranchGate>(project.topology.wiring).bound = bound;
+        std::get<BranchGate>(project.stack().topology.wiring).bound = bound;
         add("laurel-bound-" + std::to_string(static_cast<int>(bound)), std::move(project));
     }
     Project rezero = tinyLanguage("transformer", "rezero", kPyTorchDepth);
-    std::get<BranchGate>(rezero.topology.wiring).sites = MixSites::Ffn;
+    std::get<BranchGate>(rezero.stack().topology.wiring).sites = MixSites::Ffn;
     add("rezero-ffn", std::move(rezero));
     Project normed = tinyLanguage("transformer-post-norm", "post-norm", kPyTorchDepth);
-    std::get<BranchGate>(normed.topology.wiring).norm = NormKind::Rms;
-    std::get<BranchGate>(normed.topology.wiring).sites = MixSites::Ffn;
+    std::get<BranchGate>(normed.stack().topology.wiring).norm = NormKind::Rms;
+    std::get<BranchGate>(normed.stack().topology.wiring).sites = MixSites::Ffn;
     add("post-norm-ffn", std::move(normed));
 }
 
@@ -416,15 +416,15 @@ void PyTorchCases::addNetworks()
     Project thin = tinyLanguage("transformer", "ancre-ingoing", 3);
     thin.network.rank = RankScale{0.5};
     thin.training.factorDecay = FactorDecay::Product;
-    std::get<DepthMix>(thin.topology.wiring).tsallis = {2, 0.1};
+    std::get<DepthMix>(thin.stack().topology.wiring).tsallis = {2, 0.1};
     add("low-rank", std::move(thin));
 
     Project mixed = tinyVectors("mlp", "highway", 4);
     const auto& presets = blockPresets();
     const auto linear = std::ranges::find(presets, std::string("linear"), &BlockPreset::name);
     mixed.network.blocks.push_back({"lambda", "", linear->graph});
-    mixed.network.stack = {{"mlp", 2}, {"lambda", 1}, {"mlp", 1}};
-    std::get<BranchGate>(mixed.topology.wiring).sites = MixSites::Mhsa;
+    mixed.network.stack().segments = {{"mlp", 2}, {"lambda", 1}, {"mlp", 1}};
+    std::get<BranchGate>(mixed.stack().topology.wiring).sites = MixSites::Mhsa;
     add("two-blocks", std::move(mixed));
 }
 
@@ -437,17 +437,17 @@ void PyTorchCases::addStages()
         const bool apart = std::string(topology) == "k-dca";
         Project project = tinyLanguage(apart ? "transformer-qkv" : "transformer", topology, kPyTorchDepth);
         project.training.steps = 12;
-        project.schedule = *scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
+        project.stack().schedule = *scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
         add(std::string("grown-") + topology, project, 6);
     }
     Project opening = tinyLanguage("transformer", "plain", kPyTorchDepth);
     opening.training.steps = 12;
-    opening.schedule = *scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
-    opening.schedule.growthWarmup = 4;
+    opening.stack().schedule = *scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
+    opening.stack().schedule.growthWarmup = 4;
     add("opening", opening, 6);
     Project evaluated = tinyVectors("mlp", "plain", kPyTorchDepth);
     evaluated.training.steps = 12;
-    evaluated.schedule = *scheduleFrom("stochastic-depth", kPyTorchDepth, 12);
+    evaluated.stack().schedule = *scheduleFrom("stochastic-depth", kPyTorchDepth, 12);
     add("stochastic-depth", evaluated, 12);
 }
 

@@ -177,7 +177,7 @@ private Q_SLOTS:
         QFETCH(QString, topology);
         const Project project = onItsBlock(topology.toStdString());
         Project plain = project;
-        plain.topology = topologyNamed("plain", kDepth);
+        plain.stack().topology = topologyNamed("plain", kDepth);
         const engine::DeviceBatch batch = randomBatch(plain, 2, 4, 5);
         const at::NoGradGuard noGrad;
         const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);

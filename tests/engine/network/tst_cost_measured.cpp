@@ -195,11 +195,11 @@ Project languageUnder(const std::string& topology)
         }
     }
     if (drawn) {
-        std::get<projects::DepthMix>(project.topology.wiring).states[{1, kCostDepth}] =
+        std::get<projects::DepthMix>(project.stack().topology.wiring).states[{1, kCostDepth}] =
             projects::ShortcutState::Learned;
     }
-    project = *projects::rewired(project, project.topology);
-    project.network.width = 64;
+    project = *projects::rewired(project, project.stack().topology);
+    project.stack().width = 64;
     project.training.batch = kCostBatch;
     project.training.sequenceLength = kCostTime;
     return project;
@@ -281,8 +281,8 @@ private Q_SLOTS:
         const std::optional<engine::GpuPathsOnHost> paths = pathsOf(onGpu);
         Project project = languageUnder("plain");
         std::get<projects::SyntheticLanguage>(project.data.source).vocabulary = 4000;
-        project.network.stack.front().repeat = 1;
-        project.network.width = 8;
+        project.stack().segments.front().repeat = 1;
+        project.stack().width = 8;
         project.training.precision = static_cast<projects::Precision>(precision);
         project.training.batch = 16;
         const projects::Cost cost = projects::costOf(project, kindOf(onGpu))->total;
@@ -310,7 +310,7 @@ private Q_SLOTS:
         QFETCH(QString, change);
         const engine::GpuPathsOnHost paths;
         Project project = change == "GELU" ? tinyLanguage("gpt", "plain", kCostDepth) : languageUnder("plain");
-        project.network.width = 64;
+        project.stack().width = 64;
         project.training.precision = projects::Precision::Bf16;
         project.training.batch = kCostBatch;
         project.training.sequenceLength = kCostTime;
@@ -365,10 +365,10 @@ private Q_SLOTS:
             project.data.source = projects::LinearRegression{.dim = 64, .samples = 6};
             project.network.objective = projects::Objective::MeanSquaredError;
             project.network.head = graphFrom("x input; l linear out=out; y output; x > l; l > y");
-            project.network.width = 32;
+            project.stack().width = 32;
             project.training.batch = kCostBatch;
         }
-        project.network.stack.front().repeat = 1;
+        project.stack().segments.front().repeat = 1;
         project.network.stem = graphFrom(stem.toStdString());
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
@@ -450,10 +450,10 @@ private Q_SLOTS:
         QFETCH(int, axis);
         Project project = languageUnder("plain");
         project.training.steps = 10;
-        project.schedule.axis = static_cast<projects::DropAxis>(axis);
-        project.schedule.sampling = projects::DropSampling::FixedSize;
-        project.schedule.mlpParts = 2;
-        project.schedule.stages = {{0, kCostDepth / 2.0, {}}};
+        project.stack().schedule.axis = static_cast<projects::DropAxis>(axis);
+        project.stack().schedule.sampling = projects::DropSampling::FixedSize;
+        project.stack().schedule.mlpParts = 2;
+        project.stack().schedule.stages = {{0, kCostDepth / 2.0, {}}};
         const auto cost = projects::costOf(project);
         QVERIFY2(cost.ok(), cost.ok() ? "" : cost.error().text().c_str());
         const projects::SpanCost span = projects::costsOfSpans(project, *cost).front();
@@ -474,7 +474,7 @@ private Q_SLOTS:
         loss.backward();
         constexpr double kTokens = kCostBatch * kCostTime;
         within("training FLOP", span.flopShare * cost->total.trainFlops * kTokens / g_seen.products, 1, 1.12);
-        if (project.schedule.axis == projects::DropAxis::Layers) {
+        if (project.stack().schedule.axis == projects::DropAxis::Layers) {
             within("memory", span.activationBytes / kept, 0.93, 1.07);
             QCOMPARE(span.peakActivationBytes, span.activationBytes);
         }

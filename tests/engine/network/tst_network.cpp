@@ -335,7 +335,7 @@ private Q_SLOTS:
     void linearNetworkUnderAncreEqualsComposition()
     {
         const Project project = tinyVectors("linear", "ancre-ingoing", 3);
-        const double temperature = std::get<projects::DepthMix>(project.topology.wiring).temperature;
+        const double temperature = std::get<projects::DepthMix>(project.stack().topology.wiring).temperature;
         const auto network = compiled(project);
         shake(*network, 0.3, 4);
         const engine::DeviceBatch batch = randomBatch(project, 6, 1, 2);
@@ -454,7 +454,7 @@ private Q_SLOTS:
     void mistakesNameTheirPlace()
     {
         Project project = tinyLanguage("transformer", "plain", 2);
-        project.network.width = 9;
+        project.stack().width = 9;
         QVERIFY(QString::fromStdString(compileError(project)).contains("block transformer · node attention"));
         project = tinyLanguage("transformer", "plain", 2);
         project.network.blocks[0].graph.wires.pop_back();

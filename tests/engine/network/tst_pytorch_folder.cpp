@@ -114,7 +114,7 @@ void moveOff(CompiledNetwork& network)
 void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNetwork& network,
                     const engine::DeviceBatch& batch)
 {
-    const bool trains = projects::trainsAll(each.project.schedule);
+    const bool trains = projects::trainsAll(each.project.stack().schedule);
     const engine::Pass evaluation = engine::passAfter(each.step);
     for (const NamedParameter& parameter : network.parameters()) {
         parameter.tensor.mutable_grad().reset();
@@ -264,8 +264,8 @@ private Q_SLOTS:
         // Heads that come in stages: at step 6 half of them are there.
         Project project = tinyLanguage("transformer", "plain", kPyTorchDepth);
         project.training.steps = 12;
-        project.schedule = *projects::scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
-        project.schedule.axis = projects::DropAxis::Heads;
+        project.stack().schedule = *projects::scheduleFrom("stacking 2-3-4", kPyTorchDepth, 12);
+        project.stack().schedule.axis = projects::DropAxis::Heads;
         const std::string fault = written({"grown heads", project, 6}, folder);
         QVERIFY2(fault.find("attention heads") != std::string::npos, fault.c_str());
         QVERIFY(fs::is_empty(folder));

@@ -413,8 +413,8 @@ private:
         GapRequest request;
         request.tag = QueryTag{1};
         request.project = quickLanguage(1);
-        request.project.network.width = 1024;
-        request.project.network.stack.front().repeat = 64;
+        request.project.stack().width = 1024;
+        request.project.stack().segments.front().repeat = 64;
         request.rank = projects::RankScale{0.5};
         request.methods = {projects::LowRankMethod::Lfai};
         return request;

@@ -65,7 +65,7 @@ private slots:
     {
         projects::Project project = tests::quickVectors(4);
         project.training.precision = projects::Precision::Fp64;
-        project.network.width = 16;
+        project.stack().width = 16;
         project.initialisation.law = projects::InitLaw::Normal;
         project.initialisation.scale = 0.3;
         project.network.blocks.front().graph =

@@ -304,8 +304,8 @@ private Q_SLOTS:
     void isGivenUp()
     {
         projects::Project project = thinLanguage();
-        project.network.width = 192;
-        project.network.stack.front().repeat = 12;
+        project.stack().width = 192;
+        project.stack().segments.front().repeat = 12;
         GapRequest request = requestOf(project);
         request.methods = {Method::LfaiWs};
         tests::SessionProbe probe;

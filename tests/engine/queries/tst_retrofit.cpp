@@ -48,8 +48,8 @@ projects::Topology topologyNamed(const std::string& name, std::int64_t depth = k
 projects::Project plainProject(Precision precision)
 {
     projects::Project project = tests::quickLanguage(kDone);
-    project.network.stack.front().repeat = kDepth;
-    project.topology = topologyNamed("plain");
+    project.stack().segments.front().repeat = kDepth;
+    project.stack().topology = topologyNamed("plain");
     project.training.precision = precision;
     return project;
 }
@@ -98,7 +98,7 @@ private slots:
         QCOMPARE(tests::lossesOf(plainProject(Precision::Fp64), directory("plain64")).size(), std::size_t{kDone});
         QCOMPARE(tests::lossesOf(plainProject(Precision::Fp32), directory("plain32")).size(), std::size_t{kDone});
         projects::Project grn = plainProject(Precision::Fp64);
-        grn.topology = topologyNamed("grn-v2");
+        grn.stack().topology = topologyNamed("grn-v2");
         QCOMPARE(tests::lossesOf(grn, directory("grn64")).size(), std::size_t{kDone});
     }
 
@@ -174,7 +174,7 @@ private slots:
         QCOMPARE(info->parent, directory("plain32").string());
         QCOMPARE(info->parentStep, kDone);
         QVERIFY(info->status == RunStatus::Stopped);
-        QCOMPARE(reader->project()->topology.preset, std::string("dca"));
+        QCOMPARE(reader->project()->stack().topology.preset, std::string("dca"));
         QCOMPARE(reader->matrix("mix/q", kDone)->at(2, 1), 1.0F); // as it starts
         tests::SessionProbe probe;
         ResumeRun command;
@@ -210,14 +210,14 @@ private slots:
     void aCurveKeepsItsCourse()
     {
         projects::Project project = plainProject(Precision::Fp32);
-        project.schedule = *projects::scheduleFrom("pld", kDepth, kDone);
+        project.stack().schedule = *projects::scheduleFrom("pld", kDepth, kDone);
         QCOMPARE(tests::lossesOf(project, directory("curve")).size(), std::size_t{kDone});
         RetrofitRequest request = requestOf("curve", topologyNamed("dca"), "longer curve");
         request.steps = 2 * kDone;
         QVERIFY(ask(request).ok());
         const auto after = RunReader::open(directory("longer curve"))->project();
         QCOMPARE(after->training.steps, 2 * kDone);
-        QCOMPARE(after->schedule.curveRate, 2 * project.schedule.curveRate);
+        QCOMPARE(after->stack().schedule.curveRate, 2 * project.stack().schedule.curveRate);
     }
 
     /// A softmax, over sources and over targets: what is read from the checkpoint is what the network applied.
@@ -225,7 +225,7 @@ private slots:
     {
         for (const char* const name : {"ancre-ingoing", "ancre-outgoing"}) {
             projects::Project project = plainProject(Precision::Fp32);
-            project.topology = topologyNamed(name);
+            project.stack().topology = topologyNamed(name);
             QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kDone});
             const auto tensors = checkpointCoefficients(directory(name), std::nullopt);
             QVERIFY(tensors.ok());
@@ -261,7 +261,7 @@ private slots:
             }
         }
         project.network.blocks.push_back(other);
-        project.network.stack = {{project.network.stack.front().block, 1}, {other.name, 2}};
+        project.stack().segments = {{project.stack().segments.front().block, 1}, {other.name, 2}};
         QCOMPARE(tests::lossesOf(project, directory("two blocks")).size(), std::size_t{kDone});
         projects::Topology topology = topologyNamed("dca", kShallow);
         std::get<projects::DepthMix>(topology.wiring).separateNorms = true;
@@ -330,8 +330,8 @@ private slots:
         QFETCH(QString, from);
         const std::string name = from.toStdString();
         projects::Project project = plainProject(Precision::Fp64);
-        project.network.stack.front().repeat = kShallow;
-        project.network.width = 8;
+        project.stack().segments.front().repeat = kShallow;
+        project.stack().width = 8;
         project.training.steps = 3;
         project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
         const auto wired = projects::rewired(project, topologyNamed(name, kShallow));

@@ -32,7 +32,7 @@ constexpr int kSteps = 6;
 Project base()
 {
     Project project = tests::quickLanguage(kSteps);
-    project.network.stack.front().repeat = 4;
+    project.stack().segments.front().repeat = 4;
     project.training.precision = projects::Precision::Fp64;
     project.training.accumulate = 2;
     return project;
@@ -81,7 +81,7 @@ private Q_SLOTS:
         QTest::newRow("plain") << plain;
         QTest::newRow("dca") << *projects::rewired(plain, tests::topologyNamed("dca", plain.network));
         Project raptr = plain;
-        raptr.schedule = *projects::scheduleFrom("raptr 2-3-4", 4, kSteps);
+        raptr.stack().schedule = *projects::scheduleFrom("raptr 2-3-4", 4, kSteps);
         QTest::newRow("raptr") << raptr;
         Project divided = plain;
         divided.training.rankStates = projects::RankStates::Divided;

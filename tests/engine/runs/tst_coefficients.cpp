@@ -33,7 +33,7 @@ private slots:
         const auto presets = projects::topologyPresets(project.network.depth());
         const auto grn = std::ranges::find(presets, "grn-v2", &projects::TopologyPreset::name);
         QVERIFY(grn != presets.end());
-        project.topology = {grn->name, grn->wiring};
+        project.stack().topology = {grn->name, grn->wiring};
         m_run = std::filesystem::path(m_folder.path().toStdString()) / "run";
         QCOMPARE(tests::lossesOf(project, m_run).size(), std::size_t(6));
     }
@@ -89,7 +89,7 @@ private slots:
         mix.finalMix = false;
         const auto errorOf = [&](projects::ExplicitSources sources, const std::vector<std::int64_t>& shape) {
             mix.sources = std::move(sources);
-            project.topology = {"", mix};
+            project.stack().topology = {"", mix};
             const std::vector<std::byte> bytes(shape[0] == 0 ? 0 : sizeof(float) * static_cast<std::size_t>(shape[1]));
             const std::map<std::string, StoredTensor> model{{"topology.coefficient", {StoredType::F32, shape, bytes}}};
             const bool made =
@@ -100,7 +100,7 @@ private slots:
         };
         const std::string none = errorOf({}, {0, std::int64_t{1} << 40});
         QVERIFY2(none.find("does not fit the topology") != std::string::npos, none.c_str());
-        project.network.stack = {{project.network.stack.front().block, projects::kMaxLayers}};
+        project.stack().segments = {{project.stack().segments.front().block, projects::kMaxLayers}};
         const std::string far = errorOf({{{projects::kMaxLayers - 1, projects::kMaxLayers}}}, {1, 4096});
         QVERIFY2(far.find("expected at most 1.07") != std::string::npos, far.c_str());
     }

@@ -165,7 +165,7 @@ private slots:
     void weightsOfAnotherShapeAreRefused()
     {
         const projects::Project learned = projects::findExample("linear-ancre")->project;
-        const auto& mix = std::get<projects::DepthMix>(learned.topology.wiring);
+        const auto& mix = std::get<projects::DepthMix>(learned.stack().topology.wiring);
         const std::vector<projects::DepthTerm> terms = projects::planOf(mix, learned.network.depth()).terms;
         const auto count = static_cast<std::int64_t>(terms.size());
         QVERIFY(RunWriter::create(m_run, {}, learned, m_folder.parent_path()));

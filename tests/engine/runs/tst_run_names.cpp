@@ -30,9 +30,9 @@ private slots:
         };
         QCOMPARE(begin(), name);
         QCOMPARE(begin(), name); // the same again
-        project.network.width *= 2;
+        project.stack().width *= 2;
         const std::string wide = begin();
-        QCOMPARE(wide, name + ", width " + std::to_string(project.network.width) + " features");
+        QCOMPARE(wide, name + ", width " + std::to_string(project.stack().width) + " features");
         project.training.learningRate.peak = 0.5;
         QCOMPARE(begin(), wide + ", peak 0.5");
         project.training.learningRate.peak = exampleProject().training.learningRate.peak;
@@ -41,13 +41,13 @@ private slots:
         QCOMPARE(begin(), name);
         project.name += " · 0:2"; // a person's own name, which makes no member
         QCOMPARE(begin(), project.name);
-        project.network.width *= 4;
-        QCOMPARE(begin(), project.name + ", width " + std::to_string(project.network.width) + " features");
+        project.stack().width *= 4;
+        QCOMPARE(begin(), project.name + ", width " + std::to_string(project.stack().width) + " features");
         RunInfo member = exampleInfo();
         member.name = project.name = "study";
         member.membership = projects::Membership{"study", "widths", {{"/network/width", "width", "8"}}};
         QVERIFY(RunWriter::createIn(m_folder, member, project, "."));
-        project.network.width *= 2;
+        project.stack().width *= 2;
         QCOMPARE(begin(), project.name);
     }
 
@@ -55,14 +55,14 @@ private slots:
     void aDrawnWiringHasItsOwnName()
     {
         projects::Project project = projects::findExample("plain-language")->project;
-        const std::string preset = projects::wiringName(project.topology, project.network);
+        const std::string preset = projects::wiringName(project.stack().topology, project.network);
         const auto begin = [&] {
             RunInfo info = exampleInfo();
             info.name = nameForRun(m_folder, project);
             return RunWriter::createIn(m_folder, info, project, ".") ? info.name : std::string();
         };
         project.name = preset;
-        auto& states = std::get<projects::DepthMix>(project.topology.wiring).states;
+        auto& states = std::get<projects::DepthMix>(project.stack().topology.wiring).states;
         states = {{{2, 7}, projects::ShortcutState::Learned}};
         QCOMPARE(begin(), preset + " + 2:7");
         states = {{{1, 6}, projects::ShortcutState::Learned}};

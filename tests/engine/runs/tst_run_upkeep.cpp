@@ -81,7 +81,7 @@ private slots:
         QVERIFY2(fork.ok(), fork ? "" : fork.error().text().c_str());
         QVERIFY(*RunReader::open(*fork)->project() == wanted);
         QCOMPARE(RunReader::open(*fork)->metric(metric::kLoss).size(), std::size_t(10));
-        wanted.network.width += 8;
+        wanted.network.stack().width += 8;
         const auto refused = forkRun(m_run, 10, {}, &wanted);
         QVERIFY(!refused.ok());
         QVERIFY(refused.error().text().find("width") != std::string::npos);
@@ -109,7 +109,7 @@ private slots:
         branch.parent = run;
         branch.step = 1;
         branch.project = project;
-        branch.project.network.width += 1;
+        branch.project.stack().width += 1;
         const auto other = makeBranch(branch, [](const fs::path&) -> Status { return Done{}; });
         QVERIFY2(other.ok(), other ? "" : other.error().text().c_str());
         QVERIFY(!RunReader::open(*other)->info()->membership);

@@ -22,7 +22,7 @@ constexpr std::int64_t kUnitsPerStep = 64;
 projects::Project projectOf(std::int64_t layers)
 {
     projects::Project project = projects::findExample("plain-language")->project;
-    project.network.stack.front().repeat = layers;
+    project.stack().segments.front().repeat = layers;
     project.training.steps = 100;
     return project;
 }
@@ -96,7 +96,7 @@ private slots:
     void aForkCostsWhatItsRunWouldHave()
     {
         projects::Project staged = projectOf(4);
-        staged.schedule.stages = {{0, 1, {}}, {50, 2, {}}};
+        staged.stack().schedule.stages = {{0, 1, {}}, {50, 2, {}}};
         const fs::path run = begin("staged", staged, {});
         train(run, 0, 100);
         const fs::path fork = branch(run, staged, 60);

@@ -93,7 +93,7 @@ private:
     {
         projects::Project made = tests::quickLanguage(steps);
         made.training.checkpointEvery = 2;
-        made.network.width = 64; // so that a checkpoint does not fit where the records do
+        made.network.stack().width = 64; // so that a checkpoint does not fit where the records do
         return made;
     }
     std::filesystem::path folder() const { return m_folder->path().toStdString(); }

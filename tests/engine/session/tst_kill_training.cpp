@@ -39,10 +39,10 @@ projects::Project project()
 projects::Project stagedProject()
 {
     projects::Project made = project();
-    made.network.stack.front().repeat = 4;
-    made.schedule.stages = {{0, 1, {}}, {30, 2, {}}, {60, 3, {}}, {90, 4, {}}};
-    made.schedule.sampling = projects::DropSampling::First;
-    made.schedule.growth = projects::GrowthSource::Top;
+    made.network.stack().segments.front().repeat = 4;
+    made.stack().schedule.stages = {{0, 1, {}}, {30, 2, {}}, {60, 3, {}}, {90, 4, {}}};
+    made.stack().schedule.sampling = projects::DropSampling::First;
+    made.stack().schedule.growth = projects::GrowthSource::Top;
     return made;
 }
 

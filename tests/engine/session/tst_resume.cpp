@@ -151,12 +151,12 @@ private slots:
     {
         projects::Project dropping = project();
         dropping.training.steps = 12;
-        dropping.network.stack.front().repeat = 4;
+        dropping.network.stack().segments.front().repeat = 4;
         for (projects::Node& node : dropping.network.blocks.front().graph.nodes) {
             node.params.erase("dropout"); // so that layers alone are drawn
         }
-        dropping.schedule = *projects::scheduleFrom("stochastic-depth", 4, 12);
-        dropping.schedule.stages.front().averageLength = 2.25; // the last layer stays with 0.3
+        dropping.stack().schedule = *projects::scheduleFrom("stochastic-depth", 4, 12);
+        dropping.stack().schedule.stages.front().averageLength = 2.25; // the last layer stays with 0.3
         const auto whole = tests::lossesOf(dropping, directory("dropping"));
         QCOMPARE(whole.size(), std::size_t{12});
         QVERIFY(tests::trainTo(dropping, directory("dropping-stopped"),

@@ -81,7 +81,7 @@ private Q_SLOTS:
         projects::Project project = projects::findExample("small-vit")->project;
         project.data.source = projects::DrawnPictures{.size = 32, .samples = 40};
         project.data.augmentation = {.padding = 2, .flip = true, .operations = 2, .magnitude = 7, .mixup = 0.4};
-        project.network.stack.front().repeat = 1;
+        project.stack().segments.front().repeat = 1;
         project.training.steps = 6;
         project.training.batch = 4;
         project.training.validateEvery = 3;
@@ -293,12 +293,13 @@ private:
         projects::Project project = mixture(10);
         project.data.validationFraction = 0;
         project.training.accumulate = 2;
-        project.network.stack.front().repeat = 4;
+        project.stack().segments.front().repeat = 4;
         const auto presets = projects::topologyPresets(4);
-        project.topology = {"plain", std::ranges::find(presets, "plain", &projects::TopologyPreset::name)->wiring};
-        project.schedule.stages = {{0, 2, {}}, {4, 3, {}}, {8, 4, {}}};
-        project.schedule.sampling = projects::DropSampling::First;
-        project.schedule.growth = projects::GrowthSource::Adjacent;
+        project.stack().topology = {"plain",
+                                    std::ranges::find(presets, "plain", &projects::TopologyPreset::name)->wiring};
+        project.stack().schedule.stages = {{0, 2, {}}, {4, 3, {}}, {8, 4, {}}};
+        project.stack().schedule.sampling = projects::DropSampling::First;
+        project.stack().schedule.growth = projects::GrowthSource::Adjacent;
         return project;
     }
 

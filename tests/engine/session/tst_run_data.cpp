@@ -50,7 +50,7 @@ projects::Project textProject()
     projects::Project project = tests::quickLanguage(kTextSteps);
     project.data.source = projects::TextData{.path = "text.txt", .tokeniser = {}};
     project.training.checkpointEvery = 2;
-    project.topology = topologyOfTwo("plain"); // so that it can be retrofitted
+    project.stack().topology = topologyOfTwo("plain"); // so that it can be retrofitted
     return project;
 }
 

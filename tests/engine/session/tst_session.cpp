@@ -165,7 +165,7 @@ private slots:
     void oneThatIsStoppedAtOnceIsNotPrepared()
     {
         StartRun invalid = start(kFirst, quickLanguage(2));
-        invalid.project.network.stack.clear();
+        invalid.project.stack().segments.clear();
         std::vector<Event> told; // of the engine's thread, until `ended`
         std::promise<RunEnded> ended;
         Session session([&](Event event) {
@@ -234,7 +234,7 @@ private slots:
         QFETCH(QString, said);
         StartRun command = start(kFirst, quickLanguage(2));
         if (what == 0) {
-            command.project.network.stack.clear();
+            command.project.stack().segments.clear();
         } else if (what == 1) {
             command.project.data.source = projects::TextData{.path = "missing.txt", .tokeniser = {}};
         } else if (what == 2) {
@@ -242,7 +242,7 @@ private slots:
         } else if (what == 3) {
             std::filesystem::create_directories(command.runDirectory / "of another");
         } else {
-            command.project.network.width = 1'000'000;
+            command.project.stack().width = 1'000'000;
         }
         SessionProbe probe;
         probe.post(command);

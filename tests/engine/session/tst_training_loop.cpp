@@ -39,10 +39,10 @@ projects::Project diverging()
     const std::int64_t depth = project.network.depth();
     for (const projects::TopologyPreset& preset : projects::topologyPresets(depth)) {
         if (preset.name == "plain") {
-            project.topology = {preset.name, preset.wiring};
+            project.stack().topology = {preset.name, preset.wiring};
         }
     }
-    project.schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
+    project.stack().schedule.stages = {{0, 2, {1}}, {1, 2.5, {1}}, {8, static_cast<double>(depth), {1}}};
     project.data.validationFraction = 0.5;
     project.training.optimiser = projects::Sgd{};
     project.training.learningRate = {.peak = 1e200, .warmupSteps = 0, .curve = projects::RateCurve::Constant};

@@ -44,7 +44,7 @@ inline double factorOf(const std::vector<engine::LayerUse>& layers, std::size_t 
 inline DroppedStep droppedStep(projects::Project& project, projects::DropScaling scaling, std::int64_t absent)
 {
     const auto depth = static_cast<double>(project.network.depth());
-    project.schedule = {.stages = {{0, 1 + (depth - 1) / 2, {1}}}, .scaling = scaling};
+    project.stack().schedule = {.stages = {{0, 1 + (depth - 1) / 2, {1}}}, .scaling = scaling};
     project.training.steps = 1000;
     for (std::int64_t step = 1; step <= project.training.steps; ++step) {
         engine::Pass pass = passIn(engine::Mode::Training);

@@ -18,14 +18,14 @@ namespace residua::tests {
 inline projects::Project staged(std::int64_t steps, projects::StageSchedule schedule)
 {
     projects::Project project = quickLanguage(steps);
-    project.network.stack.front().repeat = 4;
+    project.stack().segments.front().repeat = 4;
     for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
         if (preset.name == "plain") {
-            project.topology = {preset.name, preset.wiring};
+            project.stack().topology = {preset.name, preset.wiring};
         }
     }
     project.training.precision = projects::Precision::Fp64;
-    project.schedule = std::move(schedule);
+    project.stack().schedule = std::move(schedule);
     return project;
 }
 

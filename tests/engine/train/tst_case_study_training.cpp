@@ -42,7 +42,7 @@ DenseMatrix columnsOf(const std::vector<double>& rows, std::int64_t samples, std
 tests::LinearNetwork networkOf(const projects::SweepMember& member)
 {
     tests::LinearNetwork network;
-    const std::int64_t width = member.project.network.width;
+    const std::int64_t width = member.project.stack().width;
     for (std::int64_t layer = 1; layer <= member.project.network.depth(); ++layer) {
         const double start = layer == 1 ? 0.0 : member.project.initialisation.scale;
         network.weights.emplace_back(start * DenseMatrix::Identity(width, width));

@@ -219,7 +219,7 @@ private Q_SLOTS:
         QFETCH(int, kvHeads);
         QFETCH(int, window);
         Project project = tests::wiredLanguage("plain", 2);
-        project.network.width = 128;
+        project.stack().width = 128;
         project.training.sequenceLength = 64;
         tests::setAttention(project, "kv_heads", std::int64_t{kvHeads});
         tests::setAttention(project, "window", std::int64_t{window});

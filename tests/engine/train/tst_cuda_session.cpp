@@ -88,7 +88,7 @@ Project growsBeyond(std::int64_t bytes)
     project.training.batch = tokensWanted / project.training.sequenceLength;
     project.training.checkpointEvery = 2;
     project.training.validationBatches = 1;
-    project.network.width = 8;
+    project.stack().width = 8;
     const std::int64_t tokens = project.training.batch * project.training.sequenceLength;
     const std::int64_t hidden = 2 * bytes / (tokens * static_cast<std::int64_t>(sizeof(float)));
     const auto& presets = projects::blockPresets();
@@ -99,11 +99,11 @@ Project growsBeyond(std::int64_t bytes)
         }
     }
     project.network.blocks.push_back({"wide", "wide", wide});
-    project.network.stack.push_back({"wide", 1});
-    project.topology = tests::topologyNamed("plain", project.network);
-    project.schedule.stages = {{0, 2, {}}, {kBorder, 3, {}}};
-    project.schedule.sampling = projects::DropSampling::First;
-    project.schedule.scaling = projects::DropScaling::None;
+    project.stack().segments.push_back({"wide", 1});
+    project.stack().topology = tests::topologyNamed("plain", project.network);
+    project.stack().schedule.stages = {{0, 2, {}}, {kBorder, 3, {}}};
+    project.stack().schedule.sampling = projects::DropSampling::First;
+    project.stack().schedule.scaling = projects::DropScaling::None;
     return project;
 }
 

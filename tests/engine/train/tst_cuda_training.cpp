@@ -43,7 +43,7 @@ constexpr int kHalf = 5;
 Project wired(const std::string& topology)
 {
     Project project = tests::quickLanguage(kCourseSteps);
-    project.network.stack.front().repeat = 4;
+    project.stack().segments.front().repeat = 4;
     tests::setAttention(project, "dropout", 0.0);
     return *projects::rewired(project, tests::topologyNamed(topology, project.network));
 }
@@ -64,7 +64,7 @@ struct Course {
 
 void scheduleAs(Project& project, const char* text)
 {
-    project.schedule = *projects::scheduleFrom(text, project.network.depth(), kCourseSteps);
+    project.stack().schedule = *projects::scheduleFrom(text, project.network.depth(), kCourseSteps);
 }
 
 void halfRank(Project& project, projects::LowRankMethod method)
@@ -116,7 +116,7 @@ const Course kCourses[] = {
     {"raptr, absent weights untouched", OnCpu::Close,
      [](Project& project) {
          scheduleAs(project, "raptr-mlp");
-         project.schedule.absentWeights = projects::AbsentWeights::Untouched;
+         project.stack().schedule.absentWeights = projects::AbsentWeights::Untouched;
      }},
     {"raptr-heads", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr-heads"); }},
     {"pld", OnCpu::Close, [](Project& project) { scheduleAs(project, "pld"); }},
@@ -333,7 +333,7 @@ private Q_SLOTS:
         goOn(recording, kCourseSteps, recorded);
         finish(recording, recorded);
         QVERIFY2(recording.graphs().why().empty(), recording.graphs().why().c_str());
-        if (recordsSteps() && projects::trainsAll(project.schedule)) {
+        if (recordsSteps() && projects::trainsAll(project.stack().schedule)) {
             QCOMPARE(recording.graphs().recorded(), std::size_t{1});
         }
 
@@ -390,7 +390,7 @@ private Q_SLOTS:
         Project project = wired(topology.toStdString());
         if (bf16) {
             project.training.precision = Precision::Bf16;
-            project.network.width = 64;
+            project.stack().width = 64;
             tests::setAttention(project, "heads", std::int64_t{1});
         }
         Project fast = project;

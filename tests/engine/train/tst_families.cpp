@@ -52,7 +52,7 @@ private Q_SLOTS:
         project.training.steps = kFamilySteps;
         const auto stages = projects::scheduleFrom(schedule.toStdString(), project.network.depth(), kFamilySteps);
         QVERIFY2(stages.ok(), stages ? "" : stages.error().text().c_str());
-        project.schedule = *stages;
+        project.stack().schedule = *stages;
         for (const projects::Problem& problem : projects::validate(project)) {
             QVERIFY2(problem.severity != projects::Severity::Error, problem.text().c_str());
         }

@@ -35,10 +35,10 @@ projects::Topology topologyOfFour(const std::string& name)
 projects::Project growing(const std::string& schedule)
 {
     projects::Project project = tests::quickLanguage(kGrown);
-    project.network.stack.front().repeat = 4;
-    project.topology = topologyOfFour("plain");
+    project.stack().segments.front().repeat = 4;
+    project.stack().topology = topologyOfFour("plain");
     project.training.precision = projects::Precision::Fp64;
-    project.schedule = *projects::scheduleFrom(schedule + " 2-3-4", 4, kGrown);
+    project.stack().schedule = *projects::scheduleFrom(schedule + " 2-3-4", 4, kGrown);
     return project;
 }
 
@@ -139,7 +139,8 @@ private Q_SLOTS:
     void aShortcutArrivesWithItsLayer()
     {
         projects::Project project = growing("stacking");
-        std::get<projects::DepthMix>(project.topology.wiring).states = {{{0, 4}, projects::ShortcutState::Learned}};
+        std::get<projects::DepthMix>(project.stack().topology.wiring).states = {
+            {{0, 4}, projects::ShortcutState::Learned}};
         project.training.checkpointEvery = 1;
         project.training.keepCheckpoints = 0;
         const auto losses = tests::lossesOf(project, directory("shortcut"));

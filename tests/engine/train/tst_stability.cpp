@@ -163,7 +163,7 @@ private Q_SLOTS:
     void whatCannotGoHasNoNumber()
     {
         Project growing = measuredLanguage("plain");
-        growing.schedule = *projects::scheduleFrom("stacking 2-3", kStabilityDepth, 10);
+        growing.stack().schedule = *projects::scheduleFrom("stacking 2-3", kStabilityDepth, 10);
         growing.training.steps = 10;
         engine::TrainerParts parts = partsOf(growing);
         const auto early = measured(parts, 3);

@@ -167,10 +167,10 @@ private Q_SLOTS:
         QFETCH(QString, schedule);
         QFETCH(bool, keeps);
         projects::Project project = staged(12, *projects::scheduleFrom((schedule + " 2-4").toStdString(), 4, 12));
-        project.schedule.stages[1].start = 6;
+        project.stack().schedule.stages[1].start = 6;
         const auto presets = projects::topologyPresets(project.network);
         const auto preset = std::ranges::find(presets, topology.toStdString(), &projects::TopologyPreset::name);
-        project.topology = {preset->name, preset->wiring};
+        project.stack().topology = {preset->name, preset->wiring};
         project.training.learningRate = {.peak = 0.01, .warmupSteps = 0, .curve = projects::RateCurve::Constant};
         Trainer trainer = trainerOf(project);
         const std::vector<StageRecord> stages = train(trainer, 7);

@@ -34,7 +34,7 @@ Project stagedMlp(std::int64_t depth, projects::StageSchedule schedule)
 {
     Project project = tinyVectors("mlp", "plain", depth);
     project.training.steps = 1000;
-    project.schedule = std::move(schedule);
+    project.stack().schedule = std::move(schedule);
     return project;
 }
 
@@ -60,9 +60,9 @@ std::vector<double> factorsOf(const std::vector<LayerUse>& layers)
 Project stochasticDepth(const std::string& block, std::int64_t depth, double keepLast)
 {
     Project project = tinyVectors(block, "plain", depth);
-    project.schedule = projects::scheduleOf(*projects::findSchedulePreset("stochastic-depth"), depth, 1000);
+    project.stack().schedule = projects::scheduleOf(*projects::findSchedulePreset("stochastic-depth"), depth, 1000);
     const auto all = static_cast<double>(depth);
-    project.schedule.stages.front().averageLength = all - (1 - keepLast) * (all + 1) / 2;
+    project.stack().schedule.stages.front().averageLength = all - (1 - keepLast) * (all + 1) / 2;
     return project;
 }
 
@@ -228,10 +228,10 @@ private Q_SLOTS:
             return factors;
         };
         QCOMPARE(trained(), (std::set<double>{0, 1}));
-        project.schedule.scaling = DropScaling::EvaluationInverse;
+        project.stack().schedule.scaling = DropScaling::EvaluationInverse;
         QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, 2, 2, 2}));
         QCOMPARE(trained(), (std::set<double>{0, 1}));
-        project.schedule.scaling = DropScaling::InverseProbability;
+        project.stack().schedule.scaling = DropScaling::InverseProbability;
         QCOMPARE(factorsOf(drawn(project, 3, engine::Mode::Evaluation)), (std::vector<double>{1, 1, 1, 1}));
         QCOMPARE(trained(), (std::set<double>{0, 1, 2})); // the first layer is always kept, and not scaled
     }

@@ -211,8 +211,8 @@ private Q_SLOTS:
         QFETCH(bool, recompute);
         constexpr double kFactor = 1.6;
         Project project = halvedVectors(projects::MixSites::Mhsa, 2);
-        project.topology = topologyNamed("plain", 2);
-        project.schedule.scaling = projects::DropScaling::InverseProbability;
+        project.stack().topology = topologyNamed("plain", 2);
+        project.stack().schedule.scaling = projects::DropScaling::InverseProbability;
         project.training.activations = recompute ? projects::Activations::Recompute : projects::Activations::Keep;
         const auto scaled = compiled(project);
         const auto reference = compiled(project);
@@ -238,7 +238,7 @@ private Q_SLOTS:
         const std::string fault = gradientFault(*scaled, *reference, [](const std::string&) { return true; });
         QVERIFY2(fault.empty(), fault.c_str());
 
-        project.schedule.scaling = projects::DropScaling::Linear;
+        project.stack().schedule.scaling = projects::DropScaling::Linear;
         const auto whole = compiled(project);
         shake(*whole, 0.3, 4);
         QVERIFY(std::abs(whole->loss(batch, pass).item<double>() - expected.item<double>()) > 1e-6);

@@ -35,14 +35,14 @@ constexpr int kSteps = 12;
 Project plain()
 {
     Project project = tests::quickLanguage(kSteps);
-    project.network.stack.front().repeat = 4;
+    project.stack().segments.front().repeat = 4;
     return project;
 }
 
 Project scheduled(const char* text)
 {
     Project project = plain();
-    project.schedule = *projects::scheduleFrom(text, project.network.depth(), kSteps);
+    project.stack().schedule = *projects::scheduleFrom(text, project.network.depth(), kSteps);
     return project;
 }
 

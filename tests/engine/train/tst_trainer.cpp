@@ -89,9 +89,9 @@ private Q_SLOTS:
         QFETCH(bool, adam);
         projects::Project project = quickVectors(30);
         const auto presets = projects::topologyPresets(project.network.depth());
-        project.topology.wiring =
+        project.stack().topology.wiring =
             std::ranges::find(presets, topology.toStdString(), &projects::TopologyPreset::name)->wiring;
-        auto& mix = std::get<projects::DepthMix>(project.topology.wiring);
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
         mix.weightDecay = true;
         mix.states[{0, 1}] = projects::ShortcutState::Frozen; // the first term
         project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.5};
@@ -257,7 +257,7 @@ private Q_SLOTS:
     void gradientsAreToldByLayer()
     {
         projects::Project project = quickVectors(3);
-        project.topology = {"plain", projects::DepthMix{}};
+        project.stack().topology = {"plain", projects::DepthMix{}};
         project.training.clipNorm = 1e-3;
         Trainer trainer = trainerOf(project);
         for (int step = 1; step <= 2; ++step) {

@@ -27,7 +27,7 @@ constexpr std::int64_t kWidth = 32;
 Project small(const std::string& block, const std::string& topology, std::int64_t depth)
 {
     Project project = tinyLanguage(block, topology, depth);
-    project.network.width = kWidth;
+    project.stack().width = kWidth;
     project.initialisation.scale = 0.15; // larger weights multiply the rounding of bf16
     project.training.sequenceLength = 20;
     project.training.precision = projects::Precision::Fp32;
@@ -46,7 +46,7 @@ template <class Kind>
 WiringCase changed(const Variant<Kind>& variant)
 {
     WiringCase made{std::string(variant.topology) + ", " + variant.name, wiredLanguage(variant.topology, kDepth)};
-    variant.change(std::get<Kind>(made.project.topology.wiring));
+    variant.change(std::get<Kind>(made.project.stack().topology.wiring));
     return made;
 }
 
@@ -135,8 +135,8 @@ Project familyUnder(const std::string& example, const std::string& topology)
 {
     constexpr std::int64_t kSide = 16;
     Project project = projects::findExample(example)->project;
-    project.network.width = kWidth;
-    project.network.stack.front().repeat = kDepth;
+    project.stack().width = kWidth;
+    project.stack().segments.front().repeat = kDepth;
     setAttention(project, "heads", std::int64_t{4});
     project.data.augmentation = {};
     if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {

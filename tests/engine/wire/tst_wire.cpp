@@ -38,7 +38,7 @@ std::vector<Command> commands()
     start.membership = projects::Membership{"study", "widths", {{"/network/width", "width", "8"}}};
     all.push_back(start);
     RetrofitRequest retrofit;
-    retrofit.topology = tests::RandomDocument(4).document().project.topology;
+    retrofit.topology = tests::RandomDocument(4).document().project.stack().topology;
     retrofit.step = 0;
     all.push_back(retrofit);
     FactoriseRequest factorise;

@@ -75,7 +75,7 @@ void TestValidate::network_data()
           "E /network/blocks/0/graph/nodes/1/params/share [block test · node n] shares weights with m, expected a "
           "rms_norm of this graph that has its own");
     row(
-        "width", [](Project& p) { p.network.width = 0; },
+        "width", [](Project& p) { p.stack().width = 0; },
         "E /network/width [network · width] got 0, expected 1 to 1000000");
     row(
         "head width", [](Project& p) { p.network.head = graphFrom("x input; y output; x > y"); },
@@ -84,19 +84,19 @@ void TestValidate::network_data()
         "stem ports", [](Project& p) { p.network.stem.nodes[0].params["port"] = std::string("tokens"); },
         "E /network/stem/nodes [stem] input ports are tokens, expected input");
     row(
-        "no layers", [](Project& p) { p.network.stack.clear(); },
+        "no layers", [](Project& p) { p.stack().segments.clear(); },
         "E /network/stack [network · stack] has no layers\nW /network/blocks/0 [block test] no layer uses it");
     row(
         "unknown block",
         [](Project& p) {
-            p.network.stack.push_back({"other", 1});
+            p.stack().segments.push_back({"other", 1});
         },
         "E /network/stack/1/block [network · segment 2 · block] there is no block other");
     row(
-        "repeat", [](Project& p) { p.network.stack[0].repeat = 0; },
+        "repeat", [](Project& p) { p.stack().segments[0].repeat = 0; },
         "E /network/stack/0/repeat [network · segment 1 · layers] got 0, expected 1 to 4096");
     row(
-        "depth", [](Project& p) { p.network.stack[0].repeat = 5000; },
+        "depth", [](Project& p) { p.stack().segments[0].repeat = 5000; },
         "E /network/stack/0/repeat [network · segment 1 · layers] got 5000, expected 1 to 4096\n"
         "E /network/stack [network · stack] got 5000 layers, expected at most 4096");
     row(
@@ -274,8 +274,8 @@ void TestValidate::dataAndTraining_data()
     row(
         "stages fall",
         [](Project& p) {
-            p.network.stack[0].repeat = 8;
-            p.schedule.stages = {{0, 6, {1, 8}}, {500, 4, {1}}};
+            p.stack().segments[0].repeat = 8;
+            p.stack().schedule.stages = {{0, 6, {1, 8}}, {500, 4, {1}}};
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] keep probability falls from "
         "66.7 % to 42.9 %, expected it to stay or grow\n"
@@ -284,8 +284,8 @@ void TestValidate::dataAndTraining_data()
     row(
         "stages out of bounds",
         [](Project& p) {
-            p.network.stack[0].repeat = 4;
-            p.schedule.stages = {{0, 5, {1, 9}}, {0, 4, {1, 9}}};
+            p.stack().segments[0].repeat = 4;
+            p.stack().schedule.stages = {{0, 5, {1, 9}}, {0, 4, {1, 9}}};
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 5, expected 2 to 4\n"
         "E /schedule/stages/0/always [schedule · stage 1 · always] got layer 9, expected 1 to 4\n"
@@ -433,7 +433,7 @@ void TestValidate::anEndBelowTheLeastLeavesTheLeast()
     Project project;
     project.data.source = LowRankRegression{.dim = 0, .rank = 1};
     project.training.steps = -1;
-    project.schedule = {.stages = {{0, 4, {1}}}, .fullModelSteps = 0};
+    project.stack().schedule = {.stages = {{0, 4, {1}}}, .fullModelSteps = 0};
     const auto problemsAt = [&project](const char* path) {
         const std::vector<Problem> problems = validate(project);
         return std::ranges::count(problems, path, &Problem::path);
@@ -489,7 +489,7 @@ void TestValidate::anyDocumentIsJudged()
 void TestValidate::millionsOfProblemsAreNotListed()
 {
     Project project = languageProject(kPlainBlock);
-    auto& mix = std::get<DepthMix>(project.topology.wiring);
+    auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     ExplicitSources sources;
     for (std::int64_t target = 100; target < 3100; ++target) {
         sources.shortcuts.push_back({0, target});

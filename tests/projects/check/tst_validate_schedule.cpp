@@ -25,7 +25,7 @@ Project language()
 
 void useGate(Project& project, BranchGateKind kind)
 {
-    project.topology.wiring = BranchGate{.gate = kind};
+    project.stack().topology.wiring = BranchGate{.gate = kind};
 }
 
 void useHeads(Project& project, std::int64_t heads, std::int64_t keyValueHeads)
@@ -42,7 +42,7 @@ void useTopology(Project& project, const std::string& name)
 {
     const auto presets = topologyPresets(project.network);
     const auto preset = std::ranges::find(presets, name, &TopologyPreset::name);
-    project.topology = {preset->name, preset->wiring};
+    project.stack().topology = {preset->name, preset->wiring};
 }
 
 /// What validate() says of the schedule's growth.
@@ -81,31 +81,31 @@ void TestValidateSchedule::mistakesAreNamed_data()
     row(
         "below the always-kept set",
         [](Project& p) {
-            p.schedule.stages = {{0, 2, {1, 4, 8}}};
+            p.stack().schedule.stages = {{0, 2, {1, 4, 8}}};
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected 3 to 8");
     row(
         "a part of a layer",
         [](Project& p) {
-            p.schedule.stages = {{0, 4.5, {1, 8}}};
-            p.schedule.sampling = DropSampling::FixedSize;
+            p.stack().schedule.stages = {{0, 4.5, {1, 8}}};
+            p.stack().schedule.sampling = DropSampling::FixedSize;
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 4.5, expected a whole number "
         "where every step trains the same number of layers");
     row(
         "too few for the deeper ones alone",
         [](Project& p) {
-            p.schedule.stages = {{0, 2, {}}};
-            p.schedule.sampling = DropSampling::DeeperSeldomer;
+            p.stack().schedule.stages = {{0, 2, {}}};
+            p.stack().schedule.sampling = DropSampling::DeeperSeldomer;
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 2, expected at least 3.5: "
         "leaving out the deeper ones more often comes to no less");
     row(
         "parts of weights whose states are whole",
         [](Project& p) {
-            p.schedule.stages = {{0, 4, {}}};
-            p.schedule.axis = DropAxis::Heads;
-            p.schedule.absentWeights = AbsentWeights::Untouched;
+            p.stack().schedule.stages = {{0, 4, {}}};
+            p.stack().schedule.axis = DropAxis::Heads;
+            p.stack().schedule.absentWeights = AbsentWeights::Untouched;
             p.training.groups = {{.role = ParameterRole::Hidden, .optimiser = Galore{}}};
         },
         "E /schedule/axis [schedule · axis] leaves out parts of weights and keeps what the optimiser holds of them, "
@@ -114,47 +114,47 @@ void TestValidateSchedule::mistakesAreNamed_data()
     row(
         "a border past the end",
         [](Project& p) {
-            p.schedule.stages = {{0, 4, {1}}, {1000, 8, {1}}};
+            p.stack().schedule.stages = {{0, 4, {1}}, {1000, 8, {1}}};
         },
         "E /schedule/stages/1/start [schedule · stage 2 · start] got 1000, expected 0 to 999");
     row(
         "stages beside a curve",
         [](Project& p) {
-            p.schedule.stages = {{0, 4, {1}}};
-            p.schedule.course = DropCourse::Curve;
+            p.stack().schedule.stages = {{0, 4, {1}}};
+            p.stack().schedule.course = DropCourse::Curve;
         },
         "W /schedule/stages [schedule · stages] are not read: the kept share goes by a curve");
     row(
         "ᾱ",
         [](Project& p) {
-            p.schedule.course = DropCourse::Curve;
-            p.schedule.curveFloor = 0;
+            p.stack().schedule.course = DropCourse::Curve;
+            p.stack().schedule.curveFloor = 0;
         },
         "E /schedule/curve_floor [schedule · ᾱ] got 0, expected more than 0 and at most 1");
     row(
         "growth to a depth that is not there",
         [](Project& p) {
-            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
-            p.schedule.stages.back().averageLength = 9;
+            p.stack().schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            p.stack().schedule.stages.back().averageLength = 9;
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] got 9, expected 1 to 8");
     row(
-        "more than doubled", [](Project& p) { p.schedule = *scheduleFrom("stacking 2-8", 8, 1000); },
+        "more than doubled", [](Project& p) { p.stack().schedule = *scheduleFrom("stacking 2-8", 8, 1000); },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] grows from 2 to 8 layers, expected "
         "at most 4: a layer is copied once");
     row(
         "shrinks",
         [](Project& p) {
-            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
-            std::swap(p.schedule.stages[0].averageLength, p.schedule.stages[1].averageLength);
+            p.stack().schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            std::swap(p.stack().schedule.stages[0].averageLength, p.stack().schedule.stages[1].averageLength);
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] falls from 8 to 4 layers, expected "
         "it to stay or grow");
     row(
         "a growing network has no full phase",
         [](Project& p) {
-            p.schedule = *scheduleFrom("stacking 4-8", 8, 1000);
-            p.schedule.fullModelSteps = 10;
+            p.stack().schedule = *scheduleFrom("stacking 4-8", 8, 1000);
+            p.stack().schedule.fullModelSteps = 10;
         },
         "E /schedule/full_model_steps [schedule · full model steps] got 10, expected 0: a network that grows has no "
         "layers to begin with but the first");
@@ -163,42 +163,42 @@ void TestValidateSchedule::mistakesAreNamed_data()
         [](Project& p) {
             p.network.blocks.push_back(p.network.blocks.front());
             p.network.blocks.back().name = "other";
-            p.network.stack = {{p.network.blocks.front().name, 6}, {"other", 2}};
-            p.schedule = *scheduleFrom("stacking 6-8", 8, 1000);
+            p.stack().segments = {{p.network.blocks.front().name, 6}, {"other", 2}};
+            p.stack().schedule = *scheduleFrom("stacking 6-8", 8, 1000);
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] layer 7 of block other would be a "
         "copy of layer 5 of block transformer, expected layers of one block");
     row(
         "copies without growth",
         [](Project& p) {
-            p.schedule = *scheduleFrom("raptr", 8, 1000);
-            p.schedule.growth = GrowthSource::Top;
+            p.stack().schedule = *scheduleFrom("raptr", 8, 1000);
+            p.stack().schedule.growth = GrowthSource::Top;
         },
         "W /schedule/growth [schedule · new layers] layers are made where the first ones train alone: see sampling");
     row(
-        "a warm-up without growth", [](Project& p) { p.schedule.growthWarmup = 10; },
+        "a warm-up without growth", [](Project& p) { p.stack().schedule.growthWarmup = 10; },
         "W /schedule/growth_warmup [schedule · opened within] layers are made where the first ones train alone: see "
         "sampling");
     row(
         "copies of heads",
         [](Project& p) {
-            p.schedule = *scheduleFrom("msg-heads", 8, 1000);
-            p.schedule.growth = GrowthSource::Top;
+            p.stack().schedule = *scheduleFrom("msg-heads", 8, 1000);
+            p.stack().schedule.growth = GrowthSource::Top;
         },
         "E /schedule/growth [schedule · new layers] copies layers, but it is not layers that are left out: see axis");
     row(
         "heads that write nothing",
         [](Project& p) {
-            p.schedule = *scheduleFrom("msg-heads", 8, 1000);
-            p.schedule.growthWrites = GrowthWrites::Zero;
+            p.stack().schedule = *scheduleFrom("msg-heads", 8, 1000);
+            p.stack().schedule.growthWrites = GrowthWrites::Zero;
         },
         "W /schedule/growth_writes [schedule · new layers write] is of new layers alone: new heads and MLP parts write "
         "from the first, unless they open over a warm-up");
     row(
         "moments of parts",
         [](Project& p) {
-            p.schedule = *scheduleFrom("msg-mlp", 8, 1000);
-            p.schedule.growthMoments = GrowthMoments::Empty;
+            p.stack().schedule = *scheduleFrom("msg-mlp", 8, 1000);
+            p.stack().schedule.growthMoments = GrowthMoments::Empty;
         },
         "W /schedule/growth_moments [schedule · new moments] is of new layers alone: heads and MLP parts are no "
         "copies, "
@@ -206,25 +206,25 @@ void TestValidateSchedule::mistakesAreNamed_data()
     row(
         "parts that do not divide",
         [](Project& p) {
-            p.schedule = *scheduleFrom("raptr-mlp", 8, 1000);
-            p.schedule.mlpParts = 7;
+            p.stack().schedule = *scheduleFrom("raptr-mlp", 8, 1000);
+            p.stack().schedule.mlpParts = 7;
         },
         "E /schedule/mlp_parts [schedule · MLP parts] the MLP of block transformer has 352 hidden features, expected a "
         "multiple of 7 parts");
     row(
         "heads that do not divide",
         [](Project& p) {
-            p.network.stack.front().repeat = 12;
+            p.stack().segments.front().repeat = 12;
             useHeads(p, 4, 0);
-            p.schedule = *scheduleFrom("msg-heads 6-8-9-12", 12, 1000);
+            p.stack().schedule = *scheduleFrom("msg-heads 6-8-9-12", 12, 1000);
         },
         "E /schedule/stages/1/average_length [schedule · stage 2 · average length] got 8, which keeps 2.67 of the 4 "
         "heads of block transformer, expected a whole number");
     row(
         "always the same number of parts",
         [](Project& p) {
-            p.schedule = *scheduleFrom("raptr-mlp 3-8", 8, 1000);
-            p.schedule.sampling = DropSampling::FixedSize;
+            p.stack().schedule = *scheduleFrom("raptr-mlp 3-8", 8, 1000);
+            p.stack().schedule.sampling = DropSampling::FixedSize;
         },
         "E /schedule/stages/0/average_length [schedule · stage 1 · average length] got 3, which keeps 1.5 of the 4 MLP "
         "parts of block transformer, expected a whole number");
@@ -232,7 +232,7 @@ void TestValidateSchedule::mistakesAreNamed_data()
         "heads of one key",
         [](Project& p) {
             useHeads(p, 4, 1);
-            p.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+            p.stack().schedule = *scheduleFrom("raptr-heads", 8, 1000);
         },
         "W /schedule/axis [schedule · axis] the heads of block transformer share one key-value head, with which they "
         "stay: leaving out heads saves nothing there");
@@ -240,14 +240,14 @@ void TestValidateSchedule::mistakesAreNamed_data()
         "heads of nothing",
         [](Project& p) {
             p = findExample("boolean-polynomial")->project;
-            p.schedule = *scheduleFrom("raptr-heads", 20, p.training.steps);
+            p.stack().schedule = *scheduleFrom("raptr-heads", 20, p.training.steps);
         },
         "E /schedule/axis [schedule · axis] no block has attention heads to leave out");
     row(
         "a value residual without its first layer",
         [](Project& p) {
             useGate(p, BranchGateKind::ValueResidual);
-            p.schedule = *scheduleFrom("raptr-free", 8, 1000);
+            p.stack().schedule = *scheduleFrom("raptr-free", 8, 1000);
         },
         "E /schedule/stages [schedule · stages] a value residual takes the first layer's values, expected layer 1 "
         "among "
@@ -294,7 +294,7 @@ void TestValidateSchedule::keepsTheFunctionOrSaysNot()
     QFETCH(QString, why);
     Project project = language();
     useTopology(project, topology.toStdString());
-    project.schedule = *scheduleFrom(schedule.toStdString() + " 4-8", 8, 1000);
+    project.stack().schedule = *scheduleFrom(schedule.toStdString() + " 4-8", 8, 1000);
     QCOMPARE(growthProblems(project),
              why.isEmpty() ? QString()
                            : "W /schedule/growth [schedule · new layers] new layers count nothing at first, but the "
@@ -307,11 +307,11 @@ void TestValidateSchedule::withoutShortcutsNothingPasses()
     Project project = language();
     useTopology(project, "none");
     QVERIFY(!problemsOf(project).contains("/schedule"));
-    project.schedule = *scheduleFrom("raptr", 8, 1000);
+    project.stack().schedule = *scheduleFrom("raptr", 8, 1000);
     QVERIFY2(problemsOf(project).contains("W /schedule/axis [schedule · axis] without shortcuts nothing passes a layer "
                                           "that is left out"),
              qPrintable(problemsOf(project)));
-    project.schedule = *scheduleFrom("raptr-heads", 8, 1000);
+    project.stack().schedule = *scheduleFrom("raptr-heads", 8, 1000);
     QVERIFY(!problemsOf(project).contains("without shortcuts"));
 }
 
@@ -330,14 +330,14 @@ void TestValidateSchedule::everyPresetIsSound()
     for (const std::int64_t depth : {1, 2, 3, 8, 12, 24}) {
         for (const std::int64_t steps : {8, 1000}) {
             Project project = language();
-            project.network.stack.front().repeat = depth;
+            project.stack().segments.front().repeat = depth;
             project.training.steps = steps;
             project.training.learningRate.warmupSteps = 0;
             const Result<StageSchedule> made = scheduleFrom(preset.toStdString(), depth, steps);
             QVERIFY(made);
-            project.schedule = *made;
+            project.stack().schedule = *made;
             QCOMPARE(problemsOf(project), "");
-            QCOMPARE(trainsAll(project.schedule), preset == "none");
+            QCOMPARE(trainsAll(project.stack().schedule), preset == "none");
         }
     }
 }

@@ -18,7 +18,7 @@ void usePreset(Project& project, const std::string& name)
 {
     for (const TopologyPreset& preset : topologyPresets(project.network)) {
         if (preset.name == name) {
-            project.topology = {name, preset.wiring};
+            project.stack().topology = {name, preset.wiring};
         }
     }
 }
@@ -76,7 +76,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "layer that reads nothing",
         [](Project& p) {
             usePreset(p, "grn-v1");
-            p.network.stack[0].repeat = 2;
+            p.stack().segments[0].repeat = 2;
             mixOf(p).sources = ExplicitSources{{{0, 1}, {2, 3}}};
         },
         "E /topology/wiring/sources [topology · layer 2] reads nothing, expected at least one source");
@@ -84,7 +84,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "half of a layer that reads nothing",
         [](Project& p) {
             usePreset(p, "grn-v1");
-            p.network.stack[0].repeat = 2;
+            p.stack().segments[0].repeat = 2;
             mixOf(p).sites = MixSites::Both;
             mixOf(p).sources = ExplicitSources{{{0, 1}, {1, 2}, {2, 4}}};
         },
@@ -103,7 +103,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "pruned column",
         [](Project& p) {
             usePreset(p, "ancre-outgoing");
-            p.network.stack[0].repeat = 2;
+            p.stack().segments[0].repeat = 2;
             mixOf(p).states = {{{1, 2}, ShortcutState::Pruned}};
         },
         "E /topology/wiring/states [topology · source 1] every shortcut out of it is pruned, and the softmax has "
@@ -311,46 +311,46 @@ void TestValidateTopology::mistakesAreNamed_data()
         "a temperature below 0", [](Project& p) { mixOf(p).temperature = -0.1; },
         "E /topology/wiring/temperature [topology · temperature] got -0.1, expected more than 0");
     row(
-        "streams", [](Project& p) { p.topology.wiring = MultiStream{.streams = 0, .sites = MixSites::Mhsa}; },
+        "streams", [](Project& p) { p.stack().topology.wiring = MultiStream{.streams = 0, .sites = MixSites::Mhsa}; },
         "E /topology/wiring/streams [topology · streams] got 0, expected 1 to 64");
     row(
         "values without attention",
-        [](Project& p) { p.topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual}; },
+        [](Project& p) { p.stack().topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual}; },
         "E /topology/wiring/gate [topology · gate] block test has no attention whose values could be mixed");
     row(
         "values shared by layers that compute again",
         [](Project& p) {
             p.network.blocks[0].graph =
                 graphFrom("x input; a attention heads=2; y output; x > a.q; x > a.k; x > a.v; a > y");
-            p.topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual};
+            p.stack().topology.wiring = BranchGate{.gate = BranchGateKind::ValueResidual};
             p.training.activations = Activations::Recompute;
         },
         "E /training/activations [training · activations] a value residual, whose layers share their values, with "
         "activations computed again cannot be trained yet");
     row(
-        "as many layers as a mix reads", [](Project& p) { p.network.stack[0].repeat = 511; }, "");
+        "as many layers as a mix reads", [](Project& p) { p.stack().segments[0].repeat = 511; }, "");
     row(
-        "more layers than a mix reads", [](Project& p) { p.network.stack[0].repeat = 512; },
+        "more layers than a mix reads", [](Project& p) { p.stack().segments[0].repeat = 512; },
         "E /network/stack [network · stack] a mix over more than 511 layers cannot be trained yet");
     row(
         "one doubly stochastic stream",
         [](Project& p) {
             usePreset(p, "mhc");
-            std::get<MultiStream>(p.topology.wiring).streams = 1;
+            std::get<MultiStream>(p.stack().topology.wiring).streams = 1;
         },
         "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
     row(
         "one stream without mixing",
         [](Project& p) {
             usePreset(p, "ihc");
-            std::get<MultiStream>(p.topology.wiring).streams = 1;
+            std::get<MultiStream>(p.stack().topology.wiring).streams = 1;
         },
         "E /topology/wiring/streams [topology · streams] got 1, expected at least 2 to mix");
     row(
         "streams that learn alike",
         [](Project& p) {
             usePreset(p, "ihc");
-            std::get<MultiStream>(p.topology.wiring).weights = StreamWeights::Static;
+            std::get<MultiStream>(p.stack().topology.wiring).weights = StreamWeights::Static;
         },
         "W /topology/wiring/weights [topology · weights] streams that do not mix start equal, and learn alike without "
         "a "
@@ -359,7 +359,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "permutations of many streams",
         [](Project& p) {
             usePreset(p, "mhc-lite");
-            std::get<MultiStream>(p.topology.wiring).streams = 5;
+            std::get<MultiStream>(p.stack().topology.wiring).streams = 5;
         },
         "E /topology/wiring/streams [topology · streams] got 5, expected at most 4, whose permutations are mixed one "
         "by "
@@ -368,7 +368,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "fractions of a width",
         [](Project& p) {
             usePreset(p, "frac-static");
-            std::get<MultiStream>(p.topology.wiring).streams = 3;
+            std::get<MultiStream>(p.stack().topology.wiring).streams = 3;
         },
         "E /topology/wiring/streams [topology · streams] got 3, expected a number of fractions that divides the width, "
         "128");
@@ -376,7 +376,7 @@ void TestValidateTopology::mistakesAreNamed_data()
         "fractions under a constraint",
         [](Project& p) {
             usePreset(p, "frac-static");
-            std::get<MultiStream>(p.topology.wiring).constraint = StreamConstraint::DoublyStochastic;
+            std::get<MultiStream>(p.stack().topology.wiring).constraint = StreamConstraint::DoublyStochastic;
         },
         "E /topology/wiring/constraint [topology · mixing matrix] fractions of a residual are mixed freely");
     row(
@@ -397,7 +397,8 @@ void TestValidateTopology::mistakesAreNamed_data()
     row(
         "gate bias",
         [](Project& p) {
-            p.topology.wiring = BranchGate{.gate = BranchGateKind::Highway, .bias = 200, .sites = MixSites::Mhsa};
+            p.stack().topology.wiring =
+                BranchGate{.gate = BranchGateKind::Highway, .bias = 200, .sites = MixSites::Mhsa};
         },
         "E /topology/wiring/bias [topology · gate bias] got 200, expected -100 to 100");
 }
@@ -405,7 +406,7 @@ void TestValidateTopology::mistakesAreNamed_data()
 void TestValidateTopology::mistakesAreNamed()
 {
     Project project = languageProject(kPlainBlock);
-    project.network.stack[0].repeat = 8;
+    project.stack().segments[0].repeat = 8;
     usePreset(project, "ancre-ingoing");
     check(std::move(project));
 }

@@ -30,14 +30,14 @@ const GraphRef kRef = GraphRef::block("b");
 Document blockOf(const std::string& preset)
 {
     Document document;
-    document.project.network.width = 64;
+    document.project.stack().width = 64;
     const auto& presets = blockPresets();
     const auto found = std::ranges::find(presets, preset, &BlockPreset::name);
     document.project.network.blocks.push_back(Block{"b", preset, found->graph});
-    document.project.network.stack = {{"b", 4}};
+    document.project.stack().segments = {{"b", 4}};
     DepthMix mix;
     mix.weight = WeightKind::Scalar;
-    document.project.topology = {"custom", mix};
+    document.project.stack().topology = {"custom", mix};
     return document;
 }
 
@@ -109,7 +109,7 @@ private slots:
         QVERIFY(!deleteSelection(document, {.layers = {0}}).ok()); // the stem stays
         QVERIFY(!deleteSelection(document, {.shortcuts = {{3, 9}}}).ok());
         QVERIFY(!deleteSelection(document, {.graph = kRef}).ok());
-        document.project.topology = {};
+        document.project.stack().topology = {};
         const Selection step{.shortcuts = {{1, 2}}};
         const auto refused = deleteSelection(document, step);
         QVERIFY(refused.error().message.find("running sum") != std::string::npos);
@@ -135,7 +135,7 @@ private slots:
     void aStateIsSetAsItsKeyDoesIt()
     {
         Document document = blockOf("mlp");
-        DepthMix& mix = std::get<DepthMix>(document.project.topology.wiring);
+        DepthMix& mix = std::get<DepthMix>(document.project.stack().topology.wiring);
         const Selection shortcut{.shortcuts = {{0, 2}}};
         const auto set = [&](std::optional<ShortcutState> state) {
             return setShortcutState(document.project, shortcut, state);
@@ -154,21 +154,21 @@ private slots:
         QVERIFY(mix.states.empty());
         QCOMPARE(std::get<ExplicitSources>(mix.sources).shortcuts.size(), std::size_t{2});
 
-        document.project.topology = {};
+        document.project.stack().topology = {};
         const Selection step{.shortcuts = {{1, 2}}}; // of the stream
         QVERIFY(!setShortcutState(document.project, step, ShortcutState::Pruned).ok());
         QVERIFY(!setShortcutState(document.project, step, ShortcutState::Frozen).ok());
         perform(document, setShortcutState(document.project, step, ShortcutState::Learned));
         QVERIFY(isRunningSum(mixOf(document.project)));
         perform(document, setShortcutState(document.project, step, ShortcutState::Frozen)); // the fixed weight again
-        QVERIFY(document.project.topology == Topology{});
+        QVERIFY(document.project.stack().topology == Topology{});
     }
 
     /// The plain network with one long shortcut that has a weight of its own.
     void aShortcutIsDrawnIntoARunningSum()
     {
         Document document = blockOf("mlp");
-        document.project.topology = {};
+        document.project.stack().topology = {};
         const Shortcut drawn{1, 3};
         const auto added = addEdit(document.project, {drawn, {2, 3}});
         QVERIFY(added.has_value());
@@ -187,7 +187,7 @@ private slots:
         QVERIFY(!deleteSelection(document, {.shortcuts = {drawn, {0, 1}}}).ok());
         perform(document, toggleFrozen(document, {.shortcuts = {{2, 3}}})); // fixed again
         perform(document, deleteSelection(document, {.shortcuts = {drawn}}));
-        QVERIFY(document.project.topology == Topology{});
+        QVERIFY(document.project.stack().topology == Topology{});
     }
 
     /// DenseFormer: off the period a layer reads the newest entry as it is.
@@ -205,8 +205,8 @@ private slots:
         }
         QCOMPARE(steps, (std::vector<Shortcut>{{0, 1}, {1, 2}, {3, 4}}));
         Document document = blockOf("mlp");
-        document.project.network.stack = {{document.project.network.blocks.front().name, 4}};
-        document.project.topology = {"denseformer", mix};
+        document.project.stack().segments = {{document.project.network.blocks.front().name, 4}};
+        document.project.stack().topology = {"denseformer", mix};
         QVERIFY(!deleteSelection(document, {.shortcuts = {{1, 2}}}).ok()); // it has no weight
         perform(document, DocumentChange{*addEdit(document.project, {{1, 2}})});
         for (const DrawnShortcut& each : drawnShortcuts(mixOf(document.project), 4)) {
@@ -238,13 +238,13 @@ private slots:
         perform(document, pruneShortcuts(document, {.shortcuts = {{0, 3}}}));
         QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::Back);
         QVERIFY(check({0, 3}).costs.empty());
-        document.project.topology = {};
+        document.project.stack().topology = {};
         QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::Weight);
-        std::get<DepthMix>(document.project.topology.wiring).sources = ExplicitSources{{{0, 1}}};
+        std::get<DepthMix>(document.project.stack().topology.wiring).sources = ExplicitSources{{{0, 1}}};
         QVERIFY(check({0, 3}).possible && check({0, 3}).adding == Adding::New);
         QCOMPARE(check({0, 3}).costs.size(), std::size_t{1}); // not known without a sound project
         QVERIFY(!check({0, 9}).possible);
-        document.project.topology.wiring = Concatenation{};
+        document.project.stack().topology.wiring = Concatenation{};
         QVERIFY(!check({0, 3}).possible);
     }
 
@@ -344,7 +344,7 @@ private slots:
     void shortcutsAreDuplicatedOneLayerOn()
     {
         Document document = blockOf("mlp");
-        std::get<DepthMix>(document.project.topology.wiring).sources =
+        std::get<DepthMix>(document.project.stack().topology.wiring).sources =
             ExplicitSources{{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}}};
         perform(document, duplicateSelection(document, {.shortcuts = {{0, 2}}}));
         QVERIFY(std::ranges::count(std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts,
@@ -397,14 +397,14 @@ private slots:
     void everythingIsWhatAViewShows()
     {
         Document document = blockOf("mlp");
-        std::get<DepthMix>(document.project.topology.wiring).states[{0, 2}] = ShortcutState::Pruned;
+        std::get<DepthMix>(document.project.stack().topology.wiring).states[{0, 2}] = ShortcutState::Pruned;
         const Selection all = wholeStack(document.project);
         QCOMPARE(all.layers.size(), std::size_t{6}); // with stem and head
         QCOMPARE(all.shortcuts.size(), std::size_t{15});
         QCOMPARE(everyShortcut(document.project).shortcuts.size(), std::size_t{14}); // one is not read
         QVERIFY(everyShortcut(document.project).layers.empty());
         QCOMPARE(everyNode(document.project, kRef).nodes.size(), graphOf(document).nodes.size());
-        document.project.topology = {};
+        document.project.stack().topology = {};
         QCOMPARE(wholeStack(document.project).shortcuts.size(), std::size_t{5}); // the steps of the stream
     }
 

@@ -110,17 +110,17 @@ private slots:
         }
         QVERIFY(there.edit.title.ends_with(said));
         QCOMPARE(said.find(" read") != std::string::npos, changes);
-        const bool leavesOut = wired.schedule != plain.schedule;
+        const bool leavesOut = wired.stack().schedule != plain.stack().schedule;
         QCOMPARE(leavesOut, name == "stochastic-depth");
         QCOMPARE(said.find("a schedule leaves out layers") != std::string::npos, leavesOut);
-        const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.topology.preset)).edit);
+        const Project back = after(wired, wireAs(wired, presetNamed(wired, plain.stack().topology.preset)).edit);
         QCOMPARE(back == plain, true);
     }
 
     void aBlockOfAFileIsFedApart()
     {
         Project project = language();
-        project.topology.wiring = presetNamed(project, "mudd").wiring;
+        project.stack().topology.wiring = presetNamed(project, "mudd").wiring;
         const auto cure = cureFor(project, "has one input port, expected q, k and v");
         QVERIFY(cure.has_value());
         QCOMPARE(cure->title, std::string("Use the q, k, v, residual block"));
@@ -133,8 +133,8 @@ private slots:
         Project project = language();
         const auto mlp = std::ranges::find(blockPresets(), "mlp", &BlockPreset::name);
         project.network.blocks = {Block{"mlp", "mlp", mlp->graph}};
-        project.network.stack = {{"mlp", 4}};
-        project.topology = {"dca", presetNamed(project, "dca").wiring};
+        project.stack().segments = {{"mlp", 4}};
+        project.stack().topology = {"dca", presetNamed(project, "dca").wiring};
         const auto cure = cureFor(project, "has one input port");
         QVERIFY(cure.has_value());
         QCOMPARE(cure->title, std::string("Use the q, k, v block"));
@@ -144,7 +144,7 @@ private slots:
     void headsThatDoNotDivideTheWidth()
     {
         Project project = language();
-        const std::int64_t width = project.network.width;
+        const std::int64_t width = project.stack().width;
         attentionOf(project).params["heads"] = std::int64_t{5};
         QVERIFY(width % 5 != 0 && width % 4 == 0);
         const auto cure = cureFor(project, "is not a multiple of 5 heads");
@@ -159,12 +159,12 @@ private slots:
         Project project = language();
         const auto mlp = std::ranges::find(blockPresets(), "mlp", &BlockPreset::name);
         project.network.blocks = {Block{"mlp", "mlp", mlp->graph}};
-        project.network.stack = {{"mlp", 4}};
+        project.stack().segments = {{"mlp", 4}};
         Graph& graph = project.network.blocks.front().graph;
         const auto last = std::ranges::find_if(graph.nodes | std::views::reverse,
                                                [](const Node& node) { return node.kind == "linear"; });
         last->params["out"] = std::int64_t{352};
-        const std::string words = std::to_string(project.network.width);
+        const std::string words = std::to_string(project.stack().width);
         const auto cure = cureFor(project, "352");
         QVERIFY(cure.has_value());
         QCOMPARE(cure->title, "Insert a linear 352 → " + words);
@@ -229,8 +229,8 @@ private slots:
     void curesOfManyAreThoseOfEach()
     {
         Project project = language();
-        project.topology.wiring = presetNamed(project, "ancre-ingoing").wiring;
-        auto& mix = std::get<DepthMix>(project.topology.wiring);
+        project.stack().topology.wiring = presetNamed(project, "ancre-ingoing").wiring;
+        auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
         for (const Shortcut shortcut :
              {Shortcut{0, 2}, Shortcut{1, 2}, Shortcut{0, 3}, Shortcut{1, 3}, Shortcut{2, 3}}) {
             mix.states[shortcut] = ShortcutState::Pruned;
@@ -252,7 +252,7 @@ private slots:
     void whatHasNoCureSaysNothing()
     {
         Project project = language();
-        project.network.stack.clear();
+        project.stack().segments.clear();
         QVERIFY(!cureFor(project, "has no layers"));
     }
 };

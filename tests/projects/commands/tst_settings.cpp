@@ -52,7 +52,7 @@ private slots:
         wanted.name = "Another name"; // trains nothing
         wanted.training.batch *= 2;
         wanted.training.learningRate.peak = 0.25;
-        wanted.topology = findExample("plain-language")->project.topology;
+        wanted.stack().topology = findExample("plain-language")->project.stack().topology;
         const auto settings = settingsThatDiffer(document, wanted);
         QCOMPARE(settings.size(), std::size_t{3});
         const auto rate =
@@ -64,7 +64,7 @@ private slots:
         QVERIFY(applyEdit(document, editOf("Use it", {*rate})).ok());
         QCOMPARE(document.project.training.learningRate.peak, 0.25);
         QVERIFY(document.project.training.batch == before.training.batch);
-        QVERIFY(document.project.topology == before.topology);
+        QVERIFY(document.project.stack().topology == before.stack().topology);
     }
 
     void aRunKeepsWhatItsWeightsDependOn()

@@ -94,7 +94,7 @@ void TestCost::node()
     QFETCH(double, flops);
     QFETCH(double, elements);
     Project project = languageProject("x input; " + node.toStdString() + "; b linear; y output; x > a; a > b; b > y");
-    std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
+    std::get<DepthMix>(project.stack().topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const auto report = costOf(project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     const Cost& cost = report->nodes.at(GraphRef::block("test")).at(NodeId{2});
@@ -365,7 +365,7 @@ void TestCost::sharedNormsCountOnce()
 {
     Project project = underTopology("dca", "transformer-qkv");
     const std::int64_t shared = costOf(project)->layers[0].parameters;
-    std::get<DepthMix>(project.topology.wiring).separateNorms = true;
+    std::get<DepthMix>(project.stack().topology.wiring).separateNorms = true;
     QCOMPARE(costOf(project)->layers[0].parameters, shared + 2 * 128);
     QCOMPARE(shared, costOf(underTopology("plain"))->layers[0].parameters);
 }
@@ -375,12 +375,12 @@ void TestCost::blocksRunWholeOrInHalves()
 {
     const Project plain = underTopology("plain");
     const Block& block = *plain.network.blockOfLayer(1);
-    QVERIFY(*graphsAsRun(plain.topology.wiring, block) == std::vector{block.graph});
+    QVERIFY(*graphsAsRun(plain.stack().topology.wiring, block) == std::vector{block.graph});
     const auto sharers = [](const Graph& graph) {
         return std::ranges::count_if(graph.nodes, [](const Node& node) { return node.params.contains(kShareParam); });
     };
     const Project apart = underTopology("dca", "transformer-qkv");
-    auto mix = std::get<DepthMix>(apart.topology.wiring);
+    auto mix = std::get<DepthMix>(apart.stack().topology.wiring);
     const Block& fed = *apart.network.blockOfLayer(1);
     QCOMPARE(sharers(graphsAsRun(mix, fed)->front()), std::ptrdiff_t{2});
     mix.separateNorms = true;
@@ -464,7 +464,7 @@ void TestCost::fullBatchHoldsTheTrainingSet()
     project.data.source = LowRankRegression{.samples = 1000};
     project.data.validationFraction = 0.25;
     project.training.batching = BatchKind::Full;
-    std::get<DepthMix>(project.topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
+    std::get<DepthMix>(project.stack().topology.wiring).weight = WeightKind::Scalar; // keeps what leaves the block
     const Cost& cost = costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{2});
     QCOMPARE(cost.activationBytes, 100.0 * 1000 * 4); // held-out samples are drawn besides
     project.data.source = LowRankRegression{.samples = -1000};
@@ -488,7 +488,7 @@ void TestCost::partsAddUp()
 void TestCost::shortcutAddsWhatTheTotalGains()
 {
     Project project = underTopology("grn-v1");
-    auto& mix = std::get<DepthMix>(project.topology.wiring);
+    auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     mix.states = {{{2, 5}, ShortcutState::Pruned}};
     const Cost before = costOf(project)->total;
     const auto added = costOfShortcut(*soundProject(project), {2, 5});
@@ -509,7 +509,7 @@ void TestCost::shortcutsCostWhatTheTotalLosesWithoutThem()
         Project project = underTopology(name, apart              ? "transformer-qkv"
                                               : preset == "mudd" ? "transformer-qkvr"
                                                                  : "transformer");
-        auto& mix = std::get<DepthMix>(project.topology.wiring);
+        auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
         const std::set<Shortcut> some{{0, 3}, {2, 3}, {1, 5}, {4, 5}};
         std::set<Shortcut> asked = some;
         asked.insert({{3, 3}, {90, 91}}); // none that is read
@@ -535,19 +535,19 @@ void TestCost::shortcutErrors()
     };
     QCOMPARE(errorOf({5, 5}), std::string("[topology · 5:5] expected 0 ≤ i < j ≤ 8"));
     QCOMPARE(errorOf({5, 9}), std::string("[topology · 5:9] expected 0 ≤ i < j ≤ 8"));
-    project.topology.wiring = Concatenation{};
+    project.stack().topology.wiring = Concatenation{};
     QCOMPARE(errorOf({0, 5}), std::string("[topology] this wiring has no shortcuts of its own"));
 }
 
 void TestCost::invalidDocumentsGiveErrors()
 {
     Project project = languageProject("x input; y output; x > y");
-    project.network.stack = {{"other", 2}};
+    project.stack().segments = {{"other", 2}};
     QCOMPARE(costOf(project).error().text(), std::string("[network · segment 1 · block] there is no block other"));
-    project.network.stack = {{"test", 5000}};
+    project.stack().segments = {{"test", 5000}};
     QCOMPARE(costOf(project).error().text(),
              std::string("[network · segment 1 · layers] got 5000, expected 1 to 4096"));
-    project.network.stack = {{"test", 1}};
+    project.stack().segments = {{"test", 1}};
     project.network.blocks[0].graph.nodes[1].id = NodeId{1};
     QVERIFY(!costOf(project).ok());
     project = languageProject("x input; a linear; y output; x > a; a > y");
@@ -562,7 +562,7 @@ void TestCost::invalidDocumentsGiveErrors()
     QVERIFY(costOf(project).ok()); // neither says anything of the network
     project = languageProject("x input; a linear out=100000000; b linear out=100000000; c linear; y output; "
                               "x > a; a > b; b > c; c > y");
-    project.network.stack = {{"test", 4096}};
+    project.stack().segments = {{"test", 4096}};
     QCOMPARE(costOf(project)->total.parameters, std::int64_t{1} << 53); // saturates
     QVERIFY(!costOf(Project{}).ok() || costOf(Project{})->total.parameters == 0);
 }

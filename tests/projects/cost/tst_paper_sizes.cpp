@@ -29,7 +29,7 @@ Project deepCrossAttentionProject(const TopologyPreset& preset)
 {
     Project project = underTopology("plain", "gpt");
     std::get<SyntheticLanguage>(project.data.source).vocabulary = 30'000;
-    project.network.width = 512;
+    project.stack().width = 512;
     project.network.tieHead = false;
     project.network.stem = GraphBuilder()
                                .node("input", "input")
@@ -51,8 +51,8 @@ Project deepCrossAttentionProject(const TopologyPreset& preset)
                                .wire("norm", "logits")
                                .wire("logits", "output")
                                .build();
-    project.network.stack = {{"transformer", 6}};
-    project.topology = {preset.name, preset.wiring};
+    project.stack().segments = {{"transformer", 6}};
+    project.stack().topology = {preset.name, preset.wiring};
     const auto* const mix = std::get_if<DepthMix>(&preset.wiring);
     GraphBuilder block;
     for (const std::string port : {"q", "k", "v"}) {
@@ -161,8 +161,8 @@ void TestPaperSizes::deepCrossAttentionSizes()
     QFETCH(double, millions);
     Project project = underTopology("plain", "gpt");
     std::get<SyntheticLanguage>(project.data.source).vocabulary = 32'000;
-    project.network.width = width;
-    project.network.stack = {{"transformer", layers}};
+    project.stack().width = width;
+    project.stack().segments = {{"transformer", layers}};
     for (Node& node : project.network.blocks[0].graph.nodes) {
         if (node.kind == "attention") {
             node.params["heads"] = std::int64_t{8};
@@ -217,14 +217,14 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     const auto report = costOf(*project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     QCOMPARE(report->total.parameters, parameters);
-    QCOMPARE(project->schedule.stages.empty(), found->schedule.empty());
+    QCOMPARE(project->stack().schedule.stages.empty(), found->schedule.empty());
     if (recipe.startsWith("raptr-bert")) { // with BERT's pooler and two classes, as BertForPreTraining
         Project paired = *project;
         paired.data.masking.nextSentence = true;
         paired.network = withNextSentence(std::move(paired.network), true);
         const auto both = costOf(paired);
         QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
-        const std::int64_t width = paired.network.width;
+        const std::int64_t width = paired.network.stack().width;
         const std::int64_t segments = 2 * width; // that the recipe leaves out
         QCOMPARE(both->total.parameters, parameters + segments + width * width + width + 2 * width + 2);
         QCOMPARE(both->total.parameters - segments, width == 768 ? 110'106'428 : 336'226'108);
@@ -269,8 +269,8 @@ void TestPaperSizes::visionTransformerSizes()
     Project project = findExample("small-vit")->project;
     project.data.source = PictureData{
         .path = "imagenet", .validationPath = {}, .height = 224, .width = 224, .channels = 3, .classes = 1000};
-    project.network.width = 384;
-    project.network.stack.front().repeat = 12;
+    project.stack().width = 384;
+    project.stack().segments.front().repeat = 12;
     project.network.stem = patchStem(3, 224, 224);
     for (Node& node : project.network.blocks.front().graph.nodes) {
         if (node.kind == "attention") {
@@ -315,12 +315,12 @@ void TestPaperSizes::muddFormerAsReleased()
     constexpr std::int64_t kVocabulary = 50'432;
     Project project = underTopology("mudd", "transformer-qkvr");
     std::get<SyntheticLanguage>(project.data.source).vocabulary = kVocabulary;
-    project.network.width = kWidth;
+    project.stack().width = kWidth;
     project.network.tieHead = false;
     const Block one = project.network.blocks.front();
     const auto first = std::ranges::find(blockPresets(), std::string(kFirstMuddBlock), &BlockPreset::name);
     project.network.blocks.clear();
-    project.network.stack.clear();
+    project.stack().segments.clear();
     std::int64_t expected = 2 * kVocabulary * kWidth + kWidth;
     std::int64_t widest = 0;
     for (std::int64_t layer = 0; layer < kLayers; ++layer) {
@@ -339,7 +339,7 @@ void TestPaperSizes::muddFormerAsReleased()
             }
         }
         QCOMPARE(widened, 2); // gate and up
-        project.network.stack.push_back({block.name, 1});
+        project.stack().segments.push_back({block.name, 1});
         project.network.blocks.push_back(std::move(block));
         const std::int64_t norms = layer == 0 ? 2 : 4;
         expected += 4 * kWidth * kWidth + 3 * kWidth * hidden + norms * kWidth + 2 * kHeadDim;
@@ -351,7 +351,7 @@ void TestPaperSizes::muddFormerAsReleased()
         widest = std::max(widest, hidden);
     }
     QCOMPARE(widest, std::int64_t{10'368});
-    project.topology = underTopology("mudd", "transformer-qkvr").topology;
+    project.stack().topology = underTopology("mudd", "transformer-qkvr").stack().topology;
     const auto report = costOf(project);
     QVERIFY2(report.ok(), report ? "" : report.error().text().c_str());
     QCOMPARE(report->total.parameters, expected);
@@ -372,7 +372,7 @@ void TestPaperSizes::newProjectUnderMuddIsTheAuthors()
     }
     const auto report = costOf(*project);
     QVERIFY(report.ok());
-    const std::int64_t width = project->network.width;
+    const std::int64_t width = project->stack().width;
     QCOMPARE(report->layers[1].parameters, report->layers[0].parameters + 2 * width);
     QCOMPARE(report->layers[3].parameters, report->layers[1].parameters);
     wanted.depth = 1;

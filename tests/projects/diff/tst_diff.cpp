@@ -33,9 +33,9 @@ Project sampleProject()
                    {{NodeId{3}, "out"}, {NodeId{4}, "in"}}};
     network.blocks = {{"mlp", "", graph}, {"gpt", "gpt", {}}};
     network.stem = graph;
-    network.stack = {{"mlp", 12}};
-    std::get<DepthMix>(project.topology.wiring).sources = ExplicitSources{{{0, 1}, {0, 2}}};
-    project.schedule.stages = {{0, 6, {1, 12}}, {500, 9, {1}}};
+    network.stack().segments = {{"mlp", 12}};
+    std::get<DepthMix>(project.stack().topology.wiring).sources = ExplicitSources{{{0, 1}, {0, 2}}};
+    project.stack().schedule.stages = {{0, 6, {1, 12}}, {500, 9, {1}}};
     return project;
 }
 
@@ -89,7 +89,7 @@ private slots:
     void whatChangesTheTrainingIsSaidInAFewWords()
     {
         const Project plain = findExample("plain-language")->project;
-        const Topology grn = findExample("grn-language")->project.topology;
+        const Topology grn = findExample("grn-language")->project.stack().topology;
         const auto said = [&](const std::function<void(Project&)>& change) {
             Project other = plain;
             change(other);
@@ -103,19 +103,19 @@ private slots:
                  }),
                  QString());
         QCOMPARE(said([&](Project& p) {
-                     p.network.width = 64;
-                     p.topology = grn;
+                     p.stack().width = 64;
+                     p.stack().topology = grn;
                  }),
                  QString("GRN-v1, width 64 features"));
         QCOMPARE(said([](Project& p) {
-                     p.network.width = 64;
+                     p.stack().width = 64;
                      p.training.learningRate.peak = 0.02;
                      p.seeds.init = 9;
                  }),
                  QString("width 64 features, peak 0.02, initial weights 9"));
         QCOMPARE(said([](Project& p) { p.training.steps = 3000; }), QString("3000 steps")); // told once
         QCOMPARE(said([](Project& p) {
-                     std::get<DepthMix>(p.topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
+                     std::get<DepthMix>(p.stack().topology.wiring).states = {{{2, 7}, ShortcutState::Learned}};
                  }),
                  QString("Plain residual + 2:7"));
     }
@@ -127,9 +127,9 @@ private slots:
         const auto named = [&](const char* preset, const std::function<void(DepthMix&)>& change) {
             const auto presets = topologyPresets(project.network);
             const auto found = std::ranges::find(presets, preset, &TopologyPreset::name);
-            project.topology = {preset, found->wiring};
-            change(std::get<DepthMix>(project.topology.wiring));
-            return wiringName(project.topology, project.network);
+            project.stack().topology = {preset, found->wiring};
+            change(std::get<DepthMix>(project.stack().topology.wiring));
+            return wiringName(project.stack().topology, project.network);
         };
         const auto nothing = [](DepthMix&) {};
         QCOMPARE(named("grn-v1", nothing), std::string("GRN-v1"));
@@ -161,7 +161,7 @@ private slots:
     {
         Project a = sampleProject();
         a.network.blocks[0].name = "mlp · wide";
-        a.network.stack[0].block = "mlp · wide";
+        a.network.stack().segments[0].block = "mlp · wide";
         Project b = a;
         mlpOf(b).nodes[1].params["out"] = std::string("2*d");
         const std::vector<Change> changes = diff(a, b);
@@ -185,12 +185,12 @@ private slots:
         };
         QVERIFY(partOf([](Project& p) { p.description = "of it"; }) == ChangedPart::Remark);
         QVERIFY(partOf([](Project& p) { p.sweeps.push_back({"depths", {}}); }) == ChangedPart::Remark);
-        QVERIFY(partOf([](Project& p) { p.topology.preset = "other"; }) == ChangedPart::Preset);
-        QVERIFY(partOf([](Project& p) { p.topology.wiring = Concatenation{}; }) == ChangedPart::Topology);
+        QVERIFY(partOf([](Project& p) { p.stack().topology.preset = "other"; }) == ChangedPart::Preset);
+        QVERIFY(partOf([](Project& p) { p.stack().topology.wiring = Concatenation{}; }) == ChangedPart::Topology);
         QVERIFY(partOf([](Project& p) { p.network.blocks.front().graph.nodes.front().name = "other"; }) ==
                 ChangedPart::Block);
         QVERIFY(partOf([](Project& p) { p.network.stem.nodes.front().name = "other"; }) == ChangedPart::Other);
-        QVERIFY(partOf([](Project& p) { p.network.width = 8; }) == ChangedPart::Other);
+        QVERIFY(partOf([](Project& p) { p.stack().width = 8; }) == ChangedPart::Other);
     }
 
     void texts_data()
@@ -206,7 +206,7 @@ private slots:
         row("unit of examples", "~ training · batch: 16 examples → 8 examples",
             [](Project& p) { p.training.batch = 8; });
         row("family of wirings", "~ topology · wiring: depth mix → concatenation",
-            [](Project& p) { p.topology.wiring = Concatenation{}; });
+            [](Project& p) { p.stack().topology.wiring = Concatenation{}; });
         row("unit", "~ training · sequence length: 128 tokens → 256 tokens",
             [](Project& p) { p.training.sequenceLength = 256; });
         row("name", "~ training · precision: fp32 → bf16", [](Project& p) { p.training.precision = Precision::Bf16; });
@@ -226,7 +226,7 @@ private slots:
             p.data.source = MixtureData{{{"a.txt"}, {"b", "text", 2.5}}, {}};
         });
         row("topology", "~ topology · preset: plain → ancre\n~ topology · weight: fixed → per feature", [](Project& p) {
-            p.topology.preset = "ancre";
+            p.stack().topology.preset = "ancre";
             mixOf(p).weight = WeightKind::PerFeature;
         });
         row("sources",
@@ -240,9 +240,9 @@ private slots:
             mixOf(p).states[{2, 5}] = ShortcutState::Frozen;
         });
         row("stack", "~ network · stack: mlp × 12 → mlp × 10, gpt × 2", [](Project& p) {
-            p.network.stack = {{"mlp", 10}, {"gpt", 2}};
+            p.stack().segments = {{"mlp", 10}, {"gpt", 2}};
         });
-        row("same stack otherwise written", "", [](Project& p) { p.network.stack = {{"mlp", 5}, {"mlp", 7}}; });
+        row("same stack otherwise written", "", [](Project& p) { p.stack().segments = {{"mlp", 5}, {"mlp", 7}}; });
         row("parameter", "~ block mlp · node up · out: 4*d → 2*d\n~ block mlp · node down · bias: default → on",
             [](Project& p) {
                 mlpOf(p).nodes[1].params["out"] = std::string("2*d");
@@ -274,7 +274,7 @@ private slots:
         });
         row("renamed block", "~ block mlp · name: mlp → wide", [](Project& p) {
             p.network.blocks[0].name = "wide";
-            p.network.stack[0].block = "wide";
+            p.stack().segments[0].block = "wide";
         });
         row("new block", "+ block extra: 0 nodes", [](Project& p) { p.network.blocks.push_back({"extra", "x", {}}); });
         row("lost block", "- block mlp: 4 nodes", [](Project& p) { p.network.blocks.erase(p.network.blocks.begin()); });
@@ -282,7 +282,7 @@ private slots:
             "- schedule · stages · from step 0: average length 6 layers, always 1 12\n"
             "~ schedule · stages · from step 500 · average length: 9 layers → 10 layers",
             [](Project& p) {
-                p.schedule.stages = {{500, 10, {1}}};
+                p.stack().schedule.stages = {{500, 10, {1}}};
             });
     }
 

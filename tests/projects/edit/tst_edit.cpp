@@ -32,7 +32,7 @@ Document sampleDocument()
                           {NodeId{2}, "output", "out", {}}};
     network.stem.wires = {{{NodeId{1}, "out"}, {NodeId{5}, "in"}}, {{NodeId{5}, "out"}, {NodeId{2}, "in"}}};
     network.blocks = {{"mlp", "", network.stem}, {"spare", "", network.stem}, {"last", "", {}}};
-    network.stack = {{"mlp", 3}};
+    network.stack().segments = {{"mlp", 3}};
     document.layout.positions = {{GraphRef::stem(), {{NodeId{5}, {1, 2}}}},
                                  {GraphRef::block("spare"), {{NodeId{1}, {3, 4}}}}};
     return document;
@@ -102,7 +102,7 @@ private slots:
         const std::vector<Shortcut> listed{{0, 1}, {0, 3}, {2, 3}};
         for (const std::vector<Shortcut>& before : {std::vector<Shortcut>{{0, 1}, {2, 3}}, {{0, 1}}}) {
             Document document{findExample("ancre-language")->project, {}};
-            auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+            auto& mix = std::get<DepthMix>(document.project.stack().topology.wiring);
             mix.sources = ExplicitSources{before};
             mix.feeds = MixFeeds::LayerInput;
             mix.states = {{{0, 3}, ShortcutState::Frozen}, {{2, 3}, ShortcutState::Pruned}};
@@ -135,7 +135,7 @@ private slots:
                      "[block last] exists already; expected a name of its own");
         Document renamed = document;
         QVERIFY(applyEdit(renamed, RenameBlock{"mlp", "wide"}).ok());
-        QVERIFY((renamed.project.network.stack == std::vector<StackSegment>{{"wide", 3}}));
+        QVERIFY((renamed.project.stack().segments == std::vector<StackSegment>{{"wide", 3}}));
     }
 
     /// Norms that share the weights of another name it: they follow it to its new name.
@@ -199,7 +199,7 @@ private slots:
     void invalidStacksAreEditedToo()
     {
         Document document = sampleDocument();
-        document.project.network.stack = {{"mlp", 1}, {"ghost", 2}};
+        document.project.stack().segments = {{"mlp", 1}, {"ghost", 2}};
         COMPARE_TEXT(troubleWith(document, PutBlock{{"ghost", "", {}}}), "");
         COMPARE_TEXT(troubleWith(document, RenameBlock{"mlp", "ghost"}), "");
         document.project.network.stem.wires.push_back({{NodeId{9}, "out"}, {NodeId{9}, "in"}});
@@ -215,7 +215,7 @@ private slots:
         COMPARE_TEXT(troubleWith(document, AddShortcut{{1, 3}}), "");
         QVERIFY(applyEdit(document, AddShortcut{{1, 3}}).ok());
         QVERIFY(std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts == expected);
-        QCOMPARE(document.project.topology.preset, std::string("plain"));
+        QCOMPARE(document.project.stack().topology.preset, std::string("plain"));
     }
 
     void shortcutsAreAddedAndRemoved()
@@ -242,7 +242,7 @@ private slots:
         mixOf(document.project).blockLayers = 1;
         mixOf(document.project).finalMix = false;
         QVERIFY(refusal(document, AddShortcut{{2, 4}}).find("switch the final mix on first") != std::string::npos);
-        document.project.topology.wiring = Concatenation{};
+        document.project.stack().topology.wiring = Concatenation{};
         COMPARE_TEXT(refusal(document, AddShortcut{{0, 2}}),
                      "[topology] has no shortcuts to edit: it is a concatenation; expected a depth_mix");
     }

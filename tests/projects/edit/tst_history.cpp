@@ -25,7 +25,7 @@ private slots:
         QCOMPARE(history.projectSnapshot().get(), &before->project);
         QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
         QVERIFY(history.snapshot().get() != before.get());
-        QCOMPARE(before->project.network.width, std::int64_t{8});
+        QCOMPARE(before->project.stack().width, std::int64_t{8});
     }
 
     /// What is worked out of the document as it is holds the history's own snapshot.
@@ -38,7 +38,7 @@ private slots:
         QCOMPARE(&**sound, &history.snapshot()->project);
         QVERIFY(history.perform(SetField{"/network/width", {"0"}}).ok());
         QVERIFY(!soundProject(history.projectSnapshot()).ok());
-        QVERIFY((*sound)->network.width > 0);
+        QVERIFY((*sound)->network.stack().width > 0);
     }
 
     void undoesAndRedoes()
@@ -51,11 +51,11 @@ private slots:
         QVERIFY(history.perform(SetField{"/network/width", {"16"}}).ok());
         QCOMPARE(history.undoTitle(), std::string("Set width to 16"));
         history.undo();
-        QCOMPARE(history.project().network.width, std::int64_t{8});
+        QCOMPARE(history.project().stack().width, std::int64_t{8});
         QCOMPARE(history.undoTitle(), std::string("Set width to 8"));
         QCOMPARE(history.redoTitle(), std::string("Set width to 16"));
         history.redo();
-        QCOMPARE(history.project().network.width, std::int64_t{16});
+        QCOMPARE(history.project().stack().width, std::int64_t{16});
         history.redo(); // nothing to redo
         QCOMPARE(told, 4);
         history.undo();
@@ -69,7 +69,7 @@ private slots:
         int told = 0;
         history.onChanged([&] { ++told; });
         QVERIFY(!history.perform(RemoveBlock{"nope"}).ok());
-        QVERIFY(history.perform(SetField{"/network/width", {std::to_string(history.project().network.width)}}).ok());
+        QVERIFY(history.perform(SetField{"/network/width", {std::to_string(history.project().stack().width)}}).ok());
         QVERIFY(!history.canUndo() && !history.modified());
         QCOMPARE(told, 0);
     }
@@ -99,9 +99,9 @@ private slots:
     {
         History history;
         const auto before = history.snapshot();
-        const std::int64_t width = before->project.network.width;
+        const std::int64_t width = before->project.stack().width;
         QVERIFY(history.perform(SetField{"/network/width", {std::to_string(width + 1)}}).ok());
-        QCOMPARE(before->project.network.width, width);
+        QCOMPARE(before->project.stack().width, width);
         history.undo();
         QVERIFY(history.snapshot() == before); // the same one, not a copy
     }
@@ -118,7 +118,7 @@ private slots:
             history.undo();
         }
         QCOMPARE(undone, most);
-        QCOMPARE(history.project().network.width, std::int64_t{10});
+        QCOMPARE(history.project().stack().width, std::int64_t{10});
     }
 
     void manyStepsUndoAndRedoToTheSameDocuments()

@@ -29,7 +29,7 @@ Project tiny()
     graph.nodes = {{NodeId{1}, "input", "in", {{"port", std::string("input")}}},
                    {NodeId{2}, "linear", "up", {{"bias", true}, {"out", std::string("4*d")}}}};
     graph.wires = {{{NodeId{1}, "out"}, {NodeId{2}, "in"}}};
-    project.network.stack = {{"mlp", 12}};
+    project.stack().segments = {{"mlp", 12}};
     return project;
 }
 
@@ -110,7 +110,7 @@ private slots:
         Project project = tiny();
         mixOf(project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
         mixOf(project).states = {{{2, 5}, ShortcutState::Frozen}};
-        project.schedule.stages = {{100, 6, {1, 12}}};
+        project.stack().schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = asQString(toJson(project)).split('\n');
         for (const char* expected :
              {R"(  "schema": 5,)",
@@ -134,7 +134,7 @@ private slots:
     {
         Project a = tiny();
         Project b = a;
-        b.network.width = 512;
+        b.network.stack().width = 512;
         QCOMPARE(changedLines(a, b), QStringList({"-\"width\": 256,", "+\"width\": 512,"}));
         b = a;
         b.network.blocks[0].graph.nodes[1].params["out"] = std::string("2*d");
@@ -178,7 +178,8 @@ private slots:
             return std::get<DepthMix>(
                 projectFromJson(std::string(R"({"schema": 1, "topology": {"preset": "plain", "wiring": )") + wiring +
                                 "}}")
-                    ->topology.wiring);
+                    ->stack()
+                    .topology.wiring);
         };
         QVERIFY(read(R"({"kind": "depth_mix"})") == DepthMix());
         QCOMPARE(read(R"({"kind": "depth_mix", "sites": "both"})").sitePairs, SitePairs::Any);
@@ -191,7 +192,7 @@ private slots:
             "sources": {"kind": "explicit", "shortcuts": ["1:3", "0:1"]}}}, "network": {"stem": {"nodes": [],
             "wires": ["3.out > 4.in", "1.out > 3.in"]}}})");
         QVERIFY(read.ok());
-        const auto& sources = std::get<ExplicitSources>(std::get<DepthMix>(read->topology.wiring).sources);
+        const auto& sources = std::get<ExplicitSources>(std::get<DepthMix>(read->stack().topology.wiring).sources);
         QVERIFY((sources.shortcuts == std::vector<Shortcut>{{0, 1}, {1, 3}}));
         QVERIFY((read->network.stem.wires ==
                  std::vector<Wire>{{{NodeId{1}, "out"}, {NodeId{3}, "in"}}, {{NodeId{3}, "out"}, {NodeId{4}, "in"}}}));

@@ -35,11 +35,11 @@ private Q_SLOTS:
         const auto read = projectFromJson(old);
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
         QCOMPARE(shown(read->name), shown("early"));
-        QVERIFY((read->network.stack == std::vector<StackSegment>{{"mlp", 6}}));
+        QVERIFY((read->network.stack().segments == std::vector<StackSegment>{{"mlp", 6}}));
         const auto presets = topologyPresets(6);
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
         QVERIFY(ancre != presets.end());
-        QVERIFY((read->topology == Topology{"ancre-ingoing", ancre->wiring}));
+        QVERIFY((read->stack().topology == Topology{"ancre-ingoing", ancre->wiring}));
         QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 5,"));
     }
 
@@ -48,7 +48,7 @@ private Q_SLOTS:
     {
         const auto wiringOf = [](const char* wiring) {
             const auto read = projectFromJson(std::string(R"({"schema": 1, "topology": {"wiring": )") + wiring + "}}");
-            return read ? read->topology.wiring : Wiring(Concatenation{});
+            return read ? read->stack().topology.wiring : Wiring(Concatenation{});
         };
         const Wiring dense =
             wiringOf(R"({"kind": "depth_mix", "sources": {"kind": "dilated", "dilation": 4, "period": 5}})");
@@ -85,11 +85,11 @@ private Q_SLOTS:
         QFETCH(double, keepLast);
         const auto read = projectFromJson(file.toStdString());
         QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
-        QCOMPARE(read->topology == Topology(), true);
-        QCOMPARE(read->schedule.stages.size(), std::size_t{1});
-        QCOMPARE(read->schedule.scaling, DropScaling::Evaluation);
-        const auto spans = spansOf(read->schedule, 12, read->training.steps);
-        const KeepShares kept = keepShares(read->schedule, spans.front(), 12, read->training.steps, 1);
+        QCOMPARE(read->stack().topology == Topology(), true);
+        QCOMPARE(read->stack().schedule.stages.size(), std::size_t{1});
+        QCOMPARE(read->stack().schedule.scaling, DropScaling::Evaluation);
+        const auto spans = spansOf(read->stack().schedule, 12, read->training.steps);
+        const KeepShares kept = keepShares(read->stack().schedule, spans.front(), 12, read->training.steps, 1);
         for (std::size_t l = 0; l < 12; ++l) {
             const double expected = 1 - static_cast<double>(l + 1) / 12 * (1 - keepLast);
             QVERIFY2(std::abs(kept.layers[l] - expected) < 1e-12, qPrintable(QString::number(kept.layers[l])));
@@ -118,14 +118,14 @@ private Q_SLOTS:
         const auto rezero = projectFromJson(R"({"schema": 2, "topology": {"preset": "rezero", "wiring": {"kind":
             "branch_gate", "gate": "rezero", "keep_probability": 0.5, "sites": "mhsa"}}})");
         QVERIFY2(rezero.ok(), rezero ? "" : rezero.error().text().c_str());
-        QVERIFY((rezero->topology == Topology{"rezero", BranchGate{.sites = MixSites::Mhsa}}));
-        QVERIFY(rezero->schedule == StageSchedule());
+        QVERIFY((rezero->stack().topology == Topology{"rezero", BranchGate{.sites = MixSites::Mhsa}}));
+        QVERIFY(rezero->stack().schedule == StageSchedule());
         const auto both = projectFromJson(R"({"schema": 2, "network": {"stack": [{"block": "mlp", "repeat": 4}]},
             "topology": {"wiring": {"kind": "branch_gate", "gate": "stochastic_depth"}},
             "schedule": {"stages": [{"start": 0, "average_length": 2, "always": [1]}]}})");
         QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
-        QVERIFY((both->schedule.stages == std::vector<Stage>{{0, 2, {1}}}));
-        QVERIFY(both->topology == Topology());
+        QVERIFY((both->stack().schedule.stages == std::vector<Stage>{{0, 2, {1}}}));
+        QVERIFY(both->stack().topology == Topology());
         const auto wrong = projectFromJson(R"({"schema": 2, "topology": {"wiring": {"kind": "branch_gate",
             "gate": "stochastic_depth", "keep_probability": "most"}}})");
         QCOMPARE(shown(wrong.error().text()),

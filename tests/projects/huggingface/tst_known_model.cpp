@@ -284,7 +284,7 @@ private Q_SLOTS:
             namedNode(firstBlock(project), "attention").params["bias"] = std::string("qkv");
             namedNode(firstBlock(project), "attention").params["qk_norm"] = std::string("all");
         });
-        row("no norms after the sums", smallModel("bert"), [](Project& project) { project.topology = {}; });
+        row("no norms after the sums", smallModel("bert"), [](Project& project) { project.stack().topology = {}; });
         row("later tokens are hidden", smallModel("bert_classifier"),
             [](Project& project) { namedNode(firstBlock(project), "attention").params.erase("causal"); });
         row("the mean of the positions", smallModel("vit"),

@@ -26,12 +26,12 @@ Document stackOf(std::vector<StackSegment> stack, std::vector<Shortcut> shortcut
     network.blocks.resize(1);
     network.blocks.front().name = "a";
     network.blocks.push_back({"b", "", network.blocks.front().graph});
-    network.stack = std::move(stack);
+    network.stack().segments = std::move(stack);
     DepthMix mix;
     mix.weight = WeightKind::Scalar;
     std::sort(shortcuts.begin(), shortcuts.end());
     mix.sources = ExplicitSources{std::move(shortcuts)};
-    document.project.topology.wiring = std::move(mix);
+    document.project.stack().topology.wiring = std::move(mix);
     return document;
 }
 
@@ -55,7 +55,7 @@ private slots:
     void layersTakeAnotherBlock()
     {
         const Network network = stackOf({{"a", 3}, {"b", 1}, {"a", -2}}, {}).project.network;
-        QCOMPARE(blocksOfLayers(network.stack), (std::vector<std::string>{"a", "a", "a", "b"}));
+        QCOMPARE(blocksOfLayers(network.stack().segments), (std::vector<std::string>{"a", "a", "a", "b"}));
         const SetStack edit = stackWith(network, {2, 3}, "b");
         QCOMPARE(edit.stack, (std::vector<StackSegment>{{"a", 1}, {"b", 3}})); // neighbours of one block are joined
         QCOMPARE(stackWith(network, {}, "b").stack, (std::vector<StackSegment>{{"a", 3}, {"b", 1}}));
@@ -65,7 +65,7 @@ private slots:
     void sharedEntriesKeepTheirLayers()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {1, 5}, {2, 5}});
-        std::get<DepthMix>(document.project.topology.wiring).blockLayers = 2;
+        std::get<DepthMix>(document.project.stack().topology.wiring).blockLayers = 2;
         const Document before = document;
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {2}, {})));
         // Layer 3, new, read a layer that is not copied and reads the newest entry. Layer 3 of before is layer 4 and in
@@ -83,7 +83,7 @@ private slots:
     void shortcutsOfSharedEntriesArePastedByLayers()
     {
         Document document = stackOf({{"a", 6}}, {{0, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}});
-        std::get<DepthMix>(document.project.topology.wiring).blockLayers = 2;
+        std::get<DepthMix>(document.project.stack().topology.wiring).blockLayers = 2;
         const StackFragment copied = fragmentOf(document.project, {}, {{1, 3}}); // from layer 2
         QCOMPARE(copied.shortcuts, (std::vector<Shortcut>{{2, 3}}));
         const auto edit = pasteEdit(document, Selection{.layers = {4}}, copied);
@@ -95,9 +95,9 @@ private slots:
     void whatIsInsertedMovesWhatFollows()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});
-        std::get<DepthMix>(document.project.topology.wiring).states[{1, 4}] = ShortcutState::Frozen;
+        std::get<DepthMix>(document.project.stack().topology.wiring).states[{1, 4}] = ShortcutState::Frozen;
         document.layout.groups = {{"early", 1, 2}, {"across", 2, 3}};
-        document.project.schedule.stages = {{0, 2.0, {1, 4}}};
+        document.project.stack().schedule.stages = {{0, 2.0, {1, 4}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
         QCOMPARE(document.project.network.depth(), std::int64_t{6});
         // 1:2 came along as 3:4; layer 3, new, had its only source outside and reads the one before it.
@@ -105,7 +105,7 @@ private slots:
                  (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {1, 6}, {5, 6}, {0, 7}, {6, 7}}));
         QVERIFY(mixOf(document.project).states.contains({1, 6}));
         QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"early", 1, 2}, {"across", 2, 5}}));
-        QCOMPARE(document.project.schedule.stages.front().always, (std::vector<std::int64_t>{1, 6}));
+        QCOMPARE(document.project.stack().schedule.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }
 
     /// The sanitizers see a sum that is too large.
@@ -113,9 +113,9 @@ private slots:
     {
         constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
         Document document = stackOf({{"a", 5}}, {{0, 1}});
-        document.project.schedule.stages = {{0, 2.0, {1, 5, kLargest}}};
+        document.project.stack().schedule.stages = {{0, 2.0, {1, 5, kLargest}}};
         perform(document, insertLayersEdit(document, 2, fragmentOf(document.project, {1, 2}, {})));
-        QCOMPARE(document.project.schedule.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
+        QCOMPARE(document.project.stack().schedule.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
     }
 
     void whatIsRemovedTakesItsShortcutsAlong()
@@ -124,7 +124,7 @@ private slots:
             stackOf({{"a", 2}, {"b", 1}, {"a", 2}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}, {5, 6}});
         document.layout.groups = {{"gone", 3, 3}, {"late", 3, 5}};
         perform(document, *removeLayersEdit(document, {0, 3}));
-        QCOMPARE(document.project.network.stack, (std::vector<StackSegment>{{"a", 4}}));
+        QCOMPARE(document.project.stack().segments, (std::vector<StackSegment>{{"a", 4}}));
         // Layer 4 read 3 alone: it reads the one before it now.
         QCOMPARE(sourcesOf(document), (std::vector<Shortcut>{{0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}}));
         QCOMPARE(document.layout.groups, (std::vector<LayerGroup>{{"late", 3, 4}}));
@@ -136,7 +136,7 @@ private slots:
         Document document{findExample("staged-language")->project, {}};
         const auto lengths = [&document] {
             std::vector<double> found;
-            for (const Stage& stage : document.project.schedule.stages) {
+            for (const Stage& stage : document.project.stack().schedule.stages) {
                 found.push_back(stage.averageLength);
             }
             return found;
@@ -144,7 +144,7 @@ private slots:
         QCOMPARE(lengths(), (std::vector<double>{6, 8, 10, 12}));
         perform(document, *removeLayersEdit(document, {5}));
         QCOMPARE(lengths(), (std::vector<double>{6, 8, 10, 11}));
-        QCOMPARE(document.project.schedule.stages.back().always, (std::vector<std::int64_t>{1, 11}));
+        QCOMPARE(document.project.stack().schedule.stages.back().always, (std::vector<std::int64_t>{1, 11}));
         QVERIFY(!hasErrors(validate(document.project)));
         perform(document, *removeLayersEdit(document, {1, 2, 3, 4}));
         QCOMPARE(lengths(), (std::vector<double>{6, 7, 7, 7}));
@@ -153,7 +153,7 @@ private slots:
     void bothHalvesOfALayerMoveTogether()
     {
         Document document = stackOf({{"a", 3}}, {{0, 2}, {1, 4}, {3, 6}});
-        auto& mix = std::get<DepthMix>(document.project.topology.wiring);
+        auto& mix = std::get<DepthMix>(document.project.stack().topology.wiring);
         mix.feeds = MixFeeds::ResidualBesideBranch;
         mix.entry = StackEntry::Full;
         mix.sites = MixSites::Both;
@@ -167,7 +167,7 @@ private slots:
     void theClipboardKeepsAFragment()
     {
         Document document = stackOf({{"a", 2}, {"b", 2}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}});
-        std::get<DepthMix>(document.project.topology.wiring).states[{1, 3}] = ShortcutState::Frozen;
+        std::get<DepthMix>(document.project.stack().topology.wiring).states[{1, 3}] = ShortcutState::Frozen;
         const StackFragment fragment = fragmentOf(document.project, {1, 3}, {});
         QCOMPARE(fragment.shortcuts, (std::vector<Shortcut>{{1, 2}}));
         const auto read = fromClipboard(toClipboard(fragment));
@@ -205,7 +205,7 @@ private slots:
         QVERIFY(edit.ok());
         perform(target, *edit);
         QCOMPARE(target.project.network.blocks.back().name, std::string("a2"));
-        QCOMPARE(target.project.network.stack.back().block, std::string("a2"));
+        QCOMPARE(target.project.stack().segments.back().block, std::string("a2"));
     }
 
     /// A file may name a run of any length, and shortcuts that lead anywhere.
@@ -258,15 +258,15 @@ private slots:
         const Edit edit = makeLayersOf(document.project.network, {2}, file, "MLP");
         QCOMPARE(titleOf(edit), std::string("Make layers of MLP"));
         perform(document, edit);
-        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "mlp", "a"}));
+        QCOMPARE(blocksOfLayers(document.project.stack().segments), (std::vector<std::string>{"a", "mlp", "a"}));
         QCOMPARE(document.layout.positions.at(GraphRef::block("mlp")).at(first), (Position{40, 8}));
         // The project's own copy serves.
         perform(document, makeLayersOf(document.project.network, {1}, file, "MLP"));
-        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"mlp", "mlp", "a"}));
+        QCOMPARE(blocksOfLayers(document.project.stack().segments), (std::vector<std::string>{"mlp", "mlp", "a"}));
         // One that was rewired does not.
         document.project.network.blocks.back().graph.wires.pop_back();
         perform(document, makeLayersOf(document.project.network, {3}, file, "MLP"));
-        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"mlp", "mlp", "mlp2"}));
+        QCOMPARE(blocksOfLayers(document.project.stack().segments), (std::vector<std::string>{"mlp", "mlp", "mlp2"}));
     }
 
     void aBlockIsSavedWithItsPlaces()
@@ -278,9 +278,9 @@ private slots:
         file.positions[first] = {16, 24};
         perform(document, saveBlockEdit(document.project.network, file, std::nullopt));
         QCOMPARE(document.layout.positions.at(GraphRef::block("mine")).at(first), (Position{16, 24}));
-        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "a"}));
+        QCOMPARE(blocksOfLayers(document.project.stack().segments), (std::vector<std::string>{"a", "a"}));
         perform(document, saveBlockEdit(document.project.network, file, 2));
-        QCOMPARE(blocksOfLayers(document.project.network.stack), (std::vector<std::string>{"a", "mine"}));
+        QCOMPARE(blocksOfLayers(document.project.stack().segments), (std::vector<std::string>{"a", "mine"}));
     }
 
     void typingSaysWhatItDoes_data()
@@ -320,7 +320,7 @@ private slots:
     void typingGivesTheTermsOfASumWeightsOfTheirOwn()
     {
         Document document = stackOf({{"a", 4}}, {});
-        document.project.topology = {};
+        document.project.stack().topology = {};
         const Typed one = residua::projects::typed(document, {}, "1:3");
         QVERIFY(one.answer.valid);
         QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned weight: +1 parameter,"),

@@ -81,7 +81,7 @@ void TestPresets::blocksKeepTheWidth()
     QFETCH(QString, preset);
     QFETCH(qint64, width);
     Project project = findExample("ancre-language")->project;
-    project.network.width = width;
+    project.stack().width = width;
     for (const BlockPreset& candidate : blockPresets()) {
         if (candidate.name == preset.toStdString()) {
             project.network.blocks = {{candidate.name, candidate.name, candidate.graph}};
@@ -108,10 +108,10 @@ void TestPresets::topologiesHoldTogether()
     Project project = findExample("ancre-language")->project;
     for (const TopologyPreset& candidate : topologyPresets(8)) {
         if (candidate.name == preset.toStdString()) {
-            project.topology = {candidate.name, candidate.wiring};
+            project.stack().topology = {candidate.name, candidate.wiring};
         }
     }
-    const BlockPreset& block = blockPresetFor(project.topology.wiring);
+    const BlockPreset& block = blockPresetFor(project.stack().topology.wiring);
     project.network.blocks = {{"transformer", block.name, block.graph}};
     for (const Problem& problem : validate(project)) {
         QFAIL(problem.text().c_str());
@@ -137,9 +137,9 @@ void TestPresets::examplesAreWiredAsTheirPresets()
 {
     for (const Example& example : examples()) {
         const auto presets = topologyPresets(example.project.network);
-        const auto preset = std::ranges::find(presets, example.project.topology.preset, &TopologyPreset::name);
+        const auto preset = std::ranges::find(presets, example.project.stack().topology.preset, &TopologyPreset::name);
         QVERIFY2(preset != presets.end(), example.name.c_str());
-        QVERIFY2(preset->wiring == example.project.topology.wiring, example.name.c_str());
+        QVERIFY2(preset->wiring == example.project.stack().topology.wiring, example.name.c_str());
     }
 }
 
@@ -160,7 +160,7 @@ void TestPresets::firstExampleIsTheLanguageModel()
     QVERIFY(examples().size() >= 6);
     QCOMPARE(examples()[0].name, std::string("plain-language"));
     const Project& project = findExample("ancre-language")->project;
-    const auto& mix = std::get<DepthMix>(project.topology.wiring);
+    const auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
     QVERIFY(mix.normalise == NormaliseOver::Sources && mix.temperature == 0.01);
     QCOMPARE(project.network.depth(), std::int64_t{8});
 }
@@ -191,7 +191,7 @@ void TestPresets::papersTablesAreSweepsOverThreeSeeds()
     QCOMPARE(rowsOf("ancre-language", "ANCRe, table 4"), (Rows{"ancre-ingoing", "ancre-outgoing", "ancre-none"}));
     QCOMPARE(rowsOf("ancre-language", "ANCRe, table 5"),
              (Rows{"plain", "ancre-fixed", "ancre-cascaded", "ancre-ingoing"}));
-    QCOMPARE(findExample("dca-language")->project.topology.preset, std::string("dca"));
+    QCOMPARE(findExample("dca-language")->project.stack().topology.preset, std::string("dca"));
 }
 
 void TestPresets::theCaseStudyStartsSmallAsFigureTwoDraws()

@@ -28,7 +28,7 @@ private slots:
     {
         Network network;
         network.blocks = {{"a", "", {}}, {"b", "", {}}};
-        network.stack = {{"a", 2}, {"b", 1}, {"a", 1}, {"missing", 1}};
+        network.stack().segments = {{"a", 2}, {"b", 1}, {"a", 1}, {"missing", 1}};
         QCOMPARE(network.depth(), std::int64_t{5});
         const Block* a = &network.blocks[0];
         const Block* b = &network.blocks[1];
@@ -43,7 +43,7 @@ private slots:
     {
         Network network;
         network.blocks = {{"a", "", {}}};
-        network.stack = {{"a", 2}, {"missing", 1}};
+        network.stack().segments = {{"a", 2}, {"missing", 1}};
         const std::vector<GraphRef> expected{GraphRef::stem(), GraphRef::block("a"), GraphRef::block("a"), GraphRef{},
                                              GraphRef::head()};
         for (std::size_t layer = 0; layer < expected.size(); ++layer) {
@@ -57,12 +57,12 @@ private slots:
         Project before;
         const Graph linear{.nodes = {{NodeId{1}, "linear", "up", {}}}, .wires = {}};
         before.network.blocks = {{"a", "", {}}, {"b", "", linear}};
-        before.network.stack = {{"a", 1}, {"b", 1}};
+        before.network.stack().segments = {{"a", 1}, {"b", 1}};
         const GraphRef b = GraphRef::block("b");
         QVERIFY(graphAfter(before, GraphRef::head(), Project{}) == GraphRef::head());
         QVERIFY(graphAfter(before, b, before) == b);
         Project after = before;
-        after.network.blocks[1].name = after.network.stack[1].block = "c";
+        after.network.blocks[1].name = after.network.stack().segments[1].block = "c";
         QVERIFY(graphAfter(before, b, after) == GraphRef::block("c"));
         QVERIFY(keptGraph(before, b, after) == GraphRef::block("c"));
         before.network.blocks[0].graph = after.network.blocks[0].graph = linear; // another one is alike
@@ -71,7 +71,7 @@ private slots:
         after = before;
         after.network.blocks.pop_back();
         QVERIFY(keptGraph(before, b, after).empty());
-        after.network.stack.pop_back();
+        after.network.stack().segments.pop_back();
         QVERIFY(graphAfter(before, b, after) == GraphRef::block("a"));
         QVERIFY(graphAfter(before, b, Project{}) == GraphRef::head()); // of a network without layers
         after.network.blocks.push_back({"b", "", {}});                 // no layer is made of it any more
@@ -86,7 +86,7 @@ private slots:
         constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
         Network network;
         network.blocks = {{"a", "", {}}};
-        network.stack = {{"a", -5}, {"a", kMost}, {"a", kMost}};
+        network.stack().segments = {{"a", -5}, {"a", kMost}, {"a", kMost}};
         QCOMPARE(network.depth(), kMost / 4);
         QVERIFY(network.blockOfLayer(kMost / 4) == network.blocks.data());
     }

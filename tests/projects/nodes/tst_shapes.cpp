@@ -296,7 +296,7 @@ void TestShapes::namedSizes()
 {
     Project project = languageProject("x input; y output; x > y");
     QCOMPARE(sizesOf(project)->named, (std::map<std::string, std::int64_t>{{"d", 128}, {"seq", 32}, {"vocab", 64}}));
-    project.network.width = 0;
+    project.stack().width = 0;
     QCOMPARE(sizesOf(project).error().text(), std::string("[network · width] got 0, expected 1 to 100000000"));
     project = vectorProject("x input; y output; x > y");
     project.data.source = BooleanPolynomial{};

@@ -212,7 +212,7 @@ void TestPyTorchCode::topologiesSayWhatTheyCompute()
     Project project = example("plain-language");
     const std::vector<TopologyPreset> presets = topologyPresets(project.network);
     const auto found = std::ranges::find(presets, preset.toStdString(), &TopologyPreset::name);
-    project.topology = {found->name, found->wiring};
+    project.stack().topology = {found->name, found->wiring};
     const Result<PyTorchCode> code = codeOf(project);
     QVERIFY2(code.ok(), code.ok() ? "" : code.error().text().c_str());
     QString words = QString::fromStdString(code->model).simplified();

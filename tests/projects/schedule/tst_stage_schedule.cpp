@@ -95,25 +95,25 @@ private slots:
     {
         Project project = findExample("staged-language")->project;
         project.training.steps = 400'000;
-        project.schedule = *scheduleFrom("raptr 6-8-10-12 proportional", 12, 400'000);
+        project.stack().schedule = *scheduleFrom("raptr 6-8-10-12 proportional", 12, 400'000);
         const StageSchedule expected = *scheduleFrom("raptr 6-8-10-12 proportional full 30000", 12, 400'000);
         QCOMPARE(expected.stages.front().start, std::int64_t{30'000});
         QCOMPARE(expected.stages.back().start, std::int64_t{270'000});
 
         const auto byField = withField(project, "/schedule/full_model_steps", FieldValue{"30000"});
         QVERIFY(byField.ok());
-        QVERIFY(byField->schedule == expected);
+        QVERIFY(byField->stack().schedule == expected);
         Document document{project, {}};
         const auto edit = fieldEdit(project, "/schedule/full_model_steps", std::int64_t{30'000});
         QVERIFY(applyEdit(document, *edit).ok());
-        QVERIFY(document.project.schedule == expected);
+        QVERIFY(document.project.stack().schedule == expected);
 
         // Set again it stays, set to 0 the borders come back.
         QVERIFY(withFullModelSteps(expected, 30'000) == expected);
-        QVERIFY(withFullModelSteps(expected, 0) == project.schedule);
+        QVERIFY(withFullModelSteps(expected, 0) == project.stack().schedule);
         // A file whose first stage paid for the phase is read as it is.
-        project.schedule.fullModelSteps = 30'000;
-        QVERIFY(projectFromJson(toJson(project))->schedule == project.schedule);
+        project.stack().schedule.fullModelSteps = 30'000;
+        QVERIFY(projectFromJson(toJson(project))->stack().schedule == project.stack().schedule);
         QVERIFY(!scheduleFrom("raptr 6-8-10-12 full many", 12, 400'000).ok());
     }
 
@@ -151,9 +151,9 @@ private slots:
         QVERIFY(report.ok());
         QCOMPARE(expectedFlopShare(project, *report), 1.0);
         const auto depth = project.network.depth();
-        project.schedule.stages = {{0, static_cast<double>(depth), {1, depth}}};
+        project.stack().schedule.stages = {{0, static_cast<double>(depth), {1, depth}}};
         QCOMPARE(expectedFlopShare(project, *report), 1.0);
-        project.schedule.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
+        project.stack().schedule.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
         double inner = 0;
         for (std::size_t layer = 1; layer + 1 < report->layers.size(); ++layer) {
             inner += report->layers[layer].trainFlops;
@@ -175,19 +175,19 @@ private slots:
         const double attention = flopOf("attention");
         const double mlp = flopOf("gate") + flopOf("up") + flopOf("down");
         const double total = report->total.trainFlops;
-        project.schedule.stages = {{0, 4, {}}};
-        project.schedule.sampling = DropSampling::FixedSize;
-        project.schedule.axis = DropAxis::Heads;
+        project.stack().schedule.stages = {{0, 4, {}}};
+        project.stack().schedule.sampling = DropSampling::FixedSize;
+        project.stack().schedule.axis = DropAxis::Heads;
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * attention / 2 / total)) < 1e-12);
-        project.schedule.axis = DropAxis::Mlp;
+        project.stack().schedule.axis = DropAxis::Mlp;
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * mlp / 2 / total)) < 1e-12);
-        project.schedule.axis = DropAxis::All;
+        project.stack().schedule.axis = DropAxis::All;
         const double layer = report->layers.front().trainFlops;
         const double kept = 8 * 0.5 * (layer - (attention + mlp) / 2);
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - (8 * layer - kept) / total)) < 1e-12);
         // Each by itself with 1/2, and one of four where none would be drawn: 1/2 + (1/2)^4/4.
-        project.schedule.axis = DropAxis::Mlp;
-        project.schedule.sampling = DropSampling::Bernoulli;
+        project.stack().schedule.axis = DropAxis::Mlp;
+        project.stack().schedule.sampling = DropSampling::Bernoulli;
         const double share = 0.5 + 0.0625 / 4;
         QVERIFY(std::abs(expectedFlopShare(project, *report) - (1 - 8 * mlp * (1 - share) / total)) < 1e-12);
     }
@@ -210,20 +210,20 @@ private slots:
         QVERIFY(layer > 0 && 8 * layer < all);
         QCOMPARE(costsOfSpans(project, *report).size(), std::size_t{1});
         QCOMPARE(first().activationBytes, all);
-        project.schedule.stages = {{0, 4, {1, 8}}, {50, 8, {1, 8}}};
+        project.stack().schedule.stages = {{0, 4, {1, 8}}, {50, 8, {1, 8}}};
         QVERIFY(close(first().activationBytes, all - 4 * layer));
         QVERIFY(close(first().peakActivationBytes, all)); // each is drawn by itself
         QVERIFY(close(costsOfSpans(project, *report).back().activationBytes, all));
-        project.schedule.sampling = DropSampling::FixedSize;
+        project.stack().schedule.sampling = DropSampling::FixedSize;
         QVERIFY(close(first().peakActivationBytes, all - 4 * layer));
-        project.schedule.sampling = DropSampling::First;
+        project.stack().schedule.sampling = DropSampling::First;
         QVERIFY(close(first().peakActivationBytes, all - 4 * layer));
-        project.schedule.axis = DropAxis::Heads;
+        project.stack().schedule.axis = DropAxis::Heads;
         QVERIFY(close(first().activationBytes, all - 8 * bytesOf("attention") / 2));
-        project.schedule.axis = DropAxis::Mlp;
+        project.stack().schedule.axis = DropAxis::Mlp;
         Project renamed = project; // and the figures are those from before
         renamed.network.blocks.front().name = "other";
-        renamed.network.stack.front().block = "other";
+        renamed.network.stack().segments.front().block = "other";
         QCOMPARE(costsOfSpans(renamed, *report).front().activationBytes, all);
         const double hidden = (all - first().activationBytes) / 8 * 2;
         QVERIFY(hidden >= bytesOf("gate") + bytesOf("up") && hidden < layer - bytesOf("attention"));
@@ -237,13 +237,13 @@ private slots:
         const auto report = costOf(project);
         const double all = report->total.activationBytes;
         const double layer = report->layers.front().activationBytes;
-        project.schedule.stages = {{0, 4, {}}};
+        project.stack().schedule.stages = {{0, 4, {}}};
         const auto near = [&](double bytes) {
             return std::abs(bytes - costsOfSpans(project, *report)[0].activationBytes);
         };
         QVERIFY(near(all - 4 * layer) < 1e-9 * all);
-        project.schedule.axis = DropAxis::Heads;
-        project.schedule.sampling = DropSampling::FixedSize;
+        project.stack().schedule.axis = DropAxis::Heads;
+        project.stack().schedule.sampling = DropSampling::FixedSize;
         const auto& nodes = report->nodes.at(GraphRef::block("transformer"));
         const auto& parts = project.network.blocks.front().graph.nodes;
         const double attention = nodes.at(std::ranges::find(parts, "attention", &Node::name)->id).activationBytes;

@@ -223,7 +223,7 @@ private slots:
                 Project changed = project;
                 QVERIFY(setField(changed, field.pointer, other).ok());
                 if (field.pointer == kFullModelSteps) { // which the borders of the stages follow
-                    QCOMPARE(document.project.schedule.fullModelSteps, changed.schedule.fullModelSteps);
+                    QCOMPARE(document.project.stack().schedule.fullModelSteps, changed.stack().schedule.fullModelSteps);
                     continue;
                 }
                 QVERIFY2(document.project == changed, field.pointer.c_str());
@@ -234,7 +234,7 @@ private slots:
     void partsOfTheDocumentHavePlacesToo()
     {
         Project project = findExample("ancre-language")->project;
-        project.schedule.stages = {{0, 2, {1}}};
+        project.stack().schedule.stages = {{0, 2, {1}}};
         QCOMPARE(placeOfField(project, "/schedule"), std::string("schedule"));
         QCOMPARE(placeOfField(project, "/schedule/stages/0/start"), std::string("schedule · stage 1 · start"));
         QCOMPARE(placeOfField(project, "/topology/wiring/temperature"), std::string("topology · temperature"));
@@ -263,11 +263,11 @@ private slots:
         QCOMPARE(isIdle(project, "/data/source/parts/1/field"), std::optional(true));
         QCOMPARE(isIdle(project, "/data/source/parts/1/path"), std::optional(false));
         DepthMix mix;
-        project.topology.wiring = mix;
+        project.stack().topology.wiring = mix;
         QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(true)); // with all of its part
         mix.normalise = NormaliseOver::Sources;
         mix.weight = WeightKind::Scalar;
-        project.topology.wiring = mix;
+        project.stack().topology.wiring = mix;
         QCOMPARE(isIdle(project, "/topology/wiring/tsallis/q"), std::optional(false));
         project.data.source = TextData{"a.txt", {}};
         QCOMPARE(isIdle(project, "/data/source/tokeniser/vocabulary"), std::optional(true)); // of bytes there are 256
@@ -293,7 +293,7 @@ private slots:
                 mix.normalise = over;
                 mix.tsallis.weight = 0.1;
                 mix.gate.kind = GateKind::Outside;
-                project.topology.wiring = mix;
+                project.stack().topology.wiring = mix;
                 const std::vector<Problem> problems = validate(project);
                 for (const auto& [refused, field] :
                      {std::pair{"/topology/wiring/tsallis/weight", "/topology/wiring/tsallis/weight"},
@@ -326,7 +326,7 @@ private slots:
         Project project = findExample("ancre-language")->project;
         project.training.learningRate.curve = RateCurve::Constant;
         project.training.precision = Precision::Fp32;
-        project.schedule = {};
+        project.stack().schedule = {};
         const std::set<std::string> all{"final_fraction", "residual_precision", "frobenius_decay", "mlp_parts",
                                         "curve_floor",    "curve_rate",         "growth",          "growth_writes",
                                         "growth_warmup",  "growth_moments"};
@@ -334,9 +334,9 @@ private slots:
         project.training.learningRate.curve = RateCurve::Cosine;
         project.training.precision = Precision::Bf16;
         project.training.factorDecay = FactorDecay::Product;
-        project.schedule.axis = DropAxis::LayersAndMlp;
-        project.schedule.course = DropCourse::Curve;
-        project.schedule.sampling = DropSampling::First;
+        project.stack().schedule.axis = DropAxis::LayersAndMlp;
+        project.stack().schedule.course = DropCourse::Curve;
+        project.stack().schedule.sampling = DropSampling::First;
         QVERIFY(idle(project).empty());
     }
 

@@ -101,7 +101,7 @@ private slots:
                 sources.shortcuts.push_back({source, target});
             }
         }
-        std::get<DepthMix>(project.topology.wiring).sources = sources;
+        std::get<DepthMix>(project.stack().topology.wiring).sources = sources;
         SweepAxis seeds = axis("/seeds/init=0");
         for (int seed = 1; seed < 512; ++seed) {
             seeds.values.push_back({{}, {std::to_string(seed)}});
@@ -123,9 +123,10 @@ private slots:
         QCOMPARE(grid->size(), std::size_t(6));
         QCOMPARE((*grid)[3].label, std::string("0:2, 5"));
         QCOMPARE((*grid)[3].project.network.depth(), std::int64_t(5));
-        QCOMPARE((*grid)[0].project.topology.preset, std::string("plain"));
+        QCOMPARE((*grid)[0].project.stack().topology.preset, std::string("plain"));
         const auto sources = [&](std::size_t i) {
-            return std::get<ExplicitSources>(std::get<DepthMix>((*grid)[i].project.topology.wiring).sources).shortcuts;
+            return std::get<ExplicitSources>(std::get<DepthMix>((*grid)[i].project.stack().topology.wiring).sources)
+                .shortcuts;
         };
         QCOMPARE(sources(2), (std::vector<Shortcut>{{0, 2}}));
         QCOMPARE(sources(5), (std::vector<Shortcut>{{0, 4}})); // made for the depth that its other axis sets
@@ -191,7 +192,7 @@ private slots:
     {
         const auto ofFour = [] {
             Network network;
-            network.stack = {{"any", 4}};
+            network.stack().segments = {{"any", 4}};
             return network;
         };
         const auto shortcuts = [&](const char* text) {
@@ -219,9 +220,9 @@ private slots:
         const auto changed = set(R"({"/schedule": "raptr 6-12", "/training/steps": 80})");
         QVERIFY(changed);
         QCOMPARE(changed->training.steps, std::int64_t{80});
-        QCOMPARE(changed->schedule.stages.size(), std::size_t{2});
-        QCOMPARE(changed->schedule.stages[1].start, std::int64_t{40});
-        QCOMPARE(withField(project, "/schedule", {"\"none\""})->schedule, StageSchedule());
+        QCOMPARE(changed->stack().schedule.stages.size(), std::size_t{2});
+        QCOMPARE(changed->stack().schedule.stages[1].start, std::int64_t{40});
+        QCOMPARE(withField(project, "/schedule", {"\"none\""})->stack().schedule, StageSchedule());
         for (const char* const wrong : {R"({"/schedule": "rapter"})", R"({"/sweeps": []})", R"({"/training/stepz": 1})",
                                         R"({"/training/steps": "many"})", "[1]", "3"}) {
             QVERIFY2(!set(wrong), wrong);
@@ -238,7 +239,7 @@ private slots:
                 QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
                 const Project& of = member.project;
                 const double trained =
-                    averageLength(of.schedule, 12, of.training.steps) * static_cast<double>(of.training.steps);
+                    averageLength(of.stack().schedule, 12, of.training.steps) * static_cast<double>(of.training.steps);
                 QVERIFY(sweep.name != "methods" || std::abs(trained / (9 * 400) - 1) < 0.01);
                 // What the stages leave out is not counted: the members' FLOP are equal too.
                 const double flop = member.trainFlops / members->front().trainFlops;
@@ -267,7 +268,7 @@ private slots:
             }
             QCOMPARE(members->at(2).project.training.steps, members->front().project.training.steps);
         }
-        QCOMPARE(expand(project, project.sweeps[1])->front().project.network.width, project.network.width);
+        QCOMPARE(expand(project, project.sweeps[1])->front().project.stack().width, project.stack().width);
     }
 
     void errorsNameAxisAndValue_data()
@@ -310,13 +311,13 @@ private slots:
     void aFieldIsReadAsTheFileHasIt()
     {
         Project project = example();
-        project.topology.preset = "of \"mine\"";
+        project.stack().topology.preset = "of \"mine\"";
         const auto text = [&](const char* pointer) {
             return fieldAt(project, pointer).value_or(FieldValue{"none"}).json;
         };
-        QCOMPARE(text("/network/width"), std::to_string(project.network.width));
+        QCOMPARE(text("/network/width"), std::to_string(project.stack().width));
         QCOMPARE(text("/topology/preset"), std::string("\"of \\\"mine\\\"\""));
-        QCOMPARE(text("/network/stack/0/repeat"), std::to_string(project.network.stack[0].repeat));
+        QCOMPARE(text("/network/stack/0/repeat"), std::to_string(project.stack().segments[0].repeat));
         for (const char* const nothing : {"", "network", "/", "/network/stack/99", "/network/depth"}) {
             QCOMPARE(text(nothing), std::string("none"));
         }

@@ -393,7 +393,7 @@ private slots:
         Project project = plainLanguage();
         Block storage;
         project.network.blocks = {blockPreset(block.toStdString(), storage)};
-        project.network.stack = {{storage.name, 8}};
+        project.stack().segments = {{storage.name, 8}};
         const Result<Project> changed = rewired(project, presetNamed(topology.toStdString(), 8));
         QVERIFY(changed.ok());
         QVERIFY(!hasErrors(validate(*changed)));
@@ -414,7 +414,7 @@ private slots:
             }
         }
         // Again changes nothing.
-        QCOMPARE(*rewired(*changed, changed->topology) == *changed, true);
+        QCOMPARE(*rewired(*changed, changed->stack().topology) == *changed, true);
         const Block& before = project.network.blocks.front();
         QCOMPARE(withPortsJoined(changed->network.blocks.front()) == before, true);
         QCOMPARE(withPortsJoined(before) == before, true);
@@ -441,7 +441,7 @@ private slots:
         Project project = plainLanguage();
         Block storage;
         project.network.blocks = {blockPreset("mlp", storage)};
-        project.network.stack = {{"mlp", 8}};
+        project.stack().segments = {{"mlp", 8}};
         const Result<Project> changed = rewired(project, presetNamed("dca", 8));
         QVERIFY(!changed.ok());
         QVERIFY(changed.error().text().starts_with("[block mlp] cannot be fed q, k and v apart"));
