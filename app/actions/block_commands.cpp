@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/block_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/edit_commands.h"
 #include "app/actions/window_actions.h"
 #include "app/block/block_bar.h"
+#include "app/block/block_library.h"
 #include "app/block/save_popup.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
@@ -14,33 +15,57 @@
 #include "editor/block/block_canvas.h"
 #include "projects/layers/layer_edits.h"
 
+#include <QCoreApplication>
 #include <QToolButton>
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
+namespace {
 
-BlockCommands::BlockCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
-                             DocumentViews& documents, EditCommands& commands, std::filesystem::path library,
-                             QObject* parent)
-    : QObject(parent),
-      m_session(session),
-      m_workspace(workspace),
-      m_documents(documents),
-      m_commands(commands),
-      m_library(std::move(library)),
-      m_save(new SavePopup(&workspace))
+class BlockCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(BlockCommands)
+public:
+    BlockCommands(const WindowParts& parts, EditCommands& commands);
+
+private:
+    void connectBar();
+    /// Asks for the name under which to save the shown block.
+    void openSavePopup();
+    void showLibrary();
+    [[nodiscard]] bool takeNode(const PaletteItem& item, QWidget* target, QPoint position);
+    void saveToProject(const QString& name, bool useInLayer);
+    void saveToLibrary(const QString& name);
+    /// Returns the shown block under another name, with its node positions.
+    [[nodiscard]] projects::BlockFile shownAs(const QString& name) const;
+    void showBar();
+    /// Returns the layer that was selected last, while it uses the shown graph.
+    [[nodiscard]] std::optional<std::int64_t> layer() const;
+    void leave();
+
+    EditCommands& m_commands;
+    BlockLibrary m_library;
+    SavePopup* m_save;
+    std::int64_t m_layer = 0;
+};
+
+} // namespace
+
+BlockCommands::BlockCommands(const WindowParts& parts, EditCommands& commands)
+    : CommandGroup(parts), m_commands(commands), m_library(m_folders.blocks), m_save(new SavePopup(&m_workspace))
 {
-    connect(actions.saveBlock, &QAction::triggered, this, [this] {
+    connect(m_actions.saveBlock, &QAction::triggered, this, [this] {
         m_workspace.showCanvas(WorkspaceView::Block);
         openSavePopup();
     });
-    connect(&documents, &DocumentViews::placeChanged, this, &BlockCommands::showBar);
+    connect(&m_documents, &DocumentViews::placeChanged, this, &BlockCommands::showBar);
     connect(&m_library, &BlockLibrary::changed, this, &BlockCommands::showLibrary);
     connect(m_save, &SavePopup::saveToProject, this, &BlockCommands::saveToProject);
     connect(m_save, &SavePopup::saveToLibrary, this, &BlockCommands::saveToLibrary);
-    workspace.view<PaletteView>().acceptDropsOn(workspace.block());
-    workspace.view<PaletteView>().setTaker(
+    m_workspace.view<PaletteView>().acceptDropsOn(m_workspace.block());
+    m_workspace.view<PaletteView>().setTaker(
         [this](const PaletteItem& item, QWidget* target, QPoint position) { return takeNode(item, target, position); });
     connectBar();
     QMetaObject::invokeMethod(this, &BlockCommands::showLibrary,
@@ -77,8 +102,7 @@ void BlockCommands::showLibrary()
 {
     m_workspace.view<PaletteView>().setLibrary(m_library.blocks());
     if (!m_library.problems().isEmpty()) {
-        emit refused(
-            tr("Blocks of your library that cannot be read: %1").arg(m_library.problems().join(QLatin1Char('\n'))));
+        refuse(tr("Blocks of your library that cannot be read: %1").arg(m_library.problems().join(QLatin1Char('\n'))));
     }
 }
 
@@ -153,10 +177,15 @@ void BlockCommands::saveToProject(const QString& name, bool useInLayer)
 void BlockCommands::saveToLibrary(const QString& name)
 {
     if (const Status saved = m_library.save(shownAs(name)); !saved) {
-        emit refused(QString::fromStdString(saved.error().text()));
+        refuse(QString::fromStdString(saved.error().text()));
     } else {
-        emit noted(tr("“%1” is in your library: the palette of every project has it").arg(name));
+        note(tr("“%1” is in your library: the palette of every project has it").arg(name));
     }
+}
+
+void addBlockCommands(const WindowParts& parts, EditCommands& commands)
+{
+    new BlockCommands(parts, commands);
 }
 
 } // namespace residua::app

@@ -9,6 +9,7 @@
 #include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/runs/runs_panel.h"
+#include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
 #include "engine/bundle/manifest.h"
 
@@ -19,13 +20,11 @@
 
 namespace residua::app {
 
-BundleCommands::BundleCommands(const WindowActions& actions, const DocumentSession& session, SaveCommands& saving,
-                               Workspace& workspace, std::filesystem::path projectsFolder, QWidget* window)
-    : QObject(window), m_session(session), m_saving(saving), m_projects(std::move(projectsFolder)), m_window(window)
+BundleCommands::BundleCommands(const WindowParts& parts, SaveCommands& saving) : CommandGroup(parts), m_saving(saving)
 {
-    connect(actions.takeAlong, &QAction::triggered, this, &BundleCommands::takeAlong);
-    connect(actions.bringBack, &QAction::triggered, this, &BundleCommands::chooseAndBringBack);
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::takeAlongRequested, this, [this](const std::string& run) {
+    connect(m_actions.takeAlong, &QAction::triggered, this, &BundleCommands::takeAlong);
+    connect(m_actions.bringBack, &QAction::triggered, this, &BundleCommands::chooseAndBringBack);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::takeAlongRequested, this, [this](const std::string& run) {
         const std::filesystem::path folder(run);
         take(folder, QString::fromStdString(folder.filename().string()));
     });
@@ -50,7 +49,7 @@ void BundleCommands::take(const std::filesystem::path& source, const QString& na
 void BundleCommands::chooseAndBringBack()
 {
     const QString file =
-        QFileDialog::getOpenFileName(m_window, tr("Bring back"), QString::fromStdString(m_projects.string()),
+        QFileDialog::getOpenFileName(m_window, tr("Bring back"), QString::fromStdString(m_folders.projects.string()),
                                      tr("Bundle (*.residua);;All files (*)"));
     if (!file.isEmpty()) {
         bringBack(file.toStdString());
@@ -65,7 +64,7 @@ void BundleCommands::bringBack(const std::filesystem::path& file)
             if (contents) {
                 askWhere(file, *contents);
             } else {
-                emit refused(QString::fromStdString(contents.error().text()));
+                refuse(QString::fromStdString(contents.error().text()));
             }
         });
 }
@@ -74,7 +73,7 @@ void BundleCommands::askWhere(const std::filesystem::path& file, const engine::B
 {
     const bool isHere = m_session.isOpen() && !m_session.isDraft() && !contents.identity.empty() &&
                         engine::identityOf(m_session.directory()) == contents.identity;
-    const auto place = isHere ? m_session.directory() : freeProjectFolder(m_projects, contents.folder);
+    const auto place = isHere ? m_session.directory() : freeProjectFolder(m_folders.projects, contents.folder);
     auto* dialog =
         new BringBackDialog(file, contents, place,
                             isHere ? BringBackDialog::Into::SameProject : BringBackDialog::Into::NewFolder, m_window);
@@ -84,7 +83,7 @@ void BundleCommands::askWhere(const std::filesystem::path& file, const engine::B
 
 void BundleCommands::tellPacked(const engine::PackedBundle& bundle, const QString& file)
 {
-    emit noted(tr("%1 in %2").arg(formatBytes(static_cast<double>(bundle.size)), QDir::toNativeSeparators(file)));
+    note(tr("%1 in %2").arg(formatBytes(static_cast<double>(bundle.size)), QDir::toNativeSeparators(file)));
     tellNotes(bundle.notes);
 }
 
@@ -96,8 +95,8 @@ void BundleCommands::tellUnpacked(const engine::UnpackedBundle& bundle)
     const int known =
         static_cast<int>(std::ranges::count(bundle.runs, engine::RunArrival::Known, &engine::ArrivedRun::arrival));
     const int came = static_cast<int>(bundle.runs.size()) - known;
-    emit noted(known > 0 ? tr("Runs that came: %1; that were here already: %2").arg(came).arg(known)
-                         : tr("Runs that came: %1").arg(came));
+    note(known > 0 ? tr("Runs that came: %1; that were here already: %2").arg(came).arg(known)
+                   : tr("Runs that came: %1").arg(came));
     tellNotes(bundle.notes);
 }
 
@@ -108,7 +107,7 @@ void BundleCommands::tellNotes(const std::vector<std::string>& notes)
         lines << QString::fromStdString(note);
     }
     if (!lines.isEmpty()) {
-        emit told(lines.join(QLatin1Char('\n')));
+        m_banner.say(BannerKind::Note, lines.join(QLatin1Char('\n')));
     }
 }
 

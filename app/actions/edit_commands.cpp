@@ -18,24 +18,22 @@
 
 namespace residua::app {
 
-EditCommands::EditCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace,
-                           DocumentViews& documents, QObject* parent)
-    : QObject(parent), m_session(session), m_workspace(workspace), m_documents(documents)
+EditCommands::EditCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(actions.prune, &QAction::triggered, this, &EditCommands::deleteSelection);
-    connect(actions.freeze, &QAction::triggered, this, &EditCommands::toggleFrozen);
-    connect(actions.selectAll, &QAction::triggered, this, &EditCommands::selectAll);
-    connect(actions.deselect, &QAction::triggered, this, &EditCommands::giveUp);
+    connect(m_actions.prune, &QAction::triggered, this, &EditCommands::deleteSelection);
+    connect(m_actions.freeze, &QAction::triggered, this, &EditCommands::toggleFrozen);
+    connect(m_actions.selectAll, &QAction::triggered, this, &EditCommands::selectAll);
+    connect(m_actions.deselect, &QAction::triggered, this, &EditCommands::giveUp);
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, const QWidget* now) { followFocus(now); });
-    connect(&workspace, &Workspace::frontChanged, this, &EditCommands::availabilityChanged);
-    for (CanvasWidget* canvas : workspace.canvases()) {
+    connect(&m_workspace, &Workspace::frontChanged, this, &EditCommands::availabilityChanged);
+    for (CanvasWidget* canvas : m_workspace.canvases()) {
         connect(canvas, &CanvasWidget::requested, this, [this, canvas](const editor::Request& request) {
             if (const auto* asked = std::get_if<editor::AskTyping>(&request)) {
                 ask(*canvas, *asked);
             }
         });
-        connect(canvas, &CanvasWidget::typed, &documents,
-                [&documents](const projects::DocumentChange& change) { documents.perform(change); });
+        connect(canvas, &CanvasWidget::typed, &m_documents,
+                [this](const projects::DocumentChange& change) { m_documents.perform(change); });
     }
 }
 
@@ -185,7 +183,7 @@ void EditCommands::paste()
     if (pasted) {
         m_documents.perform(*pasted);
     } else {
-        emit refused(QString::fromStdString(pasted.error().text()));
+        refuse(QString::fromStdString(pasted.error().text()));
     }
 }
 

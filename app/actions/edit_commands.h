@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/command_groups.h"
 #include "app/properties/place.h"
 #include "editor/canvas/canvas.h"
 #include "projects/commands/commands.h"
 #include "projects/graphs/node_places.h"
 
-#include <QObject>
 #include <QPoint>
 
 #include <optional>
@@ -15,19 +15,14 @@
 namespace residua::app {
 
 class CanvasWidget;
-class DocumentViews;
-class DocumentSession;
-class Workspace;
-struct WindowActions;
 
 /// Runs the commands of projects/commands on the selection. Menus, keys, the outline and the canvases share them. The
 /// canvas in front, even one that cannot be drawn, matters only if both stack and graph have a selection, or neither
 /// has. While the outline has the keyboard focus, its current row is the target. GUI thread.
-class EditCommands : public QObject {
+class EditCommands : public CommandGroup {
     Q_OBJECT
 public:
-    EditCommands(const WindowActions& actions, DocumentSession& session, Workspace& workspace, DocumentViews& documents,
-                 QObject* parent);
+    explicit EditCommands(const WindowParts& parts);
 
     /// True if there is something to select in: a canvas is in front, or the outline has the focus.
     [[nodiscard]] bool available() const;
@@ -57,7 +52,6 @@ public:
     void addNode(const std::string& kind, std::optional<QPoint> at);
 
 signals:
-    void refused(const QString& reason);
     /// Emitted when available() may have changed.
     void availabilityChanged();
 
@@ -78,9 +72,6 @@ private:
     void run(Command command);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);
 
-    DocumentSession& m_session;
-    Workspace& m_workspace;
-    DocumentViews& m_documents;
     bool m_keysInOutline = false; ///< unchanged while a menu has the focus
 };
 

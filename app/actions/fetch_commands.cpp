@@ -13,31 +13,29 @@
 
 namespace residua::app {
 
-FetchCommands::FetchCommands(const DocumentSession& session, EngineBridge& engine, Workspace& workspace,
-                             QWidget* window)
-    : QObject(window), m_session(session), m_engine(engine), m_window(window)
+FetchCommands::FetchCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::fetchRequested, this,
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::fetchRequested, this,
             [this](const std::string& run) { ask(run); });
-    connect(&session, &DocumentSession::opened, this, [this] {
+    connect(&m_session, &DocumentSession::opened, this, [this] {
         if (m_dialog) {
             m_dialog->reject(); // it is about a run of the project that was open
         }
     });
-    connect(&engine, &EngineBridge::fetchProgressed, this, [this](const engine::FetchProgress& event) {
+    connect(&m_engine, &EngineBridge::fetchProgressed, this, [this](const engine::FetchProgress& event) {
         if (event.tag == m_fetch && m_dialog) {
             m_dialog->setShare(event.share);
         }
     });
-    connect(&engine, &EngineBridge::checkpointFetched, this, [this](const engine::CheckpointFetched& event) {
+    connect(&m_engine, &EngineBridge::checkpointFetched, this, [this](const engine::CheckpointFetched& event) {
         if (event.tag == m_fetch && m_dialog) {
             m_dialog->accept();
-            emit noted(tr("The checkpoint of step %1 is here, %2")
-                           .arg(formatWhole(event.step), formatBytes(static_cast<double>(event.bytes))));
+            note(tr("The checkpoint of step %1 is here, %2")
+                     .arg(formatWhole(event.step), formatBytes(static_cast<double>(event.bytes))));
             finish(true);
         }
     });
-    connect(&engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
+    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
         if (event.tag == m_fetch && m_dialog) {
             m_dialog->refuse(QString::fromStdString(event.error.text()));
         }
@@ -59,9 +57,9 @@ void FetchCommands::ask(const std::string& run, const Next& next, const QString&
             if (isDistant && !reason.isEmpty()) {
                 m_dialog->refuse(reason);
             } else if (!isDistant && (!reason.isEmpty() || !source)) {
-                emit refused(reason.isEmpty() ? QString::fromStdString(source.error().text()) : reason);
+                refuse(reason.isEmpty() ? QString::fromStdString(source.error().text()) : reason);
             } else if (!isDistant) {
-                emit noted(tr("Every checkpoint of this run is on this machine"));
+                note(tr("Every checkpoint of this run is on this machine"));
             }
         });
 }

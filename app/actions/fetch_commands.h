@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/command_groups.h"
 #include "app/runs/fetch_dialog.h"
 
-#include <QObject>
 #include <QPointer>
 
 #include <cstdint>
@@ -12,19 +12,15 @@
 
 namespace residua::app {
 
-class DocumentSession;
-class EngineBridge;
-class Workspace;
-
 /// Copies checkpoints of runs on other machines to this one: on request, and before a command that reads one here. GUI
 /// thread.
-class FetchCommands : public QObject {
+class FetchCommands : public CommandGroup {
     Q_OBJECT
 public:
     /// Called with true when the checkpoint is on this machine, with false if the user does not fetch it.
     using Next = std::function<void(bool here)>;
 
-    FetchCommands(const DocumentSession& session, EngineBridge& engine, Workspace& workspace, QWidget* window);
+    explicit FetchCommands(const WindowParts& parts);
 
     /// Asks which checkpoint of the run to fetch. `reason` says why something failed without one; empty: nothing did.
     /// If all are here, it is refused with that reason.
@@ -32,17 +28,10 @@ public:
     /// Fetches the checkpoint of `step` if it is on another machine only, in a dialog that can be cancelled.
     void need(const std::string& run, std::int64_t step, const Next& next);
 
-signals:
-    void refused(const QString& reason);
-    void noted(const QString& text);
-
 private:
     void open(GoOnSource source, Next next);
     void finish(bool here);
 
-    const DocumentSession& m_session;
-    EngineBridge& m_engine;
-    QWidget* m_window;
     QPointer<FetchDialog> m_dialog; ///< the open dialog
     engine::QueryTag m_fetch{};     ///< of the last request
     Next m_next;                    ///< of the open dialog

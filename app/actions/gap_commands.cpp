@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/gap_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
@@ -8,22 +8,56 @@
 #include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
+#include "engine/api/session.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/edit/edit.h"
+#include "projects/edit/history.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
+#include "visualizers/gap/gap_rows.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/runs/shown_runs.h"
 
+#include <QCoreApplication>
+
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace residua::app {
 
 namespace {
+
+class GapCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(GapCommands)
+public:
+    explicit GapCommands(const WindowParts& parts);
+
+private:
+    void connectEngine();
+    void compute();
+    void showRecorded(const std::string& run);
+    void begin(engine::GapRequest request);
+    void take(engine::QueryTag tag, const engine::Gap& gap);
+    void end(const QString& told);
+    void noticeEdit();
+    void noticeFront();
+    void openAnew();
+    void choose(const visualizers::WeightPlace& place);
+    void mark();
+    void train();
+
+    visualizers::GapView& m_view;
+    engine::QueryTag m_tag{};          ///< of the running request; 0: none
+    projects::ProjectSnapshot m_drawn; ///< the project whose initial weights are shown; null: none
+    std::string m_run;                 ///< the run whose gap is shown; empty: no run
+    bool m_notedFront = false;         ///< true if the view notes that another run is in front
+    std::uint64_t m_asked = 0;         ///< answers to older requests are dropped
+};
 
 using visualizers::GapView;
 using visualizers::WeightPlace;
@@ -65,24 +99,16 @@ bool drawAlike(const projects::Project& a, const projects::Project& b)
 
 } // namespace
 
-GapCommands::GapCommands(DocumentSession& session, EngineBridge& engine, RunController& controller,
-                         DocumentViews& documents, Workspace& workspace, QObject* parent)
-    : QObject(parent),
-      m_session(session),
-      m_engine(engine),
-      m_controller(controller),
-      m_documents(documents),
-      m_workspace(workspace),
-      m_view(workspace.view<GapView>())
+GapCommands::GapCommands(const WindowParts& parts) : CommandGroup(parts), m_view(m_workspace.view<GapView>())
 {
     connect(&m_view, &GapView::computeRequested, this, &GapCommands::compute);
     connect(&m_view, &GapView::stopRequested, this, [this] { m_engine.giveUp(m_tag); });
     connect(&m_view, &GapView::trainRequested, this, &GapCommands::train);
     connect(&m_view, &GapView::weightChosen, this, &GapCommands::choose);
-    connect(&documents, &DocumentViews::placeChanged, this, &GapCommands::mark);
-    connect(&session, &DocumentSession::opened, this, &GapCommands::openAnew);
-    connect(&session, &DocumentSession::changed, this, &GapCommands::noticeEdit);
-    connect(&workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &GapCommands::noticeFront);
+    connect(&m_documents, &DocumentViews::placeChanged, this, &GapCommands::mark);
+    connect(&m_session, &DocumentSession::opened, this, &GapCommands::openAnew);
+    connect(&m_session, &DocumentSession::changed, this, &GapCommands::noticeEdit);
+    connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &GapCommands::noticeFront);
     connectEngine();
 }
 
@@ -278,12 +304,12 @@ void GapCommands::train()
     const projects::Sweep sweep = sweepOf(asked);
     const auto members = projects::expand(m_session.project(), sweep);
     if (!members) {
-        emit refused(QString::fromStdString(members.error().text()));
+        refuse(QString::fromStdString(members.error().text()));
         return;
     }
     for (const projects::SweepMember& member : *members) {
         if (member.error) {
-            emit refused(QString::fromStdString(member.error->text()));
+            refuse(QString::fromStdString(member.error->text()));
             return;
         }
     }
@@ -293,6 +319,11 @@ void GapCommands::train()
         return;
     }
     m_controller.enqueue(*members);
+}
+
+void addGapCommands(const WindowParts& parts)
+{
+    new GapCommands(parts);
 }
 
 } // namespace residua::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/help_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
@@ -12,23 +12,34 @@
 #include "resources/help.h"
 
 #include <QApplication>
+#include <QCoreApplication>
+
+#include <string>
 
 namespace residua::app {
+namespace {
 
-HelpCommands::HelpCommands(const WindowActions& actions, const DocumentSession& session, const DocumentViews& documents,
-                           Workspace& workspace, const Look& look, QWidget* parent)
-    : QObject(parent),
-      m_session(session),
-      m_documents(documents),
-      m_workspace(workspace),
-      m_look(look),
-      m_parent(parent)
+class HelpCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(HelpCommands)
+public:
+    explicit HelpCommands(const WindowParts& parts);
+
+private:
+    void explainSelected();
+    void explain(const std::string& word);
+
+    HelpWindow* m_help = nullptr;
+};
+
+} // namespace
+
+HelpCommands::HelpCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
-    connect(actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
-    connect(actions.fiveMinutes, &QAction::triggered, this, [this] { explain("five-minutes"); });
-    connect(&workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
-    connect(&workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
+    connect(m_actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
+    connect(m_actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
+    connect(m_actions.fiveMinutes, &QAction::triggered, this, [this] { explain("five-minutes"); });
+    connect(&m_workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
+    connect(&m_workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
             [this](const PaletteItem& item) { explain(helpWordOf(item)); });
 }
 
@@ -49,12 +60,17 @@ void HelpCommands::explainSelected()
 void HelpCommands::explain(const std::string& word)
 {
     if (!m_help) {
-        m_help = new HelpWindow(m_look, m_parent);
+        m_help = new HelpWindow(m_look, m_window);
     }
     m_help->explain(word);
     m_help->show();
     m_help->raise();
     m_help->activateWindow();
+}
+
+void addHelpCommands(const WindowParts& parts)
+{
+    new HelpCommands(parts);
 }
 
 } // namespace residua::app

@@ -36,28 +36,17 @@ constexpr const char* kTensorsSuffix = ".safetensors";
 
 } // namespace
 
-OpenCommands::OpenCommands(const WindowActions& actions, const WindowMenus& menus, DocumentSession& session,
-                           EngineBridge& engine, Workspace& workspace, StartPage& start, Banner& banner,
-                           std::filesystem::path projectsFolder, QWidget* window)
-    : QObject(window),
-      m_session(session),
-      m_engine(engine),
-      m_workspace(workspace),
-      m_start(start),
-      m_banner(banner),
-      m_projects(std::move(projectsFolder)),
-      m_examples(menus.examples),
-      m_recent(menus.recent),
-      m_window(window)
+OpenCommands::OpenCommands(const WindowParts& parts)
+    : CommandGroup(parts), m_start(parts.start), m_examples(m_menus.examples), m_recent(m_menus.recent)
 {
-    connect(actions.create, &QAction::triggered, this, [this] { askForNew({}); });
-    connect(actions.open, &QAction::triggered, this, &OpenCommands::chooseAndOpen);
-    connect(actions.import, &QAction::triggered, this, [this] { askForModel({}); });
+    connect(m_actions.create, &QAction::triggered, this, [this] { askForNew({}); });
+    connect(m_actions.open, &QAction::triggered, this, &OpenCommands::chooseAndOpen);
+    connect(m_actions.import, &QAction::triggered, this, [this] { askForModel({}); });
     connect(m_recent, &QMenu::aboutToShow, this, &OpenCommands::fillRecent);
     connectStartPage();
     fillExamples();
-    window->setAcceptDrops(true);
-    window->installEventFilter(this);
+    m_window->setAcceptDrops(true);
+    m_window->installEventFilter(this);
 }
 
 bool OpenCommands::eventFilter(QObject* watched, QEvent* event)
@@ -193,7 +182,7 @@ Status OpenCommands::openExample(const std::string& name)
 void OpenCommands::chooseAndOpen()
 {
     const QString folder = QFileDialog::getExistingDirectory(m_window, tr("Open a project's folder, or a run's"),
-                                                             QString::fromStdString(m_projects.string()));
+                                                             QString::fromStdString(m_folders.projects.string()));
     if (!folder.isEmpty()) {
         open(folder.toStdString());
     }
@@ -213,7 +202,7 @@ void OpenCommands::askForNew(const QString& data)
 
 void OpenCommands::askForModel(const QString& model)
 {
-    auto* dialog = new ImportDialog(m_engine, m_projects, m_window);
+    auto* dialog = new ImportDialog(m_engine, m_folders.projects, m_window);
     if (!model.isEmpty()) {
         dialog->setFolder(model);
     }

@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/command_groups.h"
 #include "app/document/document_session.h"
-
-#include <QObject>
-#include <QString>
 
 #include <filesystem>
 #include <string>
 
 class QMenu;
-class QWidget;
 
 namespace residua::app {
 
-class Banner;
-class EngineBridge;
-class StartPage;
-class Workspace;
-struct WindowActions;
-struct WindowMenus;
-
 /// Opens a document in the window: from a folder, an example, the dialog of a new project, an imported model, or the
 /// unsaved work of an earlier session. GUI thread.
-class OpenCommands : public QObject {
+class OpenCommands : public CommandGroup {
     Q_OBJECT
 public:
-    /// `projectsFolder` is the initial folder for opening projects, and the place of imported models.
-    OpenCommands(const WindowActions& actions, const WindowMenus& menus, DocumentSession& session, EngineBridge& engine,
-                 Workspace& workspace, StartPage& start, Banner& banner, std::filesystem::path projectsFolder,
-                 QWidget* window);
+    explicit OpenCommands(const WindowParts& parts);
 
     /// Opens a project's folder, a run's folder (opens its project and shows the run, wherever it is), or a bundle,
     /// which is unpacked as the user chooses. The banner shows errors.
@@ -66,15 +53,9 @@ private:
     void takeUpDraft(const QString& folder);
     void moveDraftToTrash(const Draft& draft);
 
-    DocumentSession& m_session;
-    EngineBridge& m_engine;
-    Workspace& m_workspace;
     StartPage& m_start;
-    Banner& m_banner;
-    std::filesystem::path m_projects;
     QMenu* m_examples;
     QMenu* m_recent;
-    QWidget* m_window;
 };
 
 } // namespace residua::app

@@ -1,46 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/place_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
 #include "app/runs/places_dialog.h"
 #include "app/training/run_controller.h"
+#include "engine/api/session.h"
 #include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
 
 #include <QActionGroup>
+#include <QCoreApplication>
+#include <QList>
 #include <QMenu>
+#include <QString>
 
 #include <filesystem>
 #include <utility>
 
 namespace residua::app {
+namespace {
 
-PlaceCommands::PlaceCommands(QMenu& menu, const DocumentSession& session, EngineBridge& engine,
-                             RunController& controller, QWidget* window)
-    : QObject(window),
-      m_menu(menu),
-      m_session(session),
-      m_engine(engine),
-      m_controller(controller),
-      m_window(window),
-      m_choices(new QActionGroup(this))
+class PlaceCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(PlaceCommands)
+public:
+    explicit PlaceCommands(const WindowParts& parts);
+
+private:
+    void fill();
+    QAction* add(const QString& text, const QString& toolTip, const engine::EnginePlace& place);
+    void edit();
+    void findRun();
+
+    QMenu& m_menu;
+    QActionGroup* m_choices;
+    QAction* m_end = nullptr; ///< separates the places from the commands
+    QList<QAction*> m_named;
+};
+
+} // namespace
+
+PlaceCommands::PlaceCommands(const WindowParts& parts)
+    : CommandGroup(parts), m_menu(*m_menus.places), m_choices(new QActionGroup(this))
 {
-    menu.setToolTipsVisible(true);
+    m_menu.setToolTipsVisible(true);
     add(tr("This &window's engine"), tr("A run stops at a checkpoint when the window closes"), {})
         ->setObjectName(QStringLiteral("trainHere"));
     add(tr("The &background"), tr("A run continues when the window closes, and the next window finds it"),
         engine::backgroundPlace())
         ->setObjectName(QStringLiteral("trainInBackground"));
-    m_end = menu.addSeparator();
-    QAction* edit = menu.addAction(tr("&Edit places…"));
+    m_end = m_menu.addSeparator();
+    QAction* edit = m_menu.addAction(tr("&Edit places…"));
     edit->setObjectName(QStringLiteral("editPlaces"));
     edit->setToolTip(tr("Name the command lines that start an engine elsewhere"));
     connect(edit, &QAction::triggered, this, &PlaceCommands::edit);
     fill();
-    connect(&menu, &QMenu::aboutToShow, this, &PlaceCommands::fill);
-    connect(&engine, &EngineBridge::placeChanged, &engine, &EngineBridge::listDevices);
-    connect(&session, &DocumentSession::opened, this, &PlaceCommands::findRun);
+    connect(&m_menu, &QMenu::aboutToShow, this, &PlaceCommands::fill);
+    connect(&m_engine, &EngineBridge::placeChanged, &m_engine, &EngineBridge::listDevices);
+    connect(&m_session, &DocumentSession::opened, this, &PlaceCommands::findRun);
 }
 
 /// Shows the named places, and which place is chosen.
@@ -75,14 +92,14 @@ void PlaceCommands::edit()
 {
     const auto places = engine::namedPlaces();
     if (!places) {
-        emit refused(QString::fromStdString(places.error().text()));
+        refuse(QString::fromStdString(places.error().text()));
         return;
     }
     auto* dialog = new PlacesDialog(*places, m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] {
         if (const Status kept = engine::keepNamedPlaces(dialog->places()); !kept) {
-            emit refused(QString::fromStdString(kept.error().text()));
+            refuse(QString::fromStdString(kept.error().text()));
         }
         fill();
     });
@@ -99,8 +116,13 @@ void PlaceCommands::findRun()
     const auto project = run.empty() ? Result<std::filesystem::path>(Error{}) : engine::projectDirectoryOf(run);
     if (project && *project == m_session.directory()) {
         m_controller.setPlace(engine::backgroundPlace());
-        emit noted(tr("The background trains a run of this project"));
+        note(tr("The background trains a run of this project"));
     }
+}
+
+void addPlaceCommands(const WindowParts& parts)
+{
+    new PlaceCommands(parts);
 }
 
 } // namespace residua::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/record_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
 #include "app/look/theme.h"
@@ -9,15 +9,32 @@
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
+#include <QString>
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <vector>
 
 namespace residua::app {
 
 namespace {
+
+class RecordCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(RecordCommands)
+public:
+    explicit RecordCommands(const WindowParts& parts);
+
+private:
+    void exportReport();
+    void askToTrash(const std::vector<std::string>& runs);
+    void offerBack(const std::vector<TrashedRun>& runs);
+
+    RunArchive& m_archive;
+};
 
 /// Returns the run's name, or the number of several runs.
 QString namesOf(const std::vector<std::string>& runs)
@@ -28,23 +45,20 @@ QString namesOf(const std::vector<std::string>& runs)
 
 } // namespace
 
-RecordCommands::RecordCommands(const WindowActions& actions, RunArchive& archive, Workspace& workspace, Banner& banner,
-                               const Look& look, QWidget* window)
-    : QObject(window), m_archive(archive), m_workspace(workspace), m_banner(banner), m_window(window)
+RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), m_archive(parts.archive)
 {
-    const RunsPanel& panel = workspace.view<RunsPanel>();
-    connect(&panel, &RunsPanel::compareRequested, &archive, &RunArchive::compare);
+    const RunsPanel& panel = m_workspace.view<RunsPanel>();
+    connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
     connect(&panel, &RunsPanel::reportRequested, this, &RecordCommands::exportReport);
-    connect(actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
-    connect(&archive, &RunArchive::refused, this, &RecordCommands::refused);
-    connect(&archive, &RunArchive::trashed, this, &RecordCommands::offerBack);
-    connect(&archive, &RunArchive::reportWritten, this,
-            [this](const QString& path) { emit noted(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
-    connect(&archive, &RunArchive::compared, this,
-            [this, &look](const std::shared_ptr<const RunComparison>& comparison) {
-                (new RunComparisonDialog(*comparison, look.theme().kind(), m_window))->show();
-            });
+    connect(m_actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
+    connect(&m_archive, &RunArchive::refused, &m_banner, &Banner::refuse);
+    connect(&m_archive, &RunArchive::trashed, this, &RecordCommands::offerBack);
+    connect(&m_archive, &RunArchive::reportWritten, this,
+            [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
+    connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
+        (new RunComparisonDialog(*comparison, m_look.theme().kind(), m_window))->show();
+    });
 }
 
 void RecordCommands::exportReport()
@@ -52,7 +66,7 @@ void RecordCommands::exportReport()
     const RunsModel& runs = m_workspace.runsModel();
     const engine::RunInfo* run = runs.runAt(runs.indexOf(m_workspace.shownRuns().chosenOrFront()));
     if (run == nullptr) {
-        emit refused(tr("There is no run to report on: train the project first."));
+        refuse(tr("There is no run to report on: train the project first."));
         return;
     }
     const std::string directory = run->directory; // a copy, because the list may be reloaded while the dialog is open
@@ -79,6 +93,11 @@ void RecordCommands::offerBack(const std::vector<TrashedRun>& runs)
         runs.size() == 1 ? tr("%1 lies in the trash.").arg(namesOf(directories))
                          : tr("%1 lie in the trash.").arg(namesOf(directories)),
         {{runs.size() == 1 ? tr("Bring it back") : tr("Bring them back"), [this, runs] { m_archive.restore(runs); }}});
+}
+
+void addRecordCommands(const WindowParts& parts)
+{
+    new RecordCommands(parts);
 }
 
 } // namespace residua::app

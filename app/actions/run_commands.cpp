@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/run_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/fetch_commands.h"
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/format.h"
+#include "app/runs/export_dialog.h"
+#include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
@@ -13,17 +15,52 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QInputDialog>
+#include <QPointer>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace residua::app {
 
 namespace {
+
+class RunCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(RunCommands)
+public:
+    RunCommands(const WindowParts& parts, FetchCommands& fetch);
+
+private:
+    void connectSamples();
+    void showRunToSample();
+    void ask(const std::string& run, GoOnKind kind);
+    void open(GoOnKind kind, GoOnSource source);
+    void closeDialogs();
+    void carryOut(const GoOnRequest& request);
+    void connectExport();
+    void askToExport(const std::string& run);
+    void exportNetwork(const engine::ExportRequest& request);
+    void askWhereToStop(const std::string& run);
+    void stop(const std::string& run, std::int64_t step);
+    void tellRetrofit(const engine::RetrofitReady& made);
+    void tellFactors(const engine::FactoriseReady& made);
+    void done(const QString& text);
+
+    FetchCommands& m_fetch;
+    QPointer<GoOnDialog> m_dialog; ///< the open dialog
+    QPointer<ExportDialog> m_exportDialog;
+    engine::QueryTag m_export{}; ///< of the last request
+    engine::QueryTag m_sample{}; ///< of the last request
+    std::string m_sampled;       ///< the run that m_sample is about
+    std::string m_shown;         ///< the run whose texts are shown
+    QString m_shownName;         ///< its name in the panel
+    std::string m_known;         ///< the run whose task the panel knows
+};
 
 /// Returns the use of the run's model; nullopt if the run cannot be read yet. Any thread.
 std::optional<projects::SampleUse> sampleUseOf(const std::string& run)
@@ -40,23 +77,15 @@ QString notFetched(std::int64_t step)
 
 } // namespace
 
-RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, RunController& controller,
-                         FetchCommands& fetch, Workspace& workspace, QWidget* window)
-    : QObject(window),
-      m_session(session),
-      m_engine(engine),
-      m_controller(controller),
-      m_fetch(fetch),
-      m_workspace(workspace),
-      m_window(window)
+RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : CommandGroup(parts), m_fetch(fetch)
 {
     connectSamples();
     connectExport();
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
             [this](const std::string& run) { stop(run, 0); });
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
             [this](const std::string& run, std::int64_t step) {
                 m_fetch.need(run, step, [this, run, step](bool here) {
                     if (here) {
@@ -64,14 +93,14 @@ RunCommands::RunCommands(const DocumentSession& session, EngineBridge& engine, R
                     }
                 });
             });
-    connect(&session, &DocumentSession::opened, this, &RunCommands::closeDialogs);
-    connect(&controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
-    connect(&controller, &RunController::factorised, this, &RunCommands::tellFactors);
-    connect(&controller, &RunController::copyRefused, this, [this](const QString& reason) {
+    connect(&m_session, &DocumentSession::opened, this, &RunCommands::closeDialogs);
+    connect(&m_controller, &RunController::retrofitted, this, &RunCommands::tellRetrofit);
+    connect(&m_controller, &RunController::factorised, this, &RunCommands::tellFactors);
+    connect(&m_controller, &RunController::copyRefused, this, [this](const QString& reason) {
         if (m_dialog && m_dialog->isVisible()) {
             m_dialog->refuse(reason);
         } else {
-            emit refused(reason);
+            refuse(reason);
         }
     });
 }
@@ -113,7 +142,7 @@ void RunCommands::connectExport()
         if (ready.tag == m_export && m_exportDialog) {
             m_exportDialog->accept();
         }
-        emit noted(
+        note(
             tr("The network after step %1 is in %2")
                 .arg(formatWhole(ready.step), QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
     });
@@ -133,7 +162,7 @@ void RunCommands::askToExport(const std::string& run)
                 return; // another project has been opened meanwhile
             }
             if (!source) {
-                emit refused(QString::fromStdString(source.error().text()));
+                refuse(QString::fromStdString(source.error().text()));
                 return;
             }
             if (m_exportDialog) {
@@ -187,12 +216,12 @@ void RunCommands::stop(const std::string& run, std::int64_t step)
         this, [run, step] { return engine::stopRun(run, step); },
         [this, step](const Result<engine::StopAsked>& asked) {
             if (!asked) {
-                emit refused(QString::fromStdString(asked.error().text()));
+                refuse(QString::fromStdString(asked.error().text()));
             } else if (*asked == engine::StopAsked::AtRest) {
-                emit noted(tr("No process trains it any more"));
+                note(tr("No process trains it any more"));
             } else {
-                emit noted(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(formatWhole(step))
-                                    : tr("It ends after this step, with a checkpoint"));
+                note(step > 0 ? tr("It ends after step %1, with a checkpoint").arg(formatWhole(step))
+                              : tr("It ends after this step, with a checkpoint"));
             }
         });
 }
@@ -231,7 +260,7 @@ void RunCommands::ask(const std::string& run, GoOnKind kind)
             if (source) {
                 open(kind, std::move(*source));
             } else {
-                emit refused(QString::fromStdString(source.error().text()));
+                refuse(QString::fromStdString(source.error().text()));
             }
         });
 }
@@ -316,7 +345,12 @@ void RunCommands::done(const QString& text)
     if (m_dialog) {
         m_dialog->close();
     }
-    emit noted(text);
+    note(text);
+}
+
+void addRunCommands(const WindowParts& parts, FetchCommands& fetch)
+{
+    new RunCommands(parts, fetch);
 }
 
 } // namespace residua::app

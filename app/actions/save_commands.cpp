@@ -19,13 +19,11 @@ constexpr std::size_t kChangesTold = 6;
 
 } // namespace
 
-SaveCommands::SaveCommands(const WindowActions& actions, DocumentSession& session, Banner& banner,
-                           std::filesystem::path projectsFolder, QWidget* window)
-    : QObject(window), m_session(session), m_banner(banner), m_projects(std::move(projectsFolder)), m_window(window)
+SaveCommands::SaveCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(actions.save, &QAction::triggered, this, &SaveCommands::save);
-    connect(actions.saveAs, &QAction::triggered, this, &SaveCommands::saveAs);
-    connect(actions.revert, &QAction::triggered, this, &SaveCommands::revert);
+    connect(m_actions.save, &QAction::triggered, this, &SaveCommands::save);
+    connect(m_actions.saveAs, &QAction::triggered, this, &SaveCommands::saveAs);
+    connect(m_actions.revert, &QAction::triggered, this, &SaveCommands::revert);
     connectSession();
 }
 
@@ -56,9 +54,9 @@ void SaveCommands::save()
     if (m_filesChanged) {
         askBeforeReplacing();
     } else if (m_session.isDraft()) {
-        saveTo(freeProjectFolder(m_projects, m_session.project().name));
+        saveTo(freeProjectFolder(m_folders.projects, m_session.project().name));
     } else if (const Status saved = m_session.save(); saved) {
-        emit noted(tr("Saved"));
+        note(tr("Saved"));
     } else {
         m_banner.refuse(QString::fromStdString(saved.error().text()));
     }
@@ -77,7 +75,7 @@ void SaveCommands::askBeforeReplacing()
 void SaveCommands::saveAs()
 {
     finishTyping(*m_window);
-    const auto proposal = freeProjectFolder(m_projects, m_session.project().name);
+    const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
     QFileDialog dialog(m_window, tr("Save the project to a folder"),
                        QString::fromStdString(proposal.parent_path().string()));
     dialog.setAcceptMode(QFileDialog::AcceptSave);
@@ -96,7 +94,7 @@ void SaveCommands::saveTo(const std::filesystem::path& folder)
         return;
     }
     m_filesChanged = false; // the changed files belong to another project now
-    emit noted(tr("Saved to %1").arg(QDir::toNativeSeparators(QString::fromStdString(folder.string()))));
+    note(tr("Saved to %1").arg(QDir::toNativeSeparators(QString::fromStdString(folder.string()))));
 }
 
 bool SaveCommands::saveChanges()
@@ -125,7 +123,7 @@ void SaveCommands::load(const QString& title)
 void SaveCommands::tellRecovered()
 {
     if (m_session.origin() == Origin::Kept) {
-        emit noted(tr("The changes that were not saved are here as they were left."));
+        note(tr("The changes that were not saved are here as they were left."));
     }
     if (m_session.origin() != Origin::Recovered) {
         return;

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/command_groups.h"
 #include "projects/base/result.h"
-
-#include <QObject>
-#include <QString>
 
 #include <filesystem>
 
-class QWidget;
-
 namespace residua::app {
-
-class Banner;
-class DocumentSession;
-struct WindowActions;
 
 /// Saves the open document, reloads it from its files, and asks about changes that were recovered, that another program
 /// made, or that cannot be kept anywhere. GUI thread.
-class SaveCommands : public QObject {
+class SaveCommands : public CommandGroup {
     Q_OBJECT
 public:
-    /// `projectsFolder` is the place for saving a new project.
-    SaveCommands(const WindowActions& actions, DocumentSession& session, Banner& banner,
-                 std::filesystem::path projectsFolder, QWidget* window);
+    explicit SaveCommands(const WindowParts& parts);
 
     /// Shows in the banner that the document just opened is recovered unsaved work, if it is.
     void tellRecovered();
@@ -31,9 +21,6 @@ public:
     [[nodiscard]] bool saveChanges();
     /// Keeps unsaved changes for the next start. Returns false if that fails; the banner then asks the user.
     [[nodiscard]] bool mayClose();
-
-signals:
-    void noted(const QString& text);
 
 private:
     void connectSession();
@@ -46,10 +33,6 @@ private:
     void askBeforeReplacing();
     void askBeforeClosing(const Status& kept);
 
-    DocumentSession& m_session;
-    Banner& m_banner;
-    std::filesystem::path m_projects;
-    QWidget* m_window;
     bool m_filesChanged = false; ///< by another program, and the user has not decided yet
     bool m_closes = false;       ///< closes whatever happens to the changes
 };

@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/settings_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
+#include "app/views/run_settings_dialog.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/run_reader.h"
 
+#include <QCoreApplication>
+#include <QPointer>
+
 #include <filesystem>
+#include <string>
 #include <utility>
 
 namespace residua::app {
+namespace {
 
-SettingsCommands::SettingsCommands(const DocumentSession& session, DocumentViews& documents, Workspace& workspace,
-                                   const Look& look, QWidget* window)
-    : QObject(window),
-      m_session(session),
-      m_documents(documents),
-      m_workspace(workspace),
-      m_look(look),
-      m_window(window)
+class SettingsCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(SettingsCommands)
+public:
+    explicit SettingsCommands(const WindowParts& parts);
+
+private:
+    void ask(const std::string& run);
+    void open(const QString& run, projects::Project trained);
+
+    QPointer<RunSettingsDialog> m_dialog;
+};
+
+} // namespace
+
+SettingsCommands::SettingsCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(&workspace.view<RunsPanel>(), &RunsPanel::settingsRequested, this, &SettingsCommands::ask);
-    connect(&session, &DocumentSession::changed, this, [this] {
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::settingsRequested, this, &SettingsCommands::ask);
+    connect(&m_session, &DocumentSession::changed, this, [this] {
         if (m_dialog) {
             m_dialog->setDocument(m_session.document());
         }
     });
-    connect(&session, &DocumentSession::opened, this, [this] {
+    connect(&m_session, &DocumentSession::opened, this, [this] {
         if (m_dialog) {
             m_dialog->close(); // it is about a run of the project that was open
         }
@@ -52,7 +65,7 @@ void SettingsCommands::ask(const std::string& run)
             if (trained) {
                 open(name, *std::move(trained));
             } else {
-                emit refused(QString::fromStdString(trained.error().text()));
+                refuse(QString::fromStdString(trained.error().text()));
             }
         });
 }
@@ -67,6 +80,11 @@ void SettingsCommands::open(const QString& run, projects::Project trained)
     connect(m_dialog, &RunSettingsDialog::editRequested, this,
             [this](const projects::Edit& edit) { m_documents.applyEdit(edit); });
     m_dialog->show();
+}
+
+void addSettingsCommands(const WindowParts& parts)
+{
+    new SettingsCommands(parts);
 }
 
 } // namespace residua::app

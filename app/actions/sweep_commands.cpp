@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/sweep_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
@@ -10,13 +10,28 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 
-namespace residua::app {
+#include <QCoreApplication>
 
-SweepCommands::SweepCommands(const WindowActions& actions, DocumentSession& session, RunController& controller,
-                             DocumentViews& documents, Workspace& workspace, QObject* parent)
-    : QObject(parent), m_session(session), m_controller(controller), m_documents(documents), m_workspace(workspace)
+namespace residua::app {
+namespace {
+
+class SweepCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(SweepCommands)
+public:
+    explicit SweepCommands(const WindowParts& parts);
+
+private:
+    void connectPanel();
+    /// Brings the panel to the front, with the field that has the cursor in the inspector, if any.
+    void begin();
+    void sweepProperty(const Property& property);
+};
+
+} // namespace
+
+SweepCommands::SweepCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(actions.sweep, &QAction::triggered, this, &SweepCommands::begin);
+    connect(m_actions.sweep, &QAction::triggered, this, &SweepCommands::begin);
     connectPanel();
 }
 
@@ -51,11 +66,16 @@ void SweepCommands::sweepProperty(const Property& property)
 {
     const auto axis = sweepAxisOf(m_session.project(), property);
     if (!axis) {
-        emit refused(tr("%1 is not kept in one place of the project: a sweep cannot vary it.").arg(property.title));
+        refuse(tr("%1 is not kept in one place of the project: a sweep cannot vary it.").arg(property.title));
         return;
     }
     m_workspace.showPanelOf(m_workspace.view<SweepPanel>());
     m_workspace.view<SweepPanel>().addAxis(*axis);
+}
+
+void addSweepCommands(const WindowParts& parts)
+{
+    new SweepCommands(parts);
 }
 
 } // namespace residua::app

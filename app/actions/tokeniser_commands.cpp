@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/tokeniser_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"
@@ -8,11 +8,30 @@
 #include "app/workspace/workspace.h"
 #include "projects/commands/commands.h"
 
+#include <QCoreApplication>
+#include <QPointer>
+
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace residua::app {
 
 namespace {
+
+class TokeniserCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(TokeniserCommands)
+public:
+    explicit TokeniserCommands(const WindowParts& parts);
+
+    /// Opens the dialog, or brings the open dialog to the front.
+    void ask();
+
+private:
+    void use(const std::filesystem::path& model, std::int64_t pieces);
+
+    QPointer<TokeniserDialog> m_dialog;
+};
 
 /// Returns the model's path as a project stores it: relative if it is inside the project.
 std::string modelPath(const std::filesystem::path& model, const std::filesystem::path& directory)
@@ -27,12 +46,10 @@ std::string modelPath(const std::filesystem::path& model, const std::filesystem:
 
 } // namespace
 
-TokeniserCommands::TokeniserCommands(DocumentSession& session, EngineBridge& engine, DocumentViews& documents,
-                                     Workspace& workspace, QObject* parent)
-    : QObject(parent), m_session(session), m_engine(engine), m_documents(documents), m_workspace(workspace)
+TokeniserCommands::TokeniserCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    connect(&workspace.view<Inspector>(), &Inspector::offerTaken, this, &TokeniserCommands::ask);
-    connect(&session, &DocumentSession::opened, this, [this] { delete m_dialog; }); // it was about another document
+    connect(&m_workspace.view<Inspector>(), &Inspector::offerTaken, this, &TokeniserCommands::ask);
+    connect(&m_session, &DocumentSession::opened, this, [this] { delete m_dialog; }); // it was about another document
 }
 
 void TokeniserCommands::ask()
@@ -44,7 +61,7 @@ void TokeniserCommands::ask()
     }
     const auto subject = TokeniserDialog::subjectOf(m_session.project().data.source, m_session.directory());
     if (!subject) {
-        emit refused(tr("A tokeniser is learned from a text or JSON Lines: name their file first."));
+        refuse(tr("A tokeniser is learned from a text or JSON Lines: name their file first."));
         return;
     }
     m_dialog = new TokeniserDialog(m_engine, *subject, m_workspace.window());
@@ -60,8 +77,13 @@ void TokeniserCommands::use(const std::filesystem::path& model, std::int64_t pie
     if (edit) {
         m_documents.applyEdit(*edit);
     } else {
-        emit refused(QString::fromStdString(edit.error().text()));
+        refuse(QString::fromStdString(edit.error().text()));
     }
+}
+
+void addTokeniserCommands(const WindowParts& parts)
+{
+    new TokeniserCommands(parts);
 }
 
 } // namespace residua::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/topology_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
 #include "app/canvas/canvas_widget.h"
@@ -14,26 +14,40 @@
 #include "projects/transfer/topology_choice.h"
 
 #include <QComboBox>
+#include <QCoreApplication>
+#include <QString>
+
+#include <string>
 
 namespace residua::app {
+namespace {
 
-TopologyCommands::TopologyCommands(const WindowActions& actions, const DocumentSession& session,
-                                   DocumentViews& documents, Workspace& workspace, RunBar& bar, QWidget* window)
-    : QObject(window),
-      m_session(session),
-      m_documents(documents),
-      m_workspace(workspace),
-      m_bar(bar),
-      m_popup(new TopologyPopup(workspace.paletteModel(), window))
+class TopologyCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(TopologyCommands)
+public:
+    explicit TopologyCommands(const WindowParts& parts);
+
+private:
+    void show();
+    void choose(const std::string& preset);
+    void goBack();
+
+    TopologyPopup* m_popup;
+};
+
+} // namespace
+
+TopologyCommands::TopologyCommands(const WindowParts& parts)
+    : CommandGroup(parts), m_popup(new TopologyPopup(m_workspace.paletteModel(), m_window))
 {
-    connect(&session, &DocumentSession::stateChanged, this, &TopologyCommands::show);
-    connect(&bar, &RunBar::topologyChosen, this, [this](int index) {
+    connect(&m_session, &DocumentSession::stateChanged, this, &TopologyCommands::show);
+    connect(&m_bar, &RunBar::topologyChosen, this, [this](int index) {
         choose(projects::topologyChoices(m_session.project().network).at(static_cast<std::size_t>(index)).name);
     });
-    connect(&bar, &RunBar::topologiesWanted, this,
+    connect(&m_bar, &RunBar::topologiesWanted, this,
             [this] { m_popup->open(m_bar.topologyChooser(), m_bar.topologyChooser().currentText()); });
     connect(m_popup, &TopologyPopup::chosen, this, [this](const QString& key) { choose(key.toStdString()); });
-    connect(actions.backToPreset, &QAction::triggered, this, &TopologyCommands::goBack);
+    connect(m_actions.backToPreset, &QAction::triggered, this, &TopologyCommands::goBack);
 }
 
 void TopologyCommands::show()
@@ -56,7 +70,7 @@ void TopologyCommands::choose(const std::string& preset)
     const PaletteItem item{PaletteKind::Topology, preset, {}, {}, {}};
     if (const auto change = takeUp(m_session.project(), m_documents.place(), item)) {
         m_documents.applyEdit(change->edit);
-        emit noted(QString::fromStdString(titleOf(change->edit))); // mentions blocks that change with it
+        note(QString::fromStdString(titleOf(change->edit))); // mentions blocks that change with it
     }
     m_documents.choose(SectionPlace{Section::Topology});
     // Queued, because the canvas would otherwise handle the Return key that chose the topology as a command to open a
@@ -70,6 +84,11 @@ void TopologyCommands::goBack()
     if (const auto custom = customisationOf(m_session.project())) {
         m_documents.applyEdit(custom->goBack);
     }
+}
+
+void addTopologyCommands(const WindowParts& parts)
+{
+    new TopologyCommands(parts);
 }
 
 } // namespace residua::app

@@ -19,20 +19,12 @@
 
 namespace residua::app {
 
-TrainingCommands::TrainingCommands(const WindowActions& actions, EngineBridge& engine, RunController& controller,
-                                   Workspace& workspace, RunBar& bar, Banner& banner, QWidget* window)
-    : QObject(window),
-      m_actions(actions),
-      m_engine(engine),
-      m_controller(controller),
-      m_workspace(workspace),
-      m_banner(banner),
-      m_window(window)
+TrainingCommands::TrainingCommands(const WindowParts& parts) : CommandGroup(parts)
 {
     connectRun();
     connectQueue();
-    connectDevices(bar);
-    connect(&controller, &RunController::ended, this, &TrainingCommands::tellEnded);
+    connectDevices();
+    connect(&m_controller, &RunController::ended, this, &TrainingCommands::tellEnded);
     enableQueue();
 }
 
@@ -54,9 +46,9 @@ void TrainingCommands::connectRun()
     connect(&m_controller, &RunController::phaseChanged, &m_banner, &Banner::recheck);
     connect(&m_controller, &RunController::heldUp, this, &TrainingCommands::tellHeldUp);
     connect(&m_controller, &RunController::savedTo, this,
-            [this](const QString& folder) { emit noted(tr("Saved to %1").arg(QDir::toNativeSeparators(folder))); });
+            [this](const QString& folder) { note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder))); });
     connect(&m_engine, &EngineBridge::noticed, this,
-            [this](const engine::Notice& notice) { emit noted(QString::fromStdString(notice.text)); });
+            [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
 }
 
 void TrainingCommands::connectQueue()
@@ -76,11 +68,11 @@ void TrainingCommands::connectQueue()
     connect(&m_controller, &RunController::queueChanged, &m_banner, &Banner::recheck);
 }
 
-void TrainingCommands::connectDevices(RunBar& bar)
+void TrainingCommands::connectDevices()
 {
-    connect(&m_engine, &EngineBridge::devicesListed, &bar, &RunBar::setDevices);
-    connect(&m_engine, &EngineBridge::devicesUnknown, this, [this, &bar](const QString& why) {
-        bar.setDevicesUnknown(why);
+    connect(&m_engine, &EngineBridge::devicesListed, &m_bar, &RunBar::setDevices);
+    connect(&m_engine, &EngineBridge::devicesUnknown, this, [this](const QString& why) {
+        m_bar.setDevicesUnknown(why);
         // Does not replace a banner whose offer the user could not reach otherwise.
         if (!m_noDevicesTold && m_banner.text().isEmpty()) {
             m_noDevicesTold = true;
@@ -88,7 +80,7 @@ void TrainingCommands::connectDevices(RunBar& bar)
         }
     });
     connect(&m_controller, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
-    connect(&bar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
+    connect(&m_bar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
         m_workspace.view<Inspector>().cost().setDevice(
             {projects::deviceKindOf(device.key), static_cast<double>(device.totalBytes)});
     });
@@ -107,13 +99,13 @@ void TrainingCommands::enableQueue()
 void TrainingCommands::tellEnded(const engine::RunEnded& event)
 {
     if (event.status == engine::RunStatus::Finished) {
-        emit noted(
+        note(
             (event.step == 1 ? tr("Trained %1 step. Everything is in %2") : tr("Trained %1 steps. Everything is in %2"))
                 .arg(formatWhole(event.step), QString::fromStdString(m_controller.runDirectory().string())));
     } else if (event.status == engine::RunStatus::Stopped) {
-        emit noted(event.step > 0
-                       ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(formatWhole(event.step))
-                       : tr("Stopped before the first step"));
+        note(event.step > 0
+                 ? tr("Stopped at step %1; it can be resumed from the list of runs").arg(formatWhole(event.step))
+                 : tr("Stopped before the first step"));
         if (m_controller.queueHeld()) {
             m_banner.say(BannerKind::Note,
                          tr("The run was stopped, and the queue with it: %n waiting.", nullptr,

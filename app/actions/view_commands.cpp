@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/view_commands.h"
+#include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
 #include "app/canvas/canvas_widget.h"
@@ -10,31 +10,47 @@
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_view.h"
 
+#include <QCoreApplication>
+
 #include <utility>
 
 namespace residua::app {
+namespace {
 
-ViewCommands::ViewCommands(const WindowActions& actions, Look& look, Workspace& workspace, LiveViews& live,
-                           QObject* parent)
-    : QObject(parent), m_workspace(workspace)
+class ViewCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(ViewCommands)
+public:
+    explicit ViewCommands(const WindowParts& parts);
+
+private:
+    void connectCanvases();
+    void connectPanels();
+    void connectValues();
+    void fit();
+    void zoomToSelection();
+};
+
+} // namespace
+
+ViewCommands::ViewCommands(const WindowParts& parts) : CommandGroup(parts)
 {
-    actions.theme->setChecked(look.theme().kind() == ThemeKind::Dark);
-    connect(actions.theme, &QAction::toggled, this,
-            [&look](bool dark) { look.setKind(dark ? ThemeKind::Dark : ThemeKind::Light); });
-    connect(actions.rowShares, &QAction::toggled, &live, &LiveViews::setRowShares);
-    connectCanvases(actions);
-    connectPanels(actions);
-    connectValues(actions);
+    m_actions.theme->setChecked(m_look.theme().kind() == ThemeKind::Dark);
+    connect(m_actions.theme, &QAction::toggled, this,
+            [this](bool dark) { m_look.setKind(dark ? ThemeKind::Dark : ThemeKind::Light); });
+    connect(m_actions.rowShares, &QAction::toggled, &parts.live, &LiveViews::setRowShares);
+    connectCanvases();
+    connectPanels();
+    connectValues();
 }
 
 /// Canvases and heatmap share one choice of the values that they show.
-void ViewCommands::connectValues(const WindowActions& actions)
+void ViewCommands::connectValues()
 {
     using visualizers::CellValue;
     visualizers::ShownMatrices& matrices = m_workspace.shownMatrices();
-    const std::pair<QAction*, CellValue> values[] = {{actions.showWeights, CellValue::Weight},
-                                                     {actions.showChanges, CellValue::SinceStart},
-                                                     {actions.showLogs, CellValue::LogOfRowMax}};
+    const std::pair<QAction*, CellValue> values[] = {{m_actions.showWeights, CellValue::Weight},
+                                                     {m_actions.showChanges, CellValue::SinceStart},
+                                                     {m_actions.showLogs, CellValue::LogOfRowMax}};
     for (const auto& [action, value] : values) {
         const auto check = [&matrices, action = action, value = value] {
             action->setChecked(matrices.value() == value);
@@ -48,27 +64,28 @@ void ViewCommands::connectValues(const WindowActions& actions)
     }
 }
 
-void ViewCommands::connectCanvases(const WindowActions& actions)
+void ViewCommands::connectCanvases()
 {
-    connect(actions.fit, &QAction::triggered, this, &ViewCommands::fit);
-    connect(actions.zoomToSelection, &QAction::triggered, this, &ViewCommands::zoomToSelection);
-    const std::pair<QAction*, WorkspaceView> canvases[] = {{actions.depth, WorkspaceView::Depth},
-                                                           {actions.matrix, WorkspaceView::Matrix},
-                                                           {actions.block, WorkspaceView::Block},
-                                                           {actions.schedule, WorkspaceView::Schedule}};
+    connect(m_actions.fit, &QAction::triggered, this, &ViewCommands::fit);
+    connect(m_actions.zoomToSelection, &QAction::triggered, this, &ViewCommands::zoomToSelection);
+    const std::pair<QAction*, WorkspaceView> canvases[] = {{m_actions.depth, WorkspaceView::Depth},
+                                                           {m_actions.matrix, WorkspaceView::Matrix},
+                                                           {m_actions.block, WorkspaceView::Block},
+                                                           {m_actions.schedule, WorkspaceView::Schedule}};
     for (const auto& [action, view] : canvases) {
         connect(action, &QAction::triggered, this, [this, view = view] { m_workspace.showCanvas(view); });
     }
 }
 
-void ViewCommands::connectPanels(const WindowActions& actions)
+void ViewCommands::connectPanels()
 {
-    connect(actions.palette, &QAction::triggered, &m_workspace, &Workspace::showPalette);
-    connect(actions.nextPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Next); });
-    connect(actions.previousPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Previous); });
-    connect(actions.floatPanel, &QAction::triggered, &m_workspace, &Workspace::toggleFloating);
-    connect(actions.exportPlot, &QAction::triggered, this, [this] { m_workspace.plotInFront()->askExport(); });
-    for (const auto& [action, layout] : actions.layouts) {
+    connect(m_actions.palette, &QAction::triggered, &m_workspace, &Workspace::showPalette);
+    connect(m_actions.nextPanel, &QAction::triggered, this, [this] { focusPanel(m_workspace, PanelStep::Next); });
+    connect(m_actions.previousPanel, &QAction::triggered, this,
+            [this] { focusPanel(m_workspace, PanelStep::Previous); });
+    connect(m_actions.floatPanel, &QAction::triggered, &m_workspace, &Workspace::toggleFloating);
+    connect(m_actions.exportPlot, &QAction::triggered, this, [this] { m_workspace.plotInFront()->askExport(); });
+    for (const auto& [action, layout] : m_actions.layouts) {
         connect(action, &QAction::triggered, this, [this, layout = layout] { m_workspace.applyLayout(*layout); });
     }
 }
@@ -87,6 +104,11 @@ void ViewCommands::zoomToSelection()
         front->canvas().show(editor::Extent::Selection);
         front->refresh();
     }
+}
+
+void addViewCommands(const WindowParts& parts)
+{
+    new ViewCommands(parts);
 }
 
 } // namespace residua::app

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window/main_window.h"
 
-#include "app/actions/block_commands.h"
 #include "app/actions/bundle_commands.h"
 #include "app/actions/canvas_actions.h"
 #include "app/actions/canvas_menu.h"
 #include "app/actions/document_entries.h"
 #include "app/actions/edit_commands.h"
 #include "app/actions/fetch_commands.h"
-#include "app/actions/gap_commands.h"
-#include "app/actions/help_commands.h"
 #include "app/actions/open_commands.h"
-#include "app/actions/place_commands.h"
-#include "app/actions/record_commands.h"
-#include "app/actions/run_commands.h"
 #include "app/actions/save_commands.h"
-#include "app/actions/settings_commands.h"
-#include "app/actions/sweep_commands.h"
-#include "app/actions/tokeniser_commands.h"
-#include "app/actions/topology_commands.h"
 #include "app/actions/training_commands.h"
-#include "app/actions/view_commands.h"
 #include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"
@@ -36,8 +25,8 @@
 #include "app/views/run_follower.h"
 #include "app/views/schedule_views.h"
 #include "app/views/theory_views.h"
-#include "app/window/status_line.h"
 #include "app/workspace/banner.h"
+#include "app/workspace/status_line.h"
 #include "visualizers/theory/theory_view.h"
 
 #include <QCloseEvent>
@@ -122,50 +111,53 @@ void MainWindow::makePages()
 void MainWindow::makeViews()
 {
     m_documents = new DocumentViews(m_session, m_analysis, *m_workspace, this);
-    hear(*m_documents);
+    connect(m_documents, &DocumentViews::refused, m_banner, &Banner::refuse);
+    connect(m_documents, &DocumentViews::noted, m_status, &StatusLine::note);
     m_runFollower = new RunFollower(m_session, m_runs, m_archive, *m_workspace, this);
-    hear(*m_runFollower);
+    connect(m_runFollower, &RunFollower::refused, m_banner, &Banner::refuse);
     connect(m_runFollower, &RunFollower::rateKnown, &m_workspace->view<SweepPanel>(), &SweepPanel::setRate);
     connectSchedule(m_session, m_analysis, m_runs, *m_documents, m_workspace->shownRuns(), m_workspace->schedule());
     new TheoryViews(m_session, m_workspace->view<visualizers::TheoryView>(), this);
+}
+
+WindowParts MainWindow::parts()
+{
+    return {m_folders, m_actions, m_menus,   m_look,       m_session,    m_engine,
+            m_runs,    m_archive, *m_start,  *m_workspace, *m_documents, m_runFollower->live(),
+            *m_runBar, *m_banner, *m_status, this};
 }
 
 void MainWindow::makeDocumentCommands()
 {
     connect(m_actions.undo, &QAction::triggered, &m_session, &DocumentSession::undo);
     connect(m_actions.redo, &QAction::triggered, &m_session, &DocumentSession::redo);
-    m_editCommands = new EditCommands(m_actions, m_session, *m_workspace, *m_documents, this);
-    hear(*m_editCommands);
+    m_editCommands = new EditCommands(parts());
     m_canvasActions = new CanvasActions(*this, *m_menus.edit, *m_editCommands, *m_workspace);
     for (CanvasWidget* canvas : m_workspace->canvases()) {
         canvas->addActions(m_actions.ofCanvas());
     }
     m_workspace->view<OutlineView>().addActions({m_actions.prune, m_actions.freeze});
     new CanvasMenu(*m_documents, *m_workspace, m_actions, *m_canvasActions, this);
-    hear(*new BlockCommands(m_actions, m_session, *m_workspace, *m_documents, *m_editCommands, m_folders.blocks, this));
-    hear(*new TopologyCommands(m_actions, m_session, *m_documents, *m_workspace, *m_runBar, this));
-    hear(*new TokeniserCommands(m_session, m_engine, *m_documents, *m_workspace, this));
-    m_openCommands = new OpenCommands(m_actions, m_menus, m_session, m_engine, *m_workspace, *m_start, *m_banner,
-                                      m_folders.projects, this);
-    m_saveCommands = new SaveCommands(m_actions, m_session, *m_banner, m_folders.projects, this);
-    hear(*m_saveCommands);
-    new ViewCommands(m_actions, m_look, *m_workspace, m_runFollower->live(), this);
-    new HelpCommands(m_actions, m_session, *m_documents, *m_workspace, m_look, this);
-    hear(*new PlaceCommands(*m_menus.places, m_session, m_engine, m_runs, this));
+    addBlockCommands(parts(), *m_editCommands);
+    addTopologyCommands(parts());
+    addTokeniserCommands(parts());
+    m_openCommands = new OpenCommands(parts());
+    m_saveCommands = new SaveCommands(parts());
+    addViewCommands(parts());
+    addHelpCommands(parts());
+    addPlaceCommands(parts());
     m_commands = new Commands(*this);
 }
 
 void MainWindow::makeRunCommands()
 {
-    m_trainingCommands = new TrainingCommands(m_actions, m_engine, m_runs, *m_workspace, *m_runBar, *m_banner, this);
+    m_trainingCommands = new TrainingCommands(parts());
     connect(m_runBar, &RunBar::deviceChosen, &m_analysis,
             [this](const engine::DeviceInfo& device) { m_analysis.setDevice(projects::deviceKindOf(device.key)); });
-    hear(*m_trainingCommands);
     connect(m_actions.fed, &QAction::triggered, this,
             [this] { (new FedDialog(m_session.project(), m_session.directory(), this))->show(); });
-    hear(*new SweepCommands(m_actions, m_session, m_runs, *m_documents, *m_workspace, this));
-    auto* fetch = new FetchCommands(m_session, m_engine, *m_workspace, this);
-    hear(*fetch);
+    addSweepCommands(parts());
+    auto* fetch = new FetchCommands(parts());
     connect(m_runFollower, &RunFollower::featureRefused, fetch,
             [this, fetch](const std::string& run, int feature, const QString& reason) {
                 const auto again = [this, run, feature](bool here) {
@@ -175,14 +167,11 @@ void MainWindow::makeRunCommands()
                 };
                 fetch->ask(run, again, reason);
             });
-    hear(*new RunCommands(m_session, m_engine, m_runs, *fetch, *m_workspace, this));
-    hear(*new SettingsCommands(m_session, *m_documents, *m_workspace, m_look, this));
-    hear(*new RecordCommands(m_actions, m_archive, *m_workspace, *m_banner, m_look, this));
-    hear(*new GapCommands(m_session, m_engine, m_runs, *m_documents, *m_workspace, this));
-    auto* bundles = new BundleCommands(m_actions, m_session, *m_saveCommands, *m_workspace, m_folders.projects, this);
-    hear(*bundles);
-    connect(bundles, &BundleCommands::told, this,
-            [this](const QString& text) { m_banner->say(BannerKind::Note, text); });
+    addRunCommands(parts(), *fetch);
+    addSettingsCommands(parts());
+    addRecordCommands(parts());
+    addGapCommands(parts());
+    auto* bundles = new BundleCommands(parts(), *m_saveCommands);
     connect(bundles, &BundleCommands::projectCame, m_openCommands, &OpenCommands::open);
     connect(m_openCommands, &OpenCommands::bundleGiven, bundles, &BundleCommands::bringBack);
     connect(m_openCommands, &OpenCommands::runOpened, m_runFollower, &RunFollower::followAlso);
@@ -213,17 +202,6 @@ void MainWindow::connectWindow()
     explain(m_start->openButton(), *m_actions.open);
     explain(m_workspace->blockBar().tidyButton(), *m_canvasActions->tidy);
     explain(m_workspace->blockBar().saveButton(), *m_actions.saveBlock);
-}
-
-template <class Teller>
-void MainWindow::hear(const Teller& teller)
-{
-    if constexpr (requires { &Teller::refused; }) {
-        connect(&teller, &Teller::refused, m_banner, &Banner::refuse);
-    }
-    if constexpr (requires { &Teller::noted; }) {
-        connect(&teller, &Teller::noted, m_status, &StatusLine::note);
-    }
 }
 
 void MainWindow::openProject(const std::filesystem::path& path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/actions/command_groups.h"
 #include "app/actions/window_actions.h"
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
@@ -18,26 +19,12 @@ class QStackedWidget;
 
 namespace residua::app {
 
-class Banner;
 class CanvasActions;
 class Commands;
-class DocumentViews;
-class EditCommands;
-class Look;
 class OpenCommands;
-class RunBar;
 class RunFollower;
 class SaveCommands;
-class StartPage;
-class StatusLine;
 class TrainingCommands;
-
-/// The folders for the window's data outside of projects.
-struct WindowFolders {
-    std::filesystem::path drafts;      ///< journals of unsaved projects
-    std::filesystem::path projects;    ///< proposed folder of projects without a place, for Run and Save
-    std::filesystem::path blocks = {}; ///< the user's own blocks; empty: no library
-};
 
 /// The main window. It combines the parts, and enables the commands that currently have an effect.
 class MainWindow : public QMainWindow {
@@ -73,9 +60,7 @@ private:
     void makeRunCommands();
     void connectSession();
     void connectWindow();
-    /// Shows the messages of a class of commands: errors in the banner, results in the status line.
-    template <class Teller>
-    void hear(const Teller& teller);
+    [[nodiscard]] WindowParts parts();
     void onOpened();
     void arrangeOnce();
     [[nodiscard]] bool showsProject() const;

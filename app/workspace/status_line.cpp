@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/window/status_line.h"
+#include "app/workspace/status_line.h"
 
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"

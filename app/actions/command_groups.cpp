@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/actions/command_groups.h"
+
+#include "app/workspace/banner.h"
+#include "app/workspace/status_line.h"
+
+#include <QWidget>
+
+namespace residua::app {
+
+CommandGroup::CommandGroup(const WindowParts& parts)
+    : QObject(parts.window),
+      m_folders(parts.folders),
+      m_actions(parts.actions),
+      m_menus(parts.menus),
+      m_look(parts.look),
+      m_session(parts.session),
+      m_engine(parts.engine),
+      m_controller(parts.controller),
+      m_workspace(parts.workspace),
+      m_documents(parts.documents),
+      m_bar(parts.bar),
+      m_banner(parts.banner),
+      m_status(parts.status),
+      m_window(parts.window)
+{
+}
+
+void CommandGroup::refuse(const QString& reason)
+{
+    m_banner.refuse(reason);
+}
+
+void CommandGroup::note(const QString& text)
+{
+    m_status.note(text);
+}
+
+} // namespace residua::app

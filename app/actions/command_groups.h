@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <filesystem>
+
+class QWidget;
+
+namespace residua::app {
+
+class Banner;
+class DocumentSession;
+class DocumentViews;
+class EditCommands;
+class EngineBridge;
+class FetchCommands;
+class LiveViews;
+class Look;
+class RunArchive;
+class RunBar;
+class RunController;
+class StartPage;
+class StatusLine;
+class Workspace;
+struct WindowActions;
+struct WindowMenus;
+
+/// The folders for the window's data outside of projects.
+struct WindowFolders {
+    std::filesystem::path drafts;      ///< journals of unsaved projects
+    std::filesystem::path projects;    ///< proposed folder of projects without a place, for Run and Save
+    std::filesystem::path blocks = {}; ///< the user's own blocks; empty: no library
+};
+
+/// The parts of a window that its commands use. They outlive the commands.
+struct WindowParts {
+    const WindowFolders& folders;
+    const WindowActions& actions;
+    const WindowMenus& menus;
+    Look& look;
+    DocumentSession& session;
+    EngineBridge& engine;
+    RunController& controller;
+    RunArchive& archive;
+    StartPage& start;
+    Workspace& workspace;
+    DocumentViews& documents;
+    LiveViews& live;
+    RunBar& bar;
+    Banner& banner;
+    StatusLine& status;
+    QWidget* window; ///< the parent of the commands and of their dialogs
+};
+
+/// A group of commands: it connects the actions and views of its subject when it is made. GUI thread.
+class CommandGroup : public QObject {
+protected:
+    explicit CommandGroup(const WindowParts& parts);
+
+    /// Shows in the banner why a command did not work.
+    void refuse(const QString& reason);
+    /// Shows the result of a command in the status line.
+    void note(const QString& text);
+
+    const WindowFolders& m_folders;
+    const WindowActions& m_actions;
+    const WindowMenus& m_menus;
+    Look& m_look;
+    DocumentSession& m_session;
+    EngineBridge& m_engine;
+    RunController& m_controller;
+    Workspace& m_workspace;
+    DocumentViews& m_documents;
+    RunBar& m_bar;
+    Banner& m_banner;
+    StatusLine& m_status;
+    QWidget* m_window;
+};
+
+// Groups that other code does not call. The window owns them.
+
+/// Updates the block canvas's bar and runs its commands. Adds palette items where they are dropped, and saves blocks to
+/// the project and to the user's library.
+void addBlockCommands(const WindowParts& parts, EditCommands& commands);
+/// Runs the requests of the gap panel: computes gaps in the engine, links weights and canvases, and queues runs from
+/// each start.
+void addGapCommands(const WindowParts& parts);
+/// Opens the explanation of the selection in the document or in the palette.
+void addHelpCommands(const WindowParts& parts);
+/// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
+/// opened, chooses the background, so that the window shows that run and steers it.
+void addPlaceCommands(const WindowParts& parts);
+/// The commands on the records of runs: their trash, their reports, and the comparison of two.
+void addRecordCommands(const WindowParts& parts);
+/// The commands on the run selected in the list: continues it, lets its model continue texts, exports its network, and
+/// stops it if another process trains it.
+void addRunCommands(const WindowParts& parts, FetchCommands& fetch);
+/// Shows the settings and the wiring of a run, and takes settings over into the document.
+void addSettingsCommands(const WindowParts& parts);
+/// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
+/// members are added to the queue.
+void addSweepCommands(const WindowParts& parts);
+/// Trains a tokeniser on the open project's text and sets it in the document.
+void addTokeniserCommands(const WindowParts& parts);
+/// The run bar's choice of topology: shows the document's topology, applies the selected one, and restores the preset
+/// that the wiring came from.
+void addTopologyCommands(const WindowParts& parts);
+/// The commands on the view of the document: the canvas in front and its display, the panels, the theme.
+void addViewCommands(const WindowParts& parts);
+
+} // namespace residua::app
