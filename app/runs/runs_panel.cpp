@@ -356,11 +356,12 @@ void RunsPanel::updateState()
     m_bar->setVisible(any);
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_fetch, m_reveal}) {
+    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
+    m_fetch->setEnabled(run != nullptr && !run->place.empty());
     m_compare->setEnabled(count == 2);
     m_remove->setEnabled(count > 0);
     const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;

@@ -170,6 +170,7 @@ struct RunInfo {
     std::string notes;
     std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
     std::vector<std::string> classes; ///< names by label, of a run with a confusion matrix; empty if they have none
+    std::string place;                ///< the place that the run is at, by name or command line; empty: this machine
 
     /// Returns the last value of a metric that rates the run; NaN before the first.
     [[nodiscard]] double last(const std::string& name) const;
@@ -192,7 +193,7 @@ enum class RunEventKind {
     Imported,  ///< its first weights come from elsewhere
     Stage,     ///< a stage begins; the text is its name and how the weights changed (stageText)
     OtherData, ///< the run continues with other data than it was trained on
-    Kernels,   ///< the GPU computes without the custom kernels; the text says why
+    Kernels,   ///< the GPU computes without the custom kernels, or without recorded steps; the text says why
     Store,     ///< a repair of the store
     Finished,
     Stopped,

@@ -185,6 +185,10 @@ Result<RunFile> readFields(const RecordJson& json, const fs::path& runDirectory,
         file.identity = fields.text("identity");
     }
     file.remote = remoteFrom(fields, place);
+    if (file.remote) {
+        const EnginePlace& remote = file.remote->place;
+        info.place = remote.name.empty() ? remote.command : remote.name;
+    }
     info.membership = membershipOf(fields, info.name);
     const std::string status = fields.text("status");
     if (fields.error()) {

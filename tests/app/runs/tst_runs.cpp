@@ -220,6 +220,7 @@ private slots:
         train();
         QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        QVERIFY(!m_window->findChild<QAction*>(QStringLiteral("run:fetch"))->isEnabled()); // its checkpoints are here
         auto* menu = m_window->findChild<QAction*>(QStringLiteral("run:fork"))->menu<QMenu*>();
         menu->popup(m_window->mapToGlobal(QPoint(100, 100)));
         const auto fromTheEnd = [menu]() -> QAction* {
