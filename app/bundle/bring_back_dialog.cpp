@@ -32,17 +32,19 @@ QString contentsText(const engine::BundleContents& contents)
 
 BringBackDialog::BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
                                  const std::filesystem::path& proposal, Into into, QWidget* parent)
-    : BundleDialog(tr("Bring back"),
-                   into == Into::SameProject
-                       ? tr("These runs come from the project that is open, and join those that it has. A run that was "
-                            "trained further takes the place of the one that it goes on from, which goes to the trash; "
-                            "nothing else is replaced.")
-                       : tr("A bundle of a project that is not here: it becomes a project in a new folder. Where its "
-                            "project is on this machine, name that project's folder, and its runs join those there."),
-                   tr("Bring back"), parent),
+    : BundleDialog(
+          QStringLiteral("bringBack"),
+          {tr("Bring back"),
+           into == Into::SameProject
+               ? tr("These runs come from the project that is open, and join those that it has. A run that was "
+                    "trained further takes the place of the one that it goes on from, which goes to the trash; "
+                    "nothing else is replaced.")
+               : tr("A bundle of a project that is not here: it becomes a project in a new folder. Where its "
+                    "project is on this machine, name that project's folder, and its runs join those there."),
+           tr("Bring back")},
+          parent),
       m_file(std::move(file))
 {
-    setObjectName(QStringLiteral("bringBackDialog"));
     addPlace(tr("Folder"), proposal);
     tell(contentsText(contents));
 }
@@ -57,7 +59,7 @@ QString BringBackDialog::askForPlace()
     return folder + QLatin1Char('/') + present.fileName();
 }
 
-void BringBackDialog::begin()
+void BringBackDialog::start()
 {
     work().unpack(m_file, place());
 }

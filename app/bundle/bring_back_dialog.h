@@ -18,7 +18,7 @@ public:
 
 private:
     [[nodiscard]] QString askForPlace() override;
-    void begin() override;
+    void start() override;
 
     std::filesystem::path m_file;
 };

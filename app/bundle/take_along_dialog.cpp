@@ -37,16 +37,17 @@ QString sizeText(const engine::PackedBundle& weighed)
 
 TakeAlongDialog::TakeAlongDialog(std::filesystem::path source, const QString& name,
                                  const std::filesystem::path& proposal, QWidget* parent)
-    : BundleDialog(tr("Take along"),
-                   tr("%1 as one file, to train it on another machine and bring it back: the project with its layout, "
-                      "blocks and tokeniser, its runs, and what is chosen here.")
-                       .arg(name),
-                   tr("Take along"), parent),
+    : BundleDialog(QStringLiteral("takeAlong"),
+                   {tr("Take along"),
+                    tr("%1 as one file, to train it on another machine and bring it back: the project with its layout, "
+                       "blocks and tokeniser, its runs, and what is chosen here.")
+                        .arg(name),
+                    tr("Take along")},
+                   parent),
       m_source(std::move(source)),
       m_checkpoints(new QComboBox(this)),
       m_data(new QComboBox(this))
 {
-    setObjectName(QStringLiteral("takeAlongDialog"));
     m_checkpoints->setObjectName(QStringLiteral("bundleCheckpoints"));
     m_data->setObjectName(QStringLiteral("bundleData"));
     const std::pair<QString, engine::BundledCheckpoints> checkpoints[] = {
@@ -79,7 +80,7 @@ engine::PackRequest TakeAlongDialog::request() const
 void TakeAlongDialog::weigh()
 {
     tell(tr("Weighing …"));
-    setReady(false);
+    goButton().setEnabled(false);
     inBackground(
         this, [asked = request()] { return engine::weighBundle(asked); },
         [this, number = ++m_weighed](const Result<engine::PackedBundle>& weighed) {
@@ -88,10 +89,10 @@ void TakeAlongDialog::weigh()
             }
             if (weighed) {
                 tell(sizeText(*weighed));
-                setReady(true);
+                goButton().setEnabled(true);
             } else {
                 refuse(QString::fromStdString(weighed.error().text()));
-                setReady(false);
+                goButton().setEnabled(false);
             }
         });
 }
@@ -101,7 +102,7 @@ QString TakeAlongDialog::askForPlace()
     return QFileDialog::getSaveFileName(this, tr("Take along"), placeField().text(), tr("Bundle (*.residua)"));
 }
 
-void TakeAlongDialog::begin()
+void TakeAlongDialog::start()
 {
     for (QComboBox* box : {m_checkpoints, m_data}) {
         box->setEnabled(false); // the choices at the start of packing apply

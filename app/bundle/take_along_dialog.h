@@ -20,7 +20,7 @@ public:
 
 private:
     [[nodiscard]] QString askForPlace() override;
-    void begin() override;
+    void start() override;
     void weigh();
     [[nodiscard]] engine::PackRequest request() const;
 

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/export_dialog.h"
 
-#include "app/look/theme.h"
+#include "app/look/field_row.h"
 #include "projects/base/free_name.h"
 
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCoreApplication>
-#include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QProgressBar>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include <utility>
 
@@ -29,51 +25,16 @@ constexpr int kExportWidth = 480;
 } // namespace
 
 ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QWidget* parent)
-    : QDialog(parent),
+    : AskDialog(QStringLiteral("export"),
+                {tr("Export the network of %1").arg(QString::fromStdString(source.info.name)), {}, tr("Export")},
+                kExportWidth, parent),
       m_source(std::move(source)),
       m_proposal(std::move(proposal)),
       m_format(new QComboBox(this)),
       m_step(new QComboBox(this)),
       m_folder(new QLineEdit(this)),
       m_otherData(new QCheckBox(tr("Export though the data are not those it was trained on"), this)),
-      m_words(new QLabel(this)),
-      m_reason(new QLabel(this)),
-      m_progress(new QProgressBar(this))
-{
-    setObjectName(QStringLiteral("exportDialog"));
-    setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(tr("Export the network of %1").arg(QString::fromStdString(m_source.info.name)));
-    setMinimumWidth(kExportWidth);
-    growWithContent(*this);
-    fill();
-    auto* other = new QPushButton(tr("Choose…"), this);
-    auto* place = new QHBoxLayout;
-    place->addWidget(m_folder, 1);
-    place->addWidget(other);
-    auto* form = new QFormLayout;
-    form->addRow(tr("As"), m_format);
-    form->addRow(tr("From checkpoint"), m_step);
-    form->addRow(tr("New folder"), place);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_go = buttons->addButton(tr("Export"), QDialogButtonBox::AcceptRole);
-    m_go->setObjectName(QStringLiteral("exportGo"));
-    m_go->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->addLayout(form);
-    column->addWidget(m_words);
-    column->addWidget(m_otherData);
-    column->addWidget(m_reason);
-    column->addWidget(m_progress);
-    column->addStretch();
-    column->addWidget(buttons);
-    connect(m_go, &QPushButton::clicked, this, &ExportDialog::choose);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(other, &QPushButton::clicked, this, &ExportDialog::chooseFolder);
-    connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::update);
-    update();
-}
-
-void ExportDialog::fill()
+      m_words(new QLabel(this))
 {
     m_format->setObjectName(QStringLiteral("exportFormat"));
     for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
@@ -86,13 +47,15 @@ void ExportDialog::fill()
     m_words->setObjectName(QStringLiteral("exportWords"));
     m_words->setWordWrap(true);
     m_words->setProperty("role", QStringLiteral("muted"));
-    m_reason->setObjectName(QStringLiteral("exportReason"));
-    m_reason->setWordWrap(true);
-    m_reason->setProperty("role", QStringLiteral("error"));
-    m_reason->hide();
-    m_progress->setAccessibleName(tr("Progress"));
-    m_progress->setRange(0, 0); // the duration is unknown
-    m_progress->hide();
+    auto* other = new QPushButton(tr("Choose…"), this);
+    form().addRow(tr("As"), m_format);
+    form().addRow(tr("From checkpoint"), m_step);
+    form().addRow(tr("New folder"), fieldRow(m_folder, {other}));
+    add(m_words);
+    add(m_otherData);
+    connect(other, &QPushButton::clicked, this, &ExportDialog::chooseFolder);
+    connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::update);
+    update();
 }
 
 engine::ExportFormat ExportDialog::format() const
@@ -123,7 +86,7 @@ void ExportDialog::chooseFolder()
     }
 }
 
-void ExportDialog::choose()
+void ExportDialog::begin()
 {
     engine::ExportRequest request;
     request.runDirectory = m_source.info.directory;
@@ -135,18 +98,8 @@ void ExportDialog::choose()
         refuse(tr("Name the new folder from the root."));
         return;
     }
-    m_reason->hide();
-    m_progress->show();
-    m_go->setEnabled(false); // until the request is completed or fails
+    setBusy(); // until the request is completed or fails
     emit chosen(request);
-}
-
-void ExportDialog::refuse(const QString& reason)
-{
-    m_progress->hide();
-    m_reason->setText(reason);
-    m_reason->show();
-    m_go->setEnabled(true);
 }
 
 } // namespace residua::app

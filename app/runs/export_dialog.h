@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/look/ask_dialog.h"
 #include "app/runs/go_on_dialog.h"
 #include "engine/api/session.h"
-
-#include <QDialog>
 
 class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QProgressBar;
-class QPushButton;
 
 namespace residua::app {
 
 /// Asks for the checkpoint, format and folder of the export of a run's network, and shows the limits of the format. It
 /// stays open until the export is complete, to show errors; closing it before cancels the export. Not modal.
-class ExportDialog : public QDialog {
+class ExportDialog : public AskDialog {
     Q_OBJECT
 public:
     /// The default folder is `proposal` with the name of the format.
     ExportDialog(GoOnSource source, std::filesystem::path proposal, QWidget* parent = nullptr);
 
-    /// Shows the reason why the request failed. The user can make another request.
-    void refuse(const QString& reason);
-
 signals:
     void chosen(const residua::engine::ExportRequest& request);
 
 private:
-    void fill();
     void update();
-    void choose();
+    void begin() override;
     void chooseFolder();
     [[nodiscard]] engine::ExportFormat format() const;
 
@@ -43,9 +36,6 @@ private:
     QLineEdit* m_folder;
     QCheckBox* m_otherData;
     QLabel* m_words;
-    QLabel* m_reason;
-    QProgressBar* m_progress;
-    QPushButton* m_go = nullptr;
 };
 
 } // namespace residua::app

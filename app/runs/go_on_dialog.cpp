@@ -2,7 +2,6 @@
 #include "app/runs/go_on_dialog.h"
 
 #include "app/look/format.h"
-#include "app/look/theme.h"
 #include "app/properties/property_list.h"
 #include "app/runs/settings_list.h"
 #include "engine/results/run_reader.h"
@@ -16,14 +15,12 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDialogButtonBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -135,7 +132,9 @@ void listCheckpoints(QComboBox& list, const GoOnSource& source)
 }
 
 GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent)
-    : QDialog(parent),
+    : AskDialog(QStringLiteral("goOn"),
+                {titleOf(kind), explanationOf(kind, QString::fromStdString(source.info.name)), goText(kind)}, kWidth,
+                parent),
       m_kind(kind),
       m_source(std::move(source)),
       m_step(new QComboBox(this)),
@@ -146,42 +145,17 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project
       m_inputs(new QComboBox(this)),
       m_settings(new SettingsList(this)),
       m_cost(new QLabel(this)),
-      m_otherData(new QCheckBox(tr("Go on though the data are not those it was trained on"), this)),
-      m_reason(new QLabel(this))
+      m_otherData(new QCheckBox(tr("Go on though the data are not those it was trained on"), this))
 {
-    setObjectName(QStringLiteral("goOnDialog"));
-    setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(titleOf(kind));
-    setMinimumWidth(kWidth);
-    growWithContent(*this);
-    auto* explanation = new QLabel(explanationOf(kind, QString::fromStdString(m_source.info.name)), this);
-    explanation->setWordWrap(true);
-    explanation->setProperty("role", QStringLiteral("muted"));
     m_step->setObjectName(QStringLiteral("goOnStep"));
     m_steps->setObjectName(QStringLiteral("goOnSteps"));
     m_topology->setObjectName(QStringLiteral("goOnTopology"));
     m_cost->setProperty("role", QStringLiteral("muted"));
     m_cost->setWordWrap(true);
-    m_reason->setObjectName(QStringLiteral("goOnReason"));
-    m_reason->setWordWrap(true);
-    m_reason->hide();
-    auto* form = new QFormLayout;
-    form->addRow(tr("From checkpoint"), m_step);
-    form->addRow(tr("Steps in all"), m_steps);
-    addRows(*form);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_go = buttons->addButton(goText(kind), QDialogButtonBox::AcceptRole);
-    m_go->setObjectName(QStringLiteral("goOn"));
-    m_go->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(explanation);
-    column->addLayout(form);
-    column->addWidget(m_otherData);
-    column->addWidget(m_reason);
-    column->addStretch();
-    column->addWidget(buttons);
-    connect(m_go, &QPushButton::clicked, this, &GoOnDialog::choose);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    form().addRow(tr("From checkpoint"), m_step);
+    form().addRow(tr("Steps in all"), m_steps);
+    addRows();
+    add(m_otherData);
     fillCheckpoints();
     fillTopologies(open.stack().topology);
     fillFactors();
@@ -190,23 +164,23 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project
     update();
 }
 
-void GoOnDialog::addRows(QFormLayout& form)
+void GoOnDialog::addRows()
 {
     const bool retrofits = m_kind == GoOnKind::Retrofit;
     const bool factorises = m_kind == GoOnKind::Factorise;
     if (retrofits) {
-        form.addRow(tr("Topology"), m_topology);
+        form().addRow(tr("Topology"), m_topology);
     }
     if (factorises) {
-        form.addRow(tr("Rank scale"), m_rank);
-        form.addRow(tr("Method"), m_method);
-        form.addRow(tr("Fitted to"), m_inputs);
+        form().addRow(tr("Rank scale"), m_rank);
+        form().addRow(tr("Method"), m_method);
+        form().addRow(tr("Fitted to"), m_inputs);
     }
     if (changesProject(m_kind)) {
-        form.addRow(QString(), m_cost);
+        form().addRow(QString(), m_cost);
     }
     if (m_kind == GoOnKind::Fork) {
-        form.addRow(tr("With the project's"), m_settings);
+        form().addRow(tr("With the project's"), m_settings);
     }
     m_settings->setVisible(m_kind == GoOnKind::Fork);
     m_topology->setVisible(retrofits);
@@ -382,22 +356,17 @@ void GoOnDialog::update()
             reason = tr("The run is wired so already.");
         }
     }
-    m_go->setEnabled(reason.isEmpty());
-    setRole(*m_reason, failed ? QStringLiteral("error") : QStringLiteral("muted"));
-    m_reason->setText(reason);
-    m_reason->setVisible(!reason.isEmpty());
+    goButton().setEnabled(reason.isEmpty());
+    failed ? tellError(reason) : tell(reason);
 }
 
 void GoOnDialog::refuse(const QString& reason)
 {
-    m_go->setText(goText(m_kind));
-    m_go->setEnabled(true);
-    setRole(*m_reason, QStringLiteral("error"));
-    m_reason->setText(reason);
-    m_reason->show();
+    goButton().setText(goText(m_kind));
+    AskDialog::refuse(reason);
 }
 
-void GoOnDialog::choose()
+void GoOnDialog::begin()
 {
     GoOnRequest request{m_kind,
                         m_source.info.directory,
@@ -412,18 +381,17 @@ void GoOnDialog::choose()
             return;
         }
         request.topology = *chosen;
-        m_go->setText(tr("Comparing outputs…"));
+        goButton().setText(tr("Comparing outputs…"));
     } else if (m_kind == GoOnKind::Factorise) {
         request.rankShare = m_rank->value();
         request.method = static_cast<projects::LowRankMethod>(m_method->currentData().toInt());
         request.inputs = static_cast<projects::LowRankInputs>(m_inputs->currentData().toInt());
-        m_go->setText(tr("Fitting…"));
+        goButton().setText(tr("Fitting…"));
     }
     if (m_kind == GoOnKind::Fork) {
         request.project = forked();
     }
-    m_reason->hide();
-    m_go->setEnabled(false); // until the request is completed or fails
+    setBusy(); // until the request is completed or fails
     emit chosen(request);
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/look/ask_dialog.h"
 #include "app/training/go_on_request.h"
 #include "engine/api/values.h"
 #include "engine/results/engine_places.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
-
-#include <QDialog>
 
 #include <cstdint>
 #include <optional>
@@ -42,15 +41,14 @@ void listCheckpoints(QComboBox& list, const GoOnSource& source);
 /// factors of which rank and how they are found, with what that changes in cost; for a fork, which settings of the open
 /// project it takes over. It stays open until the request is
 /// carried out, to say what stands in its way. Not modal.
-class GoOnDialog : public QDialog {
+class GoOnDialog : public AskDialog {
     Q_OBJECT
 public:
     /// `open`: the open project. Its topology is the first that a retrofit is offered, its settings a fork may have.
     GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
-    /// Shows the reason why the request failed. The user can make another request.
-    void refuse(const QString& reason);
+    void refuse(const QString& reason) override;
 
 signals:
     void chosen(const residua::app::GoOnRequest& request);
@@ -60,10 +58,10 @@ private:
     void fillTopologies(const projects::Topology& wired);
     void fillFactors();
     void fillSettings(const projects::Project& open);
-    void addRows(QFormLayout& form);
+    void addRows();
     void connectFields();
     void update();
-    void choose();
+    void begin() override;
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
     /// The project that a fork with the chosen settings trains; nullopt if none is chosen.
@@ -84,8 +82,6 @@ private:
     SettingsList* m_settings; ///< a fork's
     QLabel* m_cost;
     QCheckBox* m_otherData;
-    QLabel* m_reason;
-    QPushButton* m_go = nullptr;
 };
 
 } // namespace residua::app

@@ -61,16 +61,16 @@ private slots:
         m_window->actions().takeAlong->trigger();
         auto* take = opened<TakeAlongDialog>();
         QVERIFY(take);
-        auto* told = take->findChild<QLabel*>(QStringLiteral("bundleTold"));
+        auto* told = take->findChild<QLabel*>(QStringLiteral("takeAlongReason"));
         QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 1"), kPatience);
         auto* checkpoints = take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"));
-        auto* go = take->findChild<QPushButton*>(QStringLiteral("bundleGo"));
+        auto* go = take->findChild<QPushButton*>(QStringLiteral("takeAlongGo"));
         QVERIFY(go->isEnabled());
         checkpoints->setCurrentIndex(1); // all
         QVERIFY(!go->isEnabled());       // until it is weighed
         QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 2"), kPatience);
         const std::filesystem::path file = folder("taken.residua");
-        take->findChild<QLineEdit*>(QStringLiteral("bundlePlace"))->setText(QString::fromStdString(file.string()));
+        take->findChild<QLineEdit*>(QStringLiteral("takeAlongPlace"))->setText(QString::fromStdString(file.string()));
         QSignalSpy packed(take, &BundleDialog::packed);
         press(*take);
         QVERIFY(!checkpoints->isEnabled());
@@ -267,7 +267,7 @@ private:
 
     static void press(QDialog& dialog)
     {
-        auto* go = dialog.findChild<QPushButton*>(QStringLiteral("bundleGo"));
+        auto* go = dialog.findChild<QPushButton*>(dialog.objectName().replace("Dialog", "Go"));
         QVERIFY(QTest::qWaitFor([&] { return go->isEnabled(); }, kPatience));
         QTest::mouseClick(go, Qt::LeftButton);
     }

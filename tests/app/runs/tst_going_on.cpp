@@ -47,7 +47,7 @@ private slots:
         QVERIFY2(topology->findText("DeepCrossAttention") >= 0, "the preset's title");
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        press(*dialog, "goOn");
+        press(*dialog, "goOnGo");
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());
@@ -74,7 +74,7 @@ private slots:
         train();
         GoOnDialog* dialog = ask("run:retrofit");
         auto* topology = dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"));
-        auto* go = dialog->findChild<QPushButton*>(QStringLiteral("goOn"));
+        auto* go = dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"));
         QCOMPARE(topology->findText("Plain residual"), -1);
         QCOMPARE(topology->currentText(), QString("GRN-v1"));
         QVERIFY(go->isEnabled());
@@ -98,7 +98,7 @@ private slots:
         QVERIFY(saysCost);
         QSignalSpy made(&m_window->runs(), &RunController::factorised);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        press(*dialog, "goOn");
+        press(*dialog, "goOnGo");
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QCOMPARE(made.count(), 1);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
@@ -111,7 +111,7 @@ private slots:
                                                                    GoOnKind::Factorise);
         GoOnDialog* again = opened();
         QVERIFY(again);
-        QVERIFY(!again->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        QVERIFY(!again->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled());
         QVERIFY(again->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("in factors already"));
     }
 
@@ -126,13 +126,13 @@ private slots:
         QVERIFY(highway >= 0);
         topology->setCurrentIndex(highway);
         auto* reason = dialog->findChild<QLabel*>(QStringLiteral("goOnReason"));
-        if (dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled()) {
-            press(*dialog, "goOn");
+        if (dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled()) {
+            press(*dialog, "goOnGo");
         }
         QTRY_VERIFY_WITH_TIMEOUT(reason->isVisible() && !reason->text().isEmpty(), kPatience);
         QVERIFY(dialog->isVisible());
         topology->setEditText("0:9");
-        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled());
         QVERIFY(!reason->text().isEmpty());
         topology->setEditText("0:2");
     }
@@ -143,10 +143,10 @@ private slots:
         GoOnDialog* dialog = ask("run:resume");
         auto* steps = dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"));
         steps->setValue(4); // all done already
-        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->isEnabled());
+        QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled());
         steps->setValue(5);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        press(*dialog, "goOn");
+        press(*dialog, "goOnGo");
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QCOMPARE(engine::RunReader::open(m_window->runs().runDirectory())->info()->step, std::int64_t{5});
         QCOMPARE(m_window->workspace().runsModel().runs().size(), std::size_t{1});
@@ -162,7 +162,7 @@ private slots:
         dialog->findChild<QComboBox*>(QStringLiteral("goOnStep"))->setCurrentIndex(1); // step 2
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        press(*dialog, "goOn");
+        press(*dialog, "goOnGo");
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         const auto info = engine::RunReader::open(m_window->runs().runDirectory())->info();
         QVERIFY(m_window->runs().runDirectory() != before);
@@ -223,7 +223,7 @@ private slots:
         QVERIFY(dialog);
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        press(*dialog, "goOn");
+        press(*dialog, "goOnGo");
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         QCOMPARE(QString::fromStdString(m_window->runs().runDirectory().string()), QString::fromStdString(run));
         QVERIFY(m_window->runs().progress().unit == projects::Unit::Sample);

@@ -82,7 +82,7 @@ private slots:
         QCOMPARE(settings(*dialog)->topLevelItemCount(), 2); // a fork keeps its wiring
         check(*dialog, "peak");
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        dialog->findChild<QPushButton*>(QStringLiteral("goOn"))->click();
+        dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->click();
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/look/ask_dialog.h"
+
+#include "app/look/theme.h"
+
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kWholeWork = 1000; ///< of the progress bar
+
+/// Returns a label whose text may contain names that come from other people.
+QLabel* plainLabel(const QString& text, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setProperty("role", QStringLiteral("muted"));
+    label->setVisible(!text.isEmpty());
+    return label;
+}
+
+} // namespace
+
+AskDialog::AskDialog(const QString& name, const Words& words, int width, QWidget* parent)
+    : QDialog(parent),
+      m_form(new QFormLayout),
+      m_added(new QVBoxLayout),
+      m_reason(plainLabel({}, this)),
+      m_progress(new QProgressBar(this))
+{
+    setObjectName(name + QStringLiteral("Dialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(words.title);
+    setMinimumWidth(width);
+    growWithContent(*this);
+    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_reason->setObjectName(name + QStringLiteral("Reason"));
+    m_progress->setObjectName(name + QStringLiteral("Progress"));
+    m_progress->setAccessibleName(tr("Share of the work that is done"));
+    m_progress->hide();
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_go = buttons->addButton(words.go, QDialogButtonBox::AcceptRole);
+    m_go->setObjectName(name + QStringLiteral("Go"));
+    m_go->setDefault(true);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(plainLabel(words.explanation, this));
+    column->addLayout(m_form);
+    column->addLayout(m_added);
+    column->addWidget(m_reason);
+    column->addWidget(m_progress);
+    column->addStretch();
+    column->addWidget(buttons);
+    connect(m_go, &QPushButton::clicked, this, &AskDialog::begin);
+    connect(buttons, &QDialogButtonBox::rejected, this, &AskDialog::reject);
+}
+
+void AskDialog::add(QWidget* widget)
+{
+    m_added->addWidget(widget);
+}
+
+void AskDialog::setBusy()
+{
+    m_reason->hide();
+    m_progress->setRange(0, 0);
+    m_progress->show();
+    m_go->setEnabled(false);
+}
+
+void AskDialog::setShare(double share)
+{
+    m_progress->setRange(0, kWholeWork);
+    m_progress->setValue(static_cast<int>(kWholeWork * share));
+}
+
+void AskDialog::refuse(const QString& reason)
+{
+    m_progress->hide();
+    m_go->setEnabled(true);
+    tellError(reason);
+}
+
+void AskDialog::showReason(const QString& text, const char* role)
+{
+    setRole(*m_reason, QString::fromLatin1(role));
+    m_reason->setText(text);
+    m_reason->setVisible(!text.isEmpty());
+}
+
+} // namespace residua::app
