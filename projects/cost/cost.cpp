@@ -3,6 +3,7 @@
 
 #include "projects/check/problems.h"
 #include "projects/cost/cost_topology.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/model/parameter_name.h"
 #include "projects/model/places.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <ranges>
 
@@ -57,11 +59,20 @@ double optimiserElements(const TrainingPlan& plan, const TrainedParameter& param
     return gradient + stateShare * stateElements(ruleOf(plan.optimiser, plan.groups, parameter).algorithm, parameter);
 }
 
-/// Returns the same for `count` parameters of the topology, whose states have their shapes.
-double topologyElements(const TrainingPlan& plan, std::int64_t count, double stateShare)
+/// Returns the same for the parameters of the topology.
+double topologyElements(const Project& project, double stateShare)
 {
-    return optimiserElements(plan, {.name = kTopologyCoefficient, .shape = {count}, .is = ParameterClass::Vector},
-                             stateShare);
+    std::map<std::string, TrainedParameter> parameters;
+    visitParameters(project.stack().topology.wiring, project.network.depth(), project.stack().width,
+                    [&](const WiringParameter& part) {
+                        const auto [whole, isNew] = parameters.try_emplace(part.name, part);
+                        whole->second.shape.front() += isNew ? 0 : part.shape.front();
+                    });
+    double elements = 0;
+    for (const auto& [name, parameter] : parameters) {
+        elements += optimiserElements(project.training, parameter, stateShare);
+    }
+    return elements;
 }
 
 /// Training costs three times the forward pass, because the backward pass of a matrix product is two products of the
@@ -79,13 +90,14 @@ Cost scaled(const NodeCost& node, const Scale& scale, double elementBytes, doubl
     return cost;
 }
 
-/// Returns the cost of mixing, given for one position of a stack entry.
+/// Returns the cost of mixing, given for one position of a stack entry. Its parameters count as one vector.
 Cost ofTopology(NodeCost node, const Project& project, const Scale& scale)
 {
     node.flops *= scale.positions;
     node.activationElements *= scale.positions;
-    return scaled(node, scale, scale.residualBytes,
-                  topologyElements(project.training, node.parameters, scale.stateShare));
+    const TrainedParameter vector{
+        .name = kTopologyCoefficient, .shape = {node.parameters}, .is = ParameterClass::Vector};
+    return scaled(node, scale, scale.residualBytes, optimiserElements(project.training, vector, scale.stateShare));
 }
 
 /// Computes the costs of the nodes of a project's graphs, which are all sound.
@@ -241,16 +253,6 @@ private:
     std::int64_t m_context = 1;
 };
 
-/// Returns the cost that a reader gains as its size changes.
-NodeCost costBetween(const DepthMix& mix, const DepthReader& reader, const ReaderSize& from, const ReaderSize& to,
-                     const Network& network)
-{
-    const bool isFinal = reader.target > mixedModules(mix, network.depth());
-    NodeCost gained = readerCost(mix, to, reader.outputs, isFinal, network.stack().width);
-    gained -= readerCost(mix, from, reader.outputs, isFinal, network.stack().width);
-    return gained;
-}
-
 /// Returns the number, from 1, of the layer that is costed next.
 std::int64_t nextLayer(const CostReport& report)
 {
@@ -311,6 +313,8 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
     report.head.lossBytes = costing.lossBytes();
     report.topology = ofTopology(topologyCost(project->stack().topology, network.depth(), network.stack().width),
                                  *project, costing.scale());
+    report.topology.optimiserBytes =
+        topologyElements(*project, costing.scale().stateShare) * costing.scale().weightBytes;
     if (roundsBranches(project->stack().topology)) {
         report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
     }
@@ -361,15 +365,18 @@ Result<Cost> costOfShortcut(const SoundProject& project, const Shortcut& shortcu
     if (shortcut.source < 0 || shortcut.source >= shortcut.target || shortcut.target > last) {
         return Error{"topology · " + textOf(shortcut), "expected 0 ≤ i < j ≤ " + std::to_string(last)};
     }
-    const DepthReader reader = readerOf(*mix, shortcut.target, modules);
-    const ReaderSize now = sizeOf(*mix, reader);
-    ReaderSize then = now;
-    if (!reader.readsAlone(shortcut.source)) {
-        ++then.entries;
-    } else if (mix->weight == WeightKind::Fixed && !mix->states.contains(shortcut)) {
-        ++then.learned;
+    const DepthReader now = readerOf(*mix, shortcut.target, modules);
+    DepthReader then = now;
+    DepthMix learned = *mix;
+    if (!now.readsAlone(shortcut.source)) {
+        then.sources.push_back(shortcut.source);
+    } else if (mix->weight == WeightKind::Fixed) {
+        learned.states.try_emplace(shortcut, ShortcutState::Learned);
     }
-    return ofTopology(costBetween(*mix, reader, now, then, project->network), *project, scaleOf(*project));
+    const std::int64_t width = project->stack().width;
+    NodeCost gained = readerCost(learned, then, modules, width);
+    gained -= readerCost(*mix, now, modules, width);
+    return ofTopology(gained, *project, scaleOf(*project));
 }
 
 Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shortcuts)
@@ -381,16 +388,14 @@ Cost costOfShortcuts(const SoundProject& project, const std::set<Shortcut>& shor
     const std::int64_t modules = mixedModules(*mix, project->network.depth());
     NodeCost sum;
     for (auto shortcut = shortcuts.begin(); shortcut != shortcuts.end();) {
-        const DepthReader reader = readerOf(*mix, shortcut->target, modules);
-        const ReaderSize all = sizeOf(*mix, reader);
-        ReaderSize others = all;
-        for (; shortcut != shortcuts.end() && shortcut->target == reader.target; ++shortcut) {
-            const bool read = reader.readsAlone(shortcut->source);
-            const auto state = mix->states.find(*shortcut);
-            others.entries -= read ? 1 : 0;
-            others.learned -= read && state != mix->states.end() && state->second == ShortcutState::Learned ? 1 : 0;
-        }
-        sum += costBetween(*mix, reader, others, all, project->network);
+        const DepthReader all = readerOf(*mix, shortcut->target, modules);
+        DepthReader others = all;
+        std::erase_if(others.sources, [&](std::int64_t source) {
+            return all.readsAlone(source) && shortcuts.contains({source, all.target});
+        });
+        shortcut = shortcuts.lower_bound({0, all.target + 1});
+        sum += readerCost(*mix, all, modules, project->stack().width);
+        sum -= readerCost(*mix, others, modules, project->stack().width);
     }
     return ofTopology(sum, *project, scaleOf(*project));
 }

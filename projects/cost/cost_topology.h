@@ -13,14 +13,8 @@ namespace residua::projects {
 /// Returns the topology's cost of one position of the stack's entries: that of the steps of its program.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
 
-/// The size of a reader of a mix.
-struct ReaderSize {
-    std::int64_t entries = 0;
-    std::int64_t learned = 0; ///< entries with a weight of their own by ShortcutState::Learned
-};
-[[nodiscard]] ReaderSize sizeOf(const DepthMix& mix, const DepthReader& reader);
-/// Returns the cost of the mixes of a reader of this size. `isFinal` is true for the final output.
-[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const ReaderSize& size, int outputs, bool isFinal,
+/// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.
+[[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t modules,
                                   std::int64_t width);
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b);

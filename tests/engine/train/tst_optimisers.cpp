@@ -328,7 +328,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("topology");
         QTest::addColumn<QString>("optimiser");
         QTest::addColumn<bool>("grouped");
-        for (const char* const topology : {"plain", "ancre-ingoing", "dca"}) {
+        for (const char* const topology : {"plain", "ancre-ingoing", "dca", "highway", "ihc"}) {
             for (const std::string_view kind : projects::kNamesOf<projects::Optimiser>) {
                 const QString key = QString::fromStdString(std::string(kind));
                 QTest::addRow("%s, %s", topology, qPrintable(key)) << topology << key << false;

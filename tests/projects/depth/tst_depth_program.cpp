@@ -2,6 +2,7 @@
 #include "projects/depth/depth_program.h"
 
 #include "projects/cost/cost_topology.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "tests/support/test_program.h"
 
@@ -12,6 +13,8 @@
 
 using namespace residua;
 using namespace residua::projects;
+
+Q_DECLARE_METATYPE(residua::projects::Wiring)
 
 namespace {
 
@@ -142,6 +145,59 @@ private slots:
         DepthMix middle = mix; // of entry 1 alone when layer 3 reads it, then of entries 1 and 2
         middle.sources = FirstAndLast{1};
         QCOMPARE(flops(middle, 3), 8.0 * (2 * (1 + 2 + 3 + 3) + 1));
+    }
+
+    /// Two layers of 4 features. "*" decays, "~" is drawn.
+    void parametersByHand_data()
+    {
+        QTest::addColumn<Wiring>("wiring");
+        QTest::addColumn<QString>("expected");
+        BranchGate laurel;
+        laurel.gate = BranchGateKind::LaurelRwLrPa;
+        laurel.sites = MixSites::Mhsa;
+        laurel.bound = LaurelBound::None;
+        laurel.rank = 2;
+        laurel.window = 2;
+        QTest::newRow("laurel") << Wiring(laurel)
+                                << "factor[2,2]=1 1.down.weight[2,4]*~ 1.up.weight[4,2]*=0 2.down.weight[2,4]*~ "
+                                   "2.up.weight[4,2]*=0 coefficient[3]=1,0.5,0.5";
+        MultiStream streams;
+        streams.streams = 2;
+        streams.sites = MixSites::Mhsa;
+        streams.weights = StreamWeights::Dynamic;
+        QTest::newRow("streams") << Wiring(streams)
+                                 << "read[2,2]=1,0,0,1 carry[2,2,2]=1,0,0,1,1,0,0,1 write[2,2]=1,1,1,1 norm[2,4]=1 "
+                                    "dynamic[2,4,4]*=0 scale[2,2]=0.01";
+        DepthMix mix;
+        mix.weight = WeightKind::PerFeature;
+        mix.init = MixInit::Reciprocal;
+        mix.gate.kind = GateKind::Outside;
+        QTest::newRow("gate") << Wiring(mix) << "coefficient[6,4]=1,0.5,0.5,0.333333,0.333333,0.333333 gate[3,4]=0,0,0";
+        mix.weight = WeightKind::Fixed;
+        mix.weightDecay = true;
+        mix.states[{1, 3}] = ShortcutState::Learned;
+        QTest::newRow("learned") << Wiring(mix) << "coefficient[1]*=0.333333 gate[3,4]*=0,0,0";
+        mix.weight = WeightKind::DepthAttention;
+        QTest::newRow("attention") << Wiring(mix) << "query[3,4]*=0,0,0 norm[3,4]*=1,1,1 gate[3,4]*=0,0,0";
+        QTest::newRow("plain") << Wiring(DepthMix{}) << "";
+        QTest::newRow("densenet") << Wiring(Concatenation{}) << "1.weight[4,4]*~ 2.weight[4,8]*~ 3.weight[4,12]*~";
+    }
+    void parametersByHand()
+    {
+        QFETCH(Wiring, wiring);
+        QFETCH(QString, expected);
+        QStringList parameters;
+        for (const WiringParameter& each : parametersOf(wiring, 2, 4)) {
+            QStringList shape;
+            std::ranges::transform(each.shape, std::back_inserter(shape),
+                                   [](auto size) { return QString::number(size); });
+            QStringList start;
+            std::ranges::transform(each.values, std::back_inserter(start),
+                                   [](auto value) { return QString::number(value); });
+            parameters << QString::fromStdString(each.name).mid(9) + "[" + shape.join(",") + "]" +
+                              (each.decays ? "*" : "") + (start.isEmpty() ? "~" : "=" + start.join(","));
+        }
+        QCOMPARE(parameters.join(" "), expected);
     }
 
     void programsByHand_data()

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/depth_parameters.h"
+
+#include "projects/depth/stream_start.h"
+#include "projects/model/parameter_name.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+using Numbers = std::vector<double>;
+using Shape = std::vector<std::int64_t>;
+
+Numbers repeated(std::int64_t count, double number)
+{
+    return Numbers(static_cast<std::size_t>(count), number);
+}
+
+/// Returns `count` numbers: `on` at `first` and after every `stride`, `off` elsewhere.
+Numbers marked(std::int64_t count, std::int64_t first, std::int64_t stride, double on, double off)
+{
+    Numbers numbers = repeated(count, off);
+    for (std::int64_t i = first; i < count; i += stride) {
+        numbers[static_cast<std::size_t>(i)] = on;
+    }
+    return numbers;
+}
+
+/// Declares the parameters of one alternative of Wiring per call operator.
+struct Declaration {
+    std::int64_t layers;
+    std::int64_t modules;
+    std::int64_t width; ///< d
+    const ParameterVisitor& visit;
+
+    void operator()(const DepthMix& mix) const
+    {
+        const bool gated = mix.gate.kind != GateKind::None;
+        const bool trains = gated || mix.weight != WeightKind::Fixed || !mix.states.empty();
+        for (std::int64_t target = 1; trains && target <= lastReader(mix, modules); ++target) {
+            weights(mix, readerOf(mix, target, modules));
+        }
+        for (std::int64_t target = 1; gated && target <= lastReader(mix, modules); ++target) {
+            gate(mix, readerOf(mix, target, modules));
+        }
+    }
+
+    /// Hyper-Connections let the dynamic part decay, and Frac-Connections keep it from it.
+    void operator()(const MultiStream& wiring) const
+    {
+        const std::int64_t n = wiring.streams;
+        const StreamSizes sizes = streamSizes(wiring, width);
+        const bool isCut = wiring.state == StreamState::Fractions;
+        for (std::int64_t module = 0; module < modules; ++module) {
+            connections(wiring, sizes.carry, module / modulesPerHome(wiring) % n);
+        }
+        if (wiring.exit == StreamExit::Head && !isCut) {
+            drawn("exit", {n, n, width}, kStreamDrawn);
+            given("exit_bias", {n}, {-std::log(std::max<double>(static_cast<double>(n - 1), 1))});
+            given("exit_scale", {1}, {wiring.dynamicScale});
+        }
+        if (wiring.weights == StreamWeights::Static) {
+            return;
+        }
+        const bool isFree = wiring.constraint == StreamConstraint::None;
+        const Shape dynamic =
+            isFree ? Shape{modules, sizes.logits, sizes.width} : Shape{modules, n, sizes.logits, width};
+        if (isFree || wiring.constraint == StreamConstraint::Permutations) {
+            given("norm", isFree ? Shape{modules, sizes.width} : Shape{modules, n, width}, {1});
+        }
+        if (isFree && isCut) {
+            given("norm_bias", {modules, sizes.width}, {0});
+        }
+        if (wiring.constraint == StreamConstraint::Identity) {
+            drawn("dynamic", dynamic, kStreamDrawn);
+        } else {
+            given("dynamic", dynamic, {0}, !(isFree && isCut));
+        }
+        given("scale", {modules, isFree || sizes.carry == 0 ? 2 : 3}, {wiring.dynamicScale});
+    }
+
+    void operator()(const BranchGate& wiring) const
+    {
+        if (wiring.gate == BranchGateKind::ReZero) {
+            given("alpha", {layers}, {0});
+        } else if (wiring.gate == BranchGateKind::ValueResidual) {
+            given("values", {modules - 1, 2}, {0.5});
+        } else if (hasResidualWeights(wiring.gate)) {
+            given("factor", {modules, 2}, {wiring.bound == LaurelBound::None ? 1.0 : 0.0});
+        }
+        for (std::int64_t module = 1; module <= modules; ++module) {
+            const std::string row = std::to_string(module) + ".";
+            if (wiring.gate == BranchGateKind::Highway) {
+                drawn(row + "gate.weight", {width, width});
+                given(row + "gate.bias", {width}, {wiring.bias});
+            } else if (wiring.gate == BranchGateKind::PostNorm) {
+                given(row + "norm.weight", {width}, {1});
+                if (wiring.norm == NormKind::Layer) {
+                    given(row + "norm.bias", {width}, {0});
+                }
+            } else if (hasLowRankMaps(wiring.gate)) {
+                drawn(row + "down.weight", {wiring.rank, width});
+                given(row + "up.weight", {width, wiring.rank}, {0}, true);
+            }
+        }
+        for (std::int64_t module = 1; mixesPrevious(wiring.gate) && module <= modules; ++module) {
+            const std::int64_t count = std::min(wiring.window, module);
+            given("coefficient", {count}, repeated(count, 1.0 / static_cast<double>(count)));
+        }
+    }
+
+    void operator()(const Concatenation& /*wiring*/) const
+    {
+        for (std::int64_t reader = 1; reader <= modules + 1; ++reader) {
+            drawn(std::to_string(reader) + ".weight", {width, reader * width});
+        }
+    }
+
+    /// Adds the weights of a reader: [terms] or [terms, d], with a query and a gain [outputs, d], or for each token by
+    /// h hidden features [h, d], [terms, h] and [terms].
+    void weights(const DepthMix& mix, const DepthReader& reader) const
+    {
+        if (mix.weight == WeightKind::DepthAttention) {
+            given("query", {reader.outputs, width}, repeated(reader.outputs, 0), mix.weightDecay);
+            given("norm", {reader.outputs, width}, repeated(reader.outputs, 1), mix.weightDecay);
+            return;
+        }
+        Numbers starts;
+        for (int output = 0; output < reader.outputs; ++output) {
+            for (const std::int64_t source : reader.sources) {
+                if (mix.weight != WeightKind::Fixed || hasState(mix, {source, reader.target}, ShortcutState::Learned)) {
+                    starts.push_back(startLaw(mix.init).number(reader, source));
+                }
+            }
+        }
+        const auto terms = static_cast<std::int64_t>(starts.size());
+        const std::string row = std::to_string(reader.target) + ".";
+        if (terms == 0 && (mix.weight == WeightKind::PerToken || mix.weight == WeightKind::Fixed)) {
+            return;
+        }
+        if (mix.weight == WeightKind::PerToken) {
+            const std::int64_t hidden = perTokenHidden(mix, terms, reader.target > modules);
+            add({{row + "hidden", {hidden, width}, ParameterClass::Matrix, mix.weightDecay},
+                 {},
+                 1 / std::sqrt(static_cast<double>(width)),
+                 "gelu"});
+            given(row + "mix", {terms, hidden}, {0}, mix.weightDecay);
+            given(row + "bias", {terms}, std::move(starts), mix.weightDecay);
+        } else {
+            given("coefficient", mix.weight == WeightKind::PerFeature ? Shape{terms, width} : Shape{terms},
+                  std::move(starts), mix.weightDecay);
+        }
+    }
+
+    /// Adds the gate's vector of each mix or, with a vector per entry, of each of its terms.
+    void gate(const DepthMix& mix, const DepthReader& reader) const
+    {
+        const std::int64_t vectors =
+            mix.gate.vectors == GateVectors::PerEntry ? reader.terms() : static_cast<std::int64_t>(reader.outputs);
+        given("gate", {vectors, width}, repeated(vectors, 0), mix.weightDecay);
+    }
+
+    /// Adds what all tokens share in a module: read [n], of fractions [in, out], carry [in, out], of permutations [n!],
+    /// and write [n].
+    void connections(const MultiStream& wiring, std::int64_t carry, std::int64_t home) const
+    {
+        const std::int64_t n = wiring.streams;
+        const StreamStart start = streamStart(wiring);
+        if (wiring.state == StreamState::Fractions) {
+            given("read", {1, n, n}, marked(n * n, 0, n + 1, 1, 0));
+        } else {
+            given("read", {1, n}, marked(n, home, n, start.readOn, start.readOff));
+        }
+        if (wiring.constraint == StreamConstraint::Permutations) { // the identity is the first
+            given("carry", {1, carry}, marked(carry, 0, carry, start.carry, start.carryOff));
+        } else if (carry > 0) {
+            given("carry", {1, n, n}, marked(n * n, 0, n + 1, start.carry, start.carryOff));
+        }
+        given("write", {1, n}, marked(n, home, n, start.writeOn, start.writeOff));
+    }
+
+    void add(WiringParameter&& parameter) const
+    {
+        parameter.name = topologyParameter(parameter.name);
+        visit(std::move(parameter));
+    }
+    void given(std::string name, Shape shape, Numbers values, bool decays = false) const
+    {
+        add({{std::move(name), std::move(shape), ParameterClass::Vector, decays}, std::move(values)});
+    }
+    void drawn(std::string name, Shape shape, double deviation = 0) const
+    {
+        add({{std::move(name), std::move(shape), ParameterClass::Matrix, true}, {}, deviation});
+    }
+};
+
+} // namespace
+
+double WiringParameter::elements() const
+{
+    return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
+}
+
+void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t width, const ParameterVisitor& visit)
+{
+    std::visit(Declaration{layers, modulesIn(wiring, layers), width, visit}, wiring);
+}
+
+void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
+                     const ParameterVisitor& visit)
+{
+    const Declaration declaration{modules, modules, width, visit};
+    declaration.weights(mix, reader);
+    if (mix.gate.kind != GateKind::None) {
+        declaration.gate(mix, reader);
+    }
+}
+
+std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width)
+{
+    std::vector<WiringParameter> parameters;
+    std::map<std::string, std::size_t> places;
+    visitParameters(wiring, layers, width, [&](WiringParameter&& part) {
+        const auto [place, isNew] = places.try_emplace(part.name, parameters.size());
+        if (isNew) {
+            parameters.push_back(std::move(part));
+            return;
+        }
+        WiringParameter& whole = parameters[place->second];
+        whole.shape.front() += part.shape.front();
+        whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
+    });
+    return parameters;
+}
+
+} // namespace residua::projects

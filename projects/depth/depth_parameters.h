@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/depth/depth_plan.h"
+#include "projects/model/optimiser.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// A parameter of a wiring, with its start.
+struct WiringParameter : TrainedParameter {
+    /// The start of a vector: one number for all elements, one for each index of the first dimension, or one for each
+    /// element. Empty for a matrix, which is drawn with `deviation`, or if that is 0 by the document's law.
+    std::vector<double> values = {};
+    double deviation = 0;
+    std::string follows = {}; ///< the activation that all readers apply to the output of a matrix; empty: none
+
+    [[nodiscard]] double elements() const;
+};
+using ParameterVisitor = std::function<void(WiringParameter&&)>;
+
+/// Calls `visit` with the parameters of a wiring of `layers` layers, in the order of their declaration. `width` is d. A
+/// parameter may come in parts, which are to be concatenated along their first dimension.
+void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t width, const ParameterVisitor& visit);
+/// Visits the parts of the parameters that a reader of `modules` modules has.
+void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
+                     const ParameterVisitor& visit);
+/// Returns the whole parameters of a wiring.
+[[nodiscard]] std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width);
+
+} // namespace residua::projects
