@@ -3,7 +3,6 @@
 // width. That projection is a sum of products, one per entry, so no concatenation is stored.
 #include "engine/depth/depth_rule.h"
 #include "engine/ops/fused.h"
-#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -15,12 +14,9 @@ namespace {
 
 class ConcatRule final : public DepthRule {
 public:
-    ConcatRule(std::int64_t modules, std::int64_t width, InitPlan& plan) : m_width(width), m_compute(plan.compute())
+    ConcatRule(std::vector<at::Tensor> weights, std::int64_t width, const Compute& compute)
+        : m_width(width), m_compute(compute), m_weights(std::move(weights))
     {
-        for (std::int64_t reader = 1; reader <= modules + 1; ++reader) {
-            const std::string name = projects::topologyParameter(reader, "weight");
-            m_weights.push_back(plan.add(name, {width, reader * width}, Role::Matrix));
-        }
     }
 
     void begin() override { m_rows.clear(); }
@@ -85,11 +81,11 @@ private:
 
 } // namespace
 
-DepthRuleResult makeRule(const projects::Concatenation& /*wiring*/, LayerStack& layers, std::int64_t width,
-                         InitPlan& plan)
+DepthRuleResult makeRule(const projects::Concatenation& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
+    const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
     return std::unique_ptr<DepthRule>(
-        std::make_unique<ConcatRule>(static_cast<std::int64_t>(layers.size()), width, plan));
+        std::make_unique<ConcatRule>(tensors.each("weight", layers.size() + 1), width, plan.compute()));
 }
 
 } // namespace residua::engine

@@ -2,13 +2,49 @@
 #include "engine/depth/depth_rule.h"
 
 #include "engine/api/matrix_name.h"
+#include "projects/depth/depth_parameters.h"
+#include "projects/model/parameter_name.h"
 
+#include <ATen/ops/tensor.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <limits>
 
 namespace residua::engine {
+
+WiringTensors::WiringTensors(const projects::Wiring& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
+{
+    for (const projects::WiringParameter& parameter : projects::parametersOf(wiring, layers, width)) {
+        ParameterStart start{
+            .role = Role::Matrix, .deviation = parameter.deviation, .values = {}, .follows = parameter.follows};
+        if (parameter.is == projects::ParameterClass::Vector) {
+            start.role = Role::Given;
+            start.values = at::tensor(parameter.values, at::kDouble);
+            const bool ofElements = start.values.numel() == static_cast<std::int64_t>(parameter.elements());
+            std::vector<std::int64_t> ofRows(parameter.shape.size(), 1);
+            ofRows.front() = -1;
+            start.values = start.values.view(ofElements ? parameter.shape : ofRows);
+        }
+        m_tensors[parameter.name] =
+            plan.add(parameter.name, parameter.shape, std::move(start), parameter.decays ? Decay::Yes : Decay::No);
+    }
+}
+
+at::Tensor WiringTensors::operator[](const std::string& name) const
+{
+    const auto found = m_tensors.find(projects::topologyParameter(name));
+    return found == m_tensors.end() ? at::Tensor() : found->second;
+}
+
+std::vector<at::Tensor> WiringTensors::each(const std::string& name, std::size_t rows) const
+{
+    std::vector<at::Tensor> tensors;
+    for (std::size_t row = 1; row <= rows; ++row) {
+        tensors.push_back((*this)[std::to_string(row) + "." + name]);
+    }
+    return tensors;
+}
 
 std::vector<at::Tensor> DepthRule::mix(const projects::DepthStep& /*step*/, const MixInputs& /*inputs*/,
                                        DepthStack* /*stack*/)

@@ -13,17 +13,33 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace residua::engine {
+
+/// The tensors of a wiring's parameters (projects::parametersOf).
+class WiringTensors {
+public:
+    /// Declares the parameters in `plan`. `width` is d.
+    WiringTensors(const projects::Wiring& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan);
+    /// Returns the parameter "topology." + `name`, or an undefined tensor.
+    [[nodiscard]] at::Tensor operator[](const std::string& name) const;
+    /// Returns the parameters "topology.1." + `name` to "topology.<rows>." + `name`; undefined where there is none.
+    [[nodiscard]] std::vector<at::Tensor> each(const std::string& name, std::size_t rows) const;
+
+private:
+    std::map<std::string, at::Tensor> m_tensors;
+};
 
 /// The inputs of a Mix in a pass.
 struct MixInputs {
     std::span<const at::Tensor> values; ///< one per input of the step; undefined if absent
     std::vector<std::size_t> places;    ///< inputs that are present, ascending
-    std::vector<std::size_t> entries;   ///< their indices in the stack
+    std::vector<std::size_t> entries;   ///< their indices in the stack, in that order
     at::Tensor base;                    ///< undefined without a base, and if it is absent
     at::Tensor newest;                  ///< undefined if the step does not ask for it
 };
@@ -53,7 +69,7 @@ using DepthRuleResult = Result<std::unique_ptr<DepthRule>>;
 /// Returns the rule of learned shortcuts beside the running sum, or of a depth mix (mix_rules.cpp).
 [[nodiscard]] DepthRuleResult makeRule(const projects::DepthMix& mix, LayerStack& layers, std::int64_t width,
                                        InitPlan& plan);
-/// Returns the rule of Hyper-Connections and related wirings (stream_rule.cpp).
+/// Returns the rule of Hyper-Connections and related wirings (stream_rules.cpp).
 [[nodiscard]] DepthRuleResult makeRule(const projects::MultiStream& wiring, LayerStack& layers, std::int64_t width,
                                        InitPlan& plan);
 /// Returns the rule of gates on the residual or the branch (gate_rules.cpp).

@@ -3,6 +3,7 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/ops/part_selection.h"
+#include "engine/runs/run_files.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -25,7 +26,6 @@
 namespace residua::engine {
 
 using projects::DepthMix;
-using projects::DepthPlan;
 using projects::DepthReader;
 using projects::DepthTerm;
 using projects::NormaliseOver;
@@ -40,26 +40,20 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
 class CoefficientWeights final : public DepthWeights {
 public:
-    CoefficientWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
-        : m_mix(mix), m_depth(depth), m_perFeature(mix.weight == WeightKind::PerFeature)
+    CoefficientWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan)
+        : DepthWeights(mix, layers), m_perFeature(mix.weight == WeightKind::PerFeature), m_gate(tensors["gate"])
     {
-        for (const DepthReader& reader : depth.readers) {
+        std::int64_t vectors = 0;
+        for (const DepthReader& reader : m_depth.readers) {
             m_rows = std::max(m_rows, reader.target);
             m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
             m_blocks.push_back(reader.terms());
             m_parts.push_back(partsOf(reader));
+            m_firstVector.push_back(vectors);
+            vectors += gatesEntries() ? reader.terms() : reader.outputs;
         }
-        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        makeCoefficient(width, plan, decay);
+        setCoefficient(tensors["coefficient"], plan.compute());
         makeMasks(plan);
-        if (mix.gate.kind != projects::GateKind::None) {
-            std::int64_t vectors = 0;
-            for (const DepthReader& reader : depth.readers) {
-                m_firstVector.push_back(vectors);
-                vectors += gatesEntries() ? reader.terms() : reader.outputs;
-            }
-            m_gate = plan.addConstant(projects::kTopologyGate, {vectors, width}, 0, decay);
-        }
     }
 
     void begin() override
@@ -76,16 +70,16 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) override
+    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const MixInputs& inputs, const DepthStack&) override
     {
         std::vector<WeighedSources> parts;
         for (const Part& part : m_parts[index]) {
             WeighedSources weighed;
             std::vector<std::size_t> places;
-            for (std::size_t i = 0; i < reading.places.size(); ++i) {
-                if (std::ranges::binary_search(part.places, reading.places[i])) {
-                    places.push_back(reading.places[i]);
-                    weighed.sources.push_back(reading.sources[i]);
+            for (std::size_t i = 0; i < inputs.places.size(); ++i) {
+                if (std::ranges::binary_search(part.places, inputs.places[i])) {
+                    places.push_back(inputs.places[i]);
+                    weighed.sources.push_back(inputs.entries[i]);
                 }
             }
             if (places.empty()) {
@@ -106,7 +100,7 @@ public:
         return {{[this](const Pass&) { return tsallisEntropy(); }}};
     }
 
-    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override;
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override;
 
 private:
     /// Sources of one reader that use the same kind of weight.
@@ -185,23 +179,17 @@ private:
         return at::rsub(at::sum(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
     }
 
-    void makeCoefficient(std::int64_t width, InitPlan& plan, Decay decay)
+    void setCoefficient(const at::Tensor& trained, const Compute& compute)
     {
-        at::Tensor values = at::tensor(m_depth.start, at::kDouble);
-        if (m_perFeature) {
-            values = values.unsqueeze(1).expand({-1, width});
+        if (m_mix.weight != WeightKind::Fixed) {
+            m_coefficient = trained;
+            return;
         }
-        if (m_mix.weight == WeightKind::Fixed) {
-            m_coefficient = values.to(plan.compute().device, plan.compute().parameterType).contiguous();
-            const std::vector<std::size_t> terms = projects::learnedTerms(m_mix, m_depth);
-            if (!terms.empty()) {
-                const at::Tensor index = at::tensor(std::vector<std::int64_t>(terms.begin(), terms.end()), at::kLong);
-                m_learnedTerms = index.to(plan.compute().device);
-                m_learned = plan.addValues(projects::kTopologyCoefficient, values.index_select(0, index), decay);
-            }
-        } else {
-            m_coefficient = plan.addValues(projects::kTopologyCoefficient, values, decay);
-        }
+        m_coefficient = at::tensor(m_depth.start, at::kDouble).to(compute.device, compute.parameterType);
+        m_learned = trained;
+        const std::vector<std::size_t> terms = projects::learnedTerms(m_mix, m_depth);
+        m_learnedTerms =
+            at::tensor(std::vector<std::int64_t>(terms.begin(), terms.end()), at::kLong).to(compute.device);
     }
 
     void makeMasks(InitPlan& plan)
@@ -252,8 +240,6 @@ private:
         return at::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
     }
 
-    const DepthMix m_mix;
-    const DepthPlan& m_depth;
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target, which is not below the number of sources
     std::int64_t m_outputs = 1;
@@ -270,7 +256,7 @@ private:
     std::vector<at::Tensor> m_weights;
 };
 
-std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
+std::vector<Matrix> CoefficientWeights::coefficients(std::int64_t step)
 {
     if (m_mix.weight == WeightKind::Fixed && !m_learned.defined()) {
         return {};
@@ -294,22 +280,9 @@ std::vector<Matrix> CoefficientWeights::matrices(std::int64_t step)
 
 } // namespace
 
-Result<std::unique_ptr<DepthWeights>> DepthWeights::create(const DepthMix& mix, const DepthPlan& depth,
-                                                           std::int64_t width, InitPlan& plan)
+DepthRuleResult makeCoefficients(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan)
 {
-    if (mix.normalise != NormaliseOver::None && !(mix.temperature > 0)) {
-        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
-    }
-    switch (mix.weight) {
-    case WeightKind::Fixed:
-    case WeightKind::Scalar:
-    case WeightKind::PerFeature:
-        break;
-    case WeightKind::DepthAttention:
-    case WeightKind::PerToken:
-        return makeTokenWeights(mix, depth, width, plan);
-    }
-    return std::unique_ptr<DepthWeights>(std::make_unique<CoefficientWeights>(mix, depth, width, plan));
+    return std::unique_ptr<DepthRule>(std::make_unique<CoefficientWeights>(mix, layers, tensors, plan));
 }
 
 } // namespace residua::engine

@@ -7,7 +7,6 @@
 #include "engine/graph/value_residual.h"
 #include "engine/ops/fused.h"
 #include "engine/ops/norm.h"
-#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -16,7 +15,6 @@
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <iterator>
@@ -53,11 +51,7 @@ Matrix coefficientMatrix(const at::Tensor& numbers, std::int64_t columns, std::i
 /// of a layer share its α (section 4).
 class ReZeroRule final : public DepthRule {
 public:
-    ReZeroRule(std::int64_t layers, std::int64_t modules, InitPlan& plan)
-        : m_alpha(plan.addConstant(projects::kTopologyAlpha, {layers}, 0, Decay::No)),
-          m_each(static_cast<std::size_t>(modules / layers))
-    {
-    }
+    ReZeroRule(at::Tensor alpha, std::size_t each) : m_alpha(std::move(alpha)), m_each(each) {}
 
     void begin() override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
@@ -81,13 +75,11 @@ private:
 /// Highway (Srivastava et al., 2015, eq. 3): t·f + (1 − t)·x, t = σ(W·x + b).
 class HighwayRule final : public DepthRule {
 public:
-    HighwayRule(double bias, std::int64_t depth, std::int64_t width, InitPlan& plan) : m_compute(plan.compute())
+    HighwayRule(const WiringTensors& tensors, std::size_t modules, const Compute& compute)
+        : m_compute(compute),
+          m_weights(tensors.each("gate.weight", modules)),
+          m_biases(tensors.each("gate.bias", modules))
     {
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            const std::string weight = projects::topologyParameter(layer, "gate.weight");
-            m_weights.push_back(plan.add(weight, {width, width}, Role::Matrix));
-            m_biases.push_back(plan.addConstant(projects::siblingOf(weight, "bias"), {width}, bias, Decay::No));
-        }
     }
 
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
@@ -113,16 +105,14 @@ private:
 /// Post-norm (Vaswani et al., 2017, section 3.1): norm(x + f), with a norm for each module.
 class PostNormRule final : public DepthRule {
 public:
-    PostNormRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
+    PostNormRule(const BranchGate& wiring, const WiringTensors& tensors, std::size_t modules)
     {
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            const std::string weight = projects::topologyParameter(layer, "norm.weight");
-            Norm norm{kernels::NormKind::rms, plan.add(weight, {width}, Role::Gain), {}, wiring.epsilon};
-            if (wiring.norm == projects::NormKind::Layer) {
-                norm.kind = kernels::NormKind::layer;
-                norm.bias = plan.add(projects::siblingOf(weight, "bias"), {width}, Role::Bias);
-            }
-            m_norms.push_back(std::move(norm));
+        const bool isLayer = wiring.norm == projects::NormKind::Layer;
+        const std::vector<at::Tensor> gains = tensors.each("norm.weight", modules);
+        const std::vector<at::Tensor> biases = tensors.each("norm.bias", modules);
+        for (std::size_t module = 0; module < modules; ++module) {
+            m_norms.push_back({isLayer ? kernels::NormKind::layer : kernels::NormKind::rms, gains[module],
+                               biases[module], wiring.epsilon});
         }
     }
 
@@ -143,29 +133,16 @@ private:
 ///   x. The map is linear, so the activations are mixed before it.
 class LaurelRule final : public DepthRule {
 public:
-    LaurelRule(const BranchGate& wiring, std::int64_t depth, std::int64_t width, InitPlan& plan)
-        : m_bound(wiring.bound), m_compute(plan.compute())
+    LaurelRule(const BranchGate& wiring, const WiringTensors& tensors, std::size_t modules, const Compute& compute)
+        : m_bound(wiring.bound),
+          m_compute(compute),
+          m_factor(tensors["factor"]),
+          m_down(tensors.each("down.weight", modules)),
+          m_up(tensors.each("up.weight", modules)),
+          m_gamma(tensors["coefficient"])
     {
-        if (projects::hasResidualWeights(wiring.gate)) {
-            const double start = m_bound == LaurelBound::None ? 1 : 0;
-            m_factor = plan.addConstant(projects::kTopologyFactor, {depth, 2}, start, Decay::No);
-        }
-        std::vector<double> shares;
-        for (std::int64_t layer = 1; layer <= depth; ++layer) {
-            if (projects::hasLowRankMaps(wiring.gate)) {
-                const std::string down = projects::topologyParameter(layer, "down.weight");
-                m_down.push_back(plan.add(down, {wiring.rank, width}, Role::Matrix));
-                const std::string up = projects::topologyParameter(layer, "up.weight");
-                m_up.push_back(plan.addConstant(up, {width, wiring.rank}, 0, Decay::Yes));
-            }
-            if (projects::mixesPrevious(wiring.gate)) {
-                m_counts.push_back(std::min(wiring.window, layer));
-                shares.insert(shares.end(), static_cast<std::size_t>(m_counts.back()),
-                              1.0 / static_cast<double>(m_counts.back()));
-            }
-        }
-        if (!shares.empty()) {
-            m_gamma = plan.addValues(projects::kTopologyCoefficient, at::tensor(shares, at::kDouble), Decay::No);
+        for (std::size_t module = 1; module <= modules; ++module) {
+            m_counts.push_back(std::min(wiring.window, static_cast<std::int64_t>(module)));
         }
     }
 
@@ -190,7 +167,7 @@ public:
     {
         at::Tensor residual = inputs[0];
         at::Tensor map;
-        if (!m_down.empty()) {
+        if (m_down[step.row].defined()) {
             const at::Tensor& x = m_gamma.defined() ? inputs[2] : inputs[0];
             map = linear(m_compute, linear(m_compute, x, m_down[step.row]), m_up[step.row]);
         }
@@ -249,7 +226,7 @@ private:
     Compute m_compute;
     at::Tensor m_factor; ///< of RW: [L, 2]
     std::vector<at::Tensor> m_factors;
-    std::vector<at::Tensor> m_down;     ///< B of each layer: [r, d]; empty without maps
+    std::vector<at::Tensor> m_down;     ///< B of each layer: [r, d]; undefined without maps
     std::vector<at::Tensor> m_up;       ///< A: [d, r]
     std::vector<std::int64_t> m_counts; ///< activations that each layer of PA mixes
     at::Tensor m_gamma;                 ///< of all layers of PA, concatenated; the oldest activation first
@@ -259,9 +236,8 @@ private:
 /// Value residual (Zhou et al., 2024, eq. 7): the plain sum over attentions that share the first one's values.
 class ValueResidualRule final : public DepthRule {
 public:
-    ValueResidualRule(std::int64_t depth, InitPlan& plan)
-        : m_factor(plan.addConstant(projects::kTopologyValues, {depth - 1, 2}, 0.5, Decay::No)),
-          m_values(std::make_shared<ValueResidual>(m_factor))
+    explicit ValueResidualRule(const at::Tensor& factor)
+        : m_factor(factor), m_values(std::make_shared<ValueResidual>(factor))
     {
     }
 
@@ -313,27 +289,28 @@ private:
 DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     using Made = std::unique_ptr<DepthRule>;
-    const auto depth = static_cast<std::int64_t>(layers.size());
-    if (depth == 0) {
+    const std::size_t modules = layers.size();
+    if (modules == 0) {
         return Error{"network · stack", "has no layers to gate"};
     }
+    const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
     switch (wiring.gate) {
     case BranchGateKind::Highway:
-        return Made(std::make_unique<HighwayRule>(wiring.bias, depth, width, plan));
+        return Made(std::make_unique<HighwayRule>(tensors, modules, plan.compute()));
     case BranchGateKind::ReZero:
-        return Made(std::make_unique<ReZeroRule>(static_cast<std::int64_t>(layers.layers()), depth, plan));
+        return Made(std::make_unique<ReZeroRule>(tensors["alpha"], modules / layers.layers()));
     case BranchGateKind::LaurelRw:
     case BranchGateKind::LaurelLr:
     case BranchGateKind::LaurelRwLr:
     case BranchGateKind::LaurelPa:
     case BranchGateKind::LaurelRwLrPa:
-        return Made(std::make_unique<LaurelRule>(wiring, depth, width, plan));
+        return Made(std::make_unique<LaurelRule>(wiring, tensors, modules, plan.compute()));
     case BranchGateKind::PostNorm:
-        return Made(std::make_unique<PostNormRule>(wiring, depth, width, plan));
+        return Made(std::make_unique<PostNormRule>(wiring, tensors, modules));
     case BranchGateKind::ValueResidual:
         break;
     }
-    auto values = std::make_unique<ValueResidualRule>(depth, plan);
+    auto values = std::make_unique<ValueResidualRule>(tensors["values"]);
     if (const Status connected = values->connect(layers); !connected) {
         return connected.error();
     }

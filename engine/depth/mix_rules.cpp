@@ -5,11 +5,9 @@
 #include "engine/depth/depth_weights.h"
 #include "engine/runs/run_files.h"
 #include "projects/depth/depth_names.h"
-#include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <iterator>
@@ -25,19 +23,11 @@ namespace {
 /// With a learned shortcut i:j of weight w, layer j (or the final output) reads the sum plus (w − 1)·e_i.
 class SumRule final : public DepthRule {
 public:
-    SumRule(const DepthMix& mix, std::int64_t layers, InitPlan& plan) : m_mix(mix), m_type(plan.compute().residualType)
+    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, const Compute& compute)
+        : m_mix(mix), m_type(compute.residualType), m_weights(std::move(weights))
     {
-        if (mix.states.empty()) {
-            return;
-        }
-        m_depth = projects::planOf(mix, layers);
-        std::vector<double> start;
-        for (const std::size_t term : projects::learnedTerms(mix, m_depth)) {
-            start.push_back(m_depth.start[term]);
-        }
-        if (!start.empty()) {
-            m_weights = plan.addValues(projects::kTopologyCoefficient, at::tensor(start, at::kDouble),
-                                       mix.weightDecay ? Decay::Yes : Decay::No);
+        if (m_weights.defined()) {
+            m_depth = projects::planOf(mix, layers);
         }
     }
 
@@ -76,74 +66,50 @@ private:
     at::Tensor m_weights;        ///< [learned terms]; undefined without learned shortcuts
 };
 
-/// Mixes with the weights of a DepthWeights.
-class MixRule final : public DepthRule {
-public:
-    MixRule(const DepthMix& mix, std::int64_t layers) : m_depth(projects::planOf(mix, layers)) {}
-
-    [[nodiscard]] Status prepare(const DepthMix& mix, std::int64_t width, InitPlan& plan)
-    {
-        for (const DepthReader& reader : m_depth.readers) {
-            const bool reads = !reader.sources.empty() || reader.passes || reader.target > m_depth.modules;
-            if (mix.feeds == projects::MixFeeds::LayerInput && !reads) {
-                return Error{"topology · " + projects::readerName(mix, m_depth.layers, reader.target),
-                             "reads no entry of the stack; it needs at least one"};
-            }
-        }
-        Result<std::unique_ptr<DepthWeights>> weights = DepthWeights::create(mix, m_depth, width, plan);
-        if (!weights) {
-            return weights.error();
-        }
-        m_weights = std::move(*weights);
-        return Done{};
-    }
-
-    void begin() override { m_weights->begin(); }
-    void end() override { m_weights->end(); }
-
-    [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs,
-                                              DepthStack* stack) override
-    {
-        std::vector<at::Tensor> mixes;
-        if (inputs.base.defined()) {
-            mixes.push_back(inputs.base);
-        }
-        if (!inputs.places.empty()) {
-            const DepthReading reading{*stack, inputs.places, inputs.entries, inputs.newest};
-            for (const WeighedSources& part : m_weights->of(step.row, reading)) {
-                mixes = stack->mix(part.sources, part.weights, static_cast<int>(step.outputs), mixes);
-            }
-        }
-        if (mixes.empty()) {
-            mixes.assign(step.outputs, at::zeros_like(stack->entry(0)));
-        }
-        return mixes;
-    }
-
-    [[nodiscard]] std::vector<Regulariser> regularisers() const override { return m_weights->regularisers(); }
-    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override { return m_weights->matrices(step); }
-
-private:
-    const projects::DepthPlan m_depth;
-    std::unique_ptr<DepthWeights> m_weights;
-};
-
 } // namespace
+
+std::vector<at::Tensor> DepthWeights::mix(const DepthStep& step, const MixInputs& inputs, DepthStack* stack)
+{
+    std::vector<at::Tensor> mixes;
+    if (inputs.base.defined()) {
+        mixes.push_back(inputs.base);
+    }
+    if (!inputs.places.empty()) {
+        for (const WeighedSources& part : of(step.row, inputs, *stack)) {
+            mixes = stack->mix(part.sources, part.weights, static_cast<int>(step.outputs), mixes);
+        }
+    }
+    if (mixes.empty()) {
+        mixes.assign(step.outputs, at::zeros_like(stack->entry(0)));
+    }
+    return mixes;
+}
 
 DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     const auto count = static_cast<std::int64_t>(layers.layers());
+    const WiringTensors tensors(mix, count, width, plan);
     if (projects::isRunningSum(mix)) {
-        return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, plan));
+        return std::unique_ptr<DepthRule>(
+            std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan.compute()));
     }
-    if (mix.feeds == projects::MixFeeds::ResidualBesideBranch && mix.ports != projects::MixPorts::Input) {
+    const bool besides = mix.feeds == projects::MixFeeds::ResidualBesideBranch;
+    if (besides && mix.ports != projects::MixPorts::Input) {
         return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
     }
-    auto rule = std::make_unique<MixRule>(mix, count);
-    if (const Status ready = rule->prepare(mix, width, plan); !ready) {
-        return ready.error();
+    const std::int64_t modules = projects::mixedModules(mix, count);
+    for (std::int64_t target = 1; !besides && target <= projects::lastReader(mix, modules); ++target) {
+        const DepthReader reader = projects::readerOf(mix, target, modules);
+        if (reader.sources.empty() && !reader.passes && target <= modules) {
+            return Error{"topology · " + projects::readerName(mix, count, target),
+                         "reads no entry of the stack; it needs at least one"};
+        }
     }
-    return std::unique_ptr<DepthRule>(std::move(rule));
+    if (mix.normalise != projects::NormaliseOver::None && !(mix.temperature > 0)) {
+        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
+    }
+    return projects::isMadePerToken(mix.weight) ? makeTokenWeights(mix, count, tensors, plan.compute())
+                                                : makeCoefficients(mix, count, tensors, plan);
 }
 
 } // namespace residua::engine

@@ -5,7 +5,7 @@
 #include "engine/ops/fused.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/part_selection.h"
-#include "projects/model/parameter_name.h"
+#include "engine/runs/run_files.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -18,17 +18,14 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cmath>
 #include <limits>
 #include <tuple>
 
 namespace residua::engine {
 
 using projects::DepthMix;
-using projects::DepthPlan;
 using projects::DepthReader;
 using projects::NormaliseOver;
 using projects::WeightKind;
@@ -40,29 +37,12 @@ constexpr double kNormEpsilon = 1e-6;
 /// Computes the weights of one reader from its subclass's logits, and keeps those of the last pass for the matrices.
 class TokenWeights : public DepthWeights {
 public:
-    TokenWeights(const DepthMix& mix, const DepthPlan& depth, const Compute& compute)
-        : m_mix(mix), m_depth(depth), m_compute(compute), m_weights(depth.readers.size())
+    TokenWeights(const DepthMix& mix, std::int64_t layers, const Compute& compute)
+        : DepthWeights(mix, layers), m_compute(compute), m_weights(m_depth.readers.size())
     {
     }
 
-    void begin() override {}
-
-    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const DepthReading& reading) override
-    {
-        at::Tensor values = logits(index, reading);
-        if (m_mix.normalise == NormaliseOver::Sources) {
-            values = at::softmax(values / m_mix.temperature, 1);
-        }
-        const auto present = static_cast<std::int64_t>(reading.places.size());
-        MixWeights result;
-        result.weightKind = kernels::WeightKind::none;
-        result.gateKind = kernels::GateKind::token;
-        result.tokenWeights = (values.size(1) == present ? values : atPlaces(values, 1, reading.places)).contiguous();
-        m_weights[index] = ofAllSources(index, result.tokenWeights.detach(), reading.places);
-        return {{{reading.sources.begin(), reading.sources.end()}, std::move(result)}};
-    }
-
-    [[nodiscard]] std::vector<Matrix> matrices(std::int64_t step) override
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
         const at::NoGradGuard noGrad;
         std::vector<at::Tensor> means;
@@ -87,9 +67,25 @@ public:
     }
 
 protected:
+    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const MixInputs& inputs,
+                                                 const DepthStack& stack) override
+    {
+        at::Tensor values = logits(index, inputs, stack);
+        if (m_mix.normalise == NormaliseOver::Sources) {
+            values = at::softmax(values / m_mix.temperature, 1);
+        }
+        const auto present = static_cast<std::int64_t>(inputs.places.size());
+        MixWeights result;
+        result.weightKind = kernels::WeightKind::none;
+        result.gateKind = kernels::GateKind::token;
+        result.tokenWeights = (values.size(1) == present ? values : atPlaces(values, 1, inputs.places)).contiguous();
+        m_weights[index] = ofAllSources(index, result.tokenWeights.detach(), inputs.places);
+        return {{inputs.entries, std::move(result)}};
+    }
+
     /// Returns [outputs, sources, tokens] in the parameters' type, for all the reader's sources or only the present
     /// ones.
-    [[nodiscard]] virtual at::Tensor logits(std::size_t index, const DepthReading& reading) = 0;
+    [[nodiscard]] virtual at::Tensor logits(std::size_t index, const MixInputs& inputs, const DepthStack& stack) = 0;
 
     [[nodiscard]] const DepthReader& reader(std::size_t index) const { return m_depth.readers[index]; }
     [[nodiscard]] const Compute& compute() const { return m_compute; }
@@ -112,59 +108,36 @@ private:
         return all;
     }
 
-    const DepthMix m_mix;
-    const DepthPlan& m_depth;
     const Compute m_compute;
     std::vector<at::Tensor> m_weights; ///< of each reader in the last pass, [outputs, sources, tokens]
 };
 
 class PerTokenWeights final : public TokenWeights {
 public:
-    PerTokenWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
-        : TokenWeights(mix, depth, plan.compute()),
-          m_ones(at::ones({width}, at::TensorOptions(compute().device).dtype(compute().parameterType)))
+    PerTokenWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, const Compute& compute)
+        : TokenWeights(mix, layers, compute),
+          m_hidden(tensors.each("hidden", m_depth.readers.size())),
+          m_outputs(tensors.each("mix", m_depth.readers.size())),
+          m_biases(tensors.each("bias", m_depth.readers.size()))
     {
-        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        const at::Tensor starts = at::tensor(depth.start, at::kDouble);
-        std::int64_t first = 0;
-        for (const DepthReader& reader : depth.readers) {
-            const std::int64_t count = reader.terms();
-            const std::string prefix = projects::topologyParameter(reader.target, "");
-            if (count == 0) {
-                m_perceptrons.emplace_back();
-                continue;
-            }
-            const std::int64_t h = projects::perTokenHidden(mix, count, reader.target > depth.modules);
-            const at::Tensor hidden = plan.add(prefix + "hidden", {h, width},
-                                               {.role = Role::Matrix,
-                                                .deviation = 1 / std::sqrt(static_cast<double>(width)),
-                                                .values = {},
-                                                .follows = "gelu"},
-                                               decay);
-            m_perceptrons.push_back({hidden, plan.addConstant(prefix + "mix", {count, h}, 0, decay),
-                                     plan.addValues(prefix + "bias", starts.narrow(0, first, count).clone(), decay)});
-            first += count;
-        }
     }
 
 private:
-    struct Perceptron {
-        at::Tensor hidden;
-        at::Tensor mix;
-        at::Tensor bias;
-    };
-
-    [[nodiscard]] at::Tensor logits(std::size_t index, const DepthReading& reading) override
+    [[nodiscard]] at::Tensor logits(std::size_t index, const MixInputs& inputs, const DepthStack&) override
     {
-        const auto& [hidden, mix, bias] = m_perceptrons[index];
-        const at::Tensor x = rmsNorm(reading.newest, m_ones, kNormEpsilon);
-        const at::Tensor h = at::gelu(linear(compute(), x.flatten(0, -2), hidden));
-        const at::Tensor values = at::linear(h.to(compute().parameterType), mix, bias);
+        if (!m_ones.defined()) {
+            m_ones = at::ones({m_hidden[index].size(1)}, m_hidden[index].options());
+        }
+        const at::Tensor x = rmsNorm(inputs.newest, m_ones, kNormEpsilon);
+        const at::Tensor h = at::gelu(linear(compute(), x.flatten(0, -2), m_hidden[index]));
+        const at::Tensor values = at::linear(h.to(compute().parameterType), m_outputs[index], m_biases[index]);
         return values.t().reshape({reader(index).outputs, -1, values.size(0)});
     }
 
-    const at::Tensor m_ones;
-    std::vector<Perceptron> m_perceptrons; ///< of each reader
+    std::vector<at::Tensor> m_hidden; ///< of each reader; undefined if it reads nothing
+    std::vector<at::Tensor> m_outputs;
+    std::vector<at::Tensor> m_biases;
+    at::Tensor m_ones; ///< the gain of the norm
 };
 
 using torch::autograd::AutogradContext;
@@ -200,16 +173,13 @@ public:
 
 class AttentionWeights final : public TokenWeights {
 public:
-    AttentionWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width, InitPlan& plan)
-        : TokenWeights(mix, depth, plan.compute())
+    AttentionWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, const Compute& compute)
+        : TokenWeights(mix, layers, compute), m_query(tensors["query"]), m_norm(tensors["norm"])
     {
-        for (const DepthReader& reader : depth.readers) {
+        for (const DepthReader& reader : m_depth.readers) {
             m_firstMix.push_back(m_mixes);
             m_mixes += reader.outputs;
         }
-        const Decay decay = mix.weightDecay ? Decay::Yes : Decay::No;
-        m_query = plan.addConstant(projects::topologyParameter("query"), {m_mixes, width}, 0, decay);
-        m_norm = plan.addConstant(projects::topologyParameter("norm"), {m_mixes, width}, 1, decay);
     }
 
     void begin() override
@@ -230,11 +200,11 @@ private:
         std::vector<at::Tensor> logits; ///< [outputs, tokens] for each of them
     };
 
-    [[nodiscard]] at::Tensor logits(std::size_t index, const DepthReading& reading) override
+    [[nodiscard]] at::Tensor logits(std::size_t index, const MixInputs& inputs, const DepthStack& stack) override
     {
         std::vector<at::Tensor> values;
-        for (const std::size_t source : reading.sources) {
-            values.push_back(seen(source, index, reading.stack));
+        for (const std::size_t entry : inputs.entries) {
+            values.push_back(seen(entry, index, stack));
         }
         return at::stack(values, 1);
     }
@@ -268,8 +238,8 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, const DepthPlan& depth, std::int64_t width,
-                                                       InitPlan& plan)
+DepthRuleResult makeTokenWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors,
+                                 const Compute& compute)
 {
     if (mix.gate.kind != projects::GateKind::None) {
         return Error{"topology · gate", "weights made for each token take no gate"};
@@ -279,9 +249,9 @@ Result<std::unique_ptr<DepthWeights>> makeTokenWeights(const DepthMix& mix, cons
         return Error{"topology · normalise", "weights made for each token are normalised over the sources"};
     }
     if (attends) {
-        return std::unique_ptr<DepthWeights>(std::make_unique<AttentionWeights>(mix, depth, width, plan));
+        return std::unique_ptr<DepthRule>(std::make_unique<AttentionWeights>(mix, layers, tensors, compute));
     }
-    return std::unique_ptr<DepthWeights>(std::make_unique<PerTokenWeights>(mix, depth, width, plan));
+    return std::unique_ptr<DepthRule>(std::make_unique<PerTokenWeights>(mix, layers, tensors, compute));
 }
 
 } // namespace residua::engine

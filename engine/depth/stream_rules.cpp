@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hyper-Connections (Zhu et al., 2024, eq. 2-14), mHC (Xie et al., 2025, eq. 7-9), identity hyper-connections (Hy4),
-// mHC-lite and Frac-Connections. Arrays over tokens have the token last, as the mixing kernels take them.
-#include "engine/depth/stream_weights.h"
-
+// Multi-stream residuals: Hyper-Connections (Zhu et al., 2024, eq. 2-14), mHC (Xie et al., 2025, eq. 7-9), identity
+// hyper-connections (Hy4), mHC-lite and Frac-Connections. The n streams are copies of the input or fractions of its
+// features. A layer's read and its new streams are mixes of n and n + R entries on the one mixing path, where R is 1
+// for copies and n for fractions; a stack for each layer, so that nothing outlives its readers but for the backward
+// pass. Arrays over tokens have the token last, as the mixing kernels take them.
+//
+// At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and so is the residual of
+// Frac-Connections; under mHC up to rounding.
+#include "engine/api/matrix_name.h"
 #include "engine/depth/depth_rule.h"
 #include "engine/ops/sinkhorn.h"
 #include "engine/runtime/host_path.h"
 #include "projects/depth/stream_start.h"
-#include "projects/model/parameter_name.h"
+#include "projects/depth/unrolled_depth.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -26,9 +31,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <string>
 
 namespace residua::engine {
 
@@ -38,23 +41,6 @@ using projects::StreamConstraint;
 namespace {
 
 constexpr double kLayerNormEpsilon = 1e-5;
-
-at::Tensor repeated(const at::Tensor& tensor, std::int64_t layers)
-{
-    std::vector<std::int64_t> shape = tensor.sizes().vec();
-    shape.insert(shape.begin(), layers);
-    return tensor.unsqueeze(0).expand(shape);
-}
-
-/// Returns [L, n]: in row l, `on` at column (l / each) mod n and `off` elsewhere.
-at::Tensor inTurn(std::int64_t layers, std::int64_t n, double on, double off, std::int64_t each = 1)
-{
-    at::Tensor result = at::full({layers, n}, off, at::kDouble);
-    for (std::int64_t layer = 0; layer < layers; ++layer) {
-        result[layer][layer / each % n] = on;
-    }
-    return result;
-}
 
 /// All permutation matrices of n streams [n!, in·out], in the order of the permutations as words.
 at::Tensor permutationMatrices(std::int64_t n, at::TensorOptions options)
@@ -77,38 +63,57 @@ struct Connections {
     at::Tensor write;
 };
 
-/// The part that all tokens share, free or constrained, and the exit.
-class SharedWeights : public StreamWeights {
+/// The connections of one module, as mixing weights.
+struct StreamMixes {
+    MixWeights read;  ///< [R, n]: from the streams to the layer's input (A_m, H_pre)
+    MixWeights write; ///< [n, n + R]: from the old streams (A_r, H_res) and the branch (B, H_post) to the new streams
+};
+
+/// Returns one mix for each row of `weights`, computed in groups of the kernels' maximum.
+std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, const std::vector<std::size_t>& entries,
+                                std::size_t outputs)
+{
+    const auto rows = static_cast<std::int64_t>(outputs);
+    std::vector<at::Tensor> result;
+    for (std::int64_t row = 0; row < rows; row += kernels::kMaxOutputs) {
+        const std::int64_t count = std::min<std::int64_t>(rows - row, kernels::kMaxOutputs);
+        MixWeights some = weights;
+        for (at::Tensor* const tensor : {&some.weights, &some.tokenWeights}) {
+            if (tensor->defined()) {
+                *tensor = tensor->narrow(0, row, count);
+            }
+        }
+        std::ranges::move(stack.mix(entries, some, static_cast<int>(count)), std::back_inserter(result));
+    }
+    return result;
+}
+
+/// Connections that all tokens share, free or constrained, and the exit. Subclasses add what depends on the token.
+class StreamRule : public DepthRule {
 public:
-    SharedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
-        : m_wiring(wiring), m_sizes(projects::streamSizes(wiring, width)), m_layers(layers), m_compute(plan.compute())
+    StreamRule(const MultiStream& wiring, const LayerStack& layers, std::int64_t width, const WiringTensors& tensors,
+               const Compute& compute)
+        : m_wiring(wiring),
+          m_sizes(projects::streamSizes(wiring, width)),
+          m_compute(compute),
+          m_raw{tensors["read"], tensors["carry"], tensors["write"]},
+          m_norm(tensors["norm"]),
+          m_bias(tensors["norm_bias"]),
+          m_dynamic(tensors["dynamic"]),
+          m_scale(tensors["scale"]),
+          m_layers(static_cast<std::int64_t>(layers.layers())),
+          m_modules(layers.size()),
+          m_exit(tensors["exit"]),
+          m_exitBias(tensors["exit_bias"]),
+          m_exitScale(tensors["exit_scale"])
     {
         const std::int64_t n = wiring.streams;
-        const projects::StreamStart start = projects::streamStart(wiring);
-        const std::int64_t each = projects::modulesPerHome(wiring);
-        const at::Tensor matrix = at::eye(n, at::kDouble) * (start.carry - start.carryOff) + start.carryOff;
-        const at::Tensor read =
-            isCut() ? repeated(at::eye(n, at::kDouble), layers) : inTurn(layers, n, start.readOn, start.readOff, each);
-        m_raw.read = plan.addValues(projects::kTopologyRead, read, Decay::No);
         if (wiring.constraint == StreamConstraint::Permutations) {
-            at::Tensor logits = at::full({m_sizes.carry}, start.carryOff, at::kDouble);
-            logits[0] = start.carry; // the identity is the first permutation
-            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(logits, layers), Decay::No);
             m_permutations = permutationMatrices(n, options());
         } else if (wiring.constraint == StreamConstraint::Identity) {
             m_identity = at::eye(n, options());
-        } else {
-            m_raw.carry = plan.addValues(projects::kTopologyCarry, repeated(matrix, layers), Decay::No);
         }
-        m_raw.write =
-            plan.addValues(projects::kTopologyWrite, inTurn(layers, n, start.writeOn, start.writeOff, each), Decay::No);
-        if (hasHead()) {
-            m_exit = plan.add(projects::topologyParameter("exit"), {n, n, width}, drawn(), Decay::Yes);
-            const double bias = -std::log(std::max<double>(static_cast<double>(n - 1), 1));
-            m_exitBias = plan.addConstant(projects::topologyParameter("exit_bias"), {n}, bias, Decay::No);
-            m_exitScale =
-                plan.addConstant(projects::topologyParameter("exit_scale"), {1}, wiring.dynamicScale, Decay::No);
-        } else {
+        if (!m_exit.defined()) {
             m_plainExit = at::full({1, n}, plainExit(), options());
         }
     }
@@ -122,62 +127,51 @@ public:
         m_write = at::cat({carry, write}, 2).unbind(0);
     }
 
-    [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack&) const override
+    /// The weights of a module's read and write are computed from the streams that it reads.
+    [[nodiscard]] std::vector<at::Tensor> mix(const projects::DepthStep& step, const MixInputs& inputs,
+                                              DepthStack* stack) override
     {
-        StreamMixes mixes;
-        mixes.read.weights = m_read[layer];
-        mixes.write.weights = m_write[layer];
-        return mixes;
-    }
-
-    [[nodiscard]] MixWeights exit(const DepthStack& stack) const override
-    {
-        MixWeights weights;
-        if (!hasHead()) {
-            weights.weights = m_plainExit;
-            return weights;
+        const std::size_t module = step.row / 2;
+        if (module == m_modules) {
+            return mixRows(*stack, exit(*stack), inputs.entries, step.outputs);
         }
-        const at::Tensor y = ofAllFeatures(stack, m_exit.unbind(0));
-        weights.weightKind = kernels::WeightKind::none;
-        weights.gateKind = kernels::GateKind::token;
-        weights.tokenWeights =
-            (at::sigmoid(y * m_exitScale + m_exitBias.unsqueeze(1)) + projects::kStreamEpsilon).unsqueeze(0);
-        return weights;
+        if (step.row % 2 == 0) {
+            m_mixes = of(module, *stack);
+            return mixRows(*stack, m_mixes.read, inputs.entries, step.outputs);
+        }
+        const MixWeights write = std::exchange(m_mixes, {}).write;
+        return mixRows(*stack, write, inputs.entries, step.outputs);
     }
 
-    [[nodiscard]] projects::StreamNumbers numbers() override
+    /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
+    /// (section 4.5), and the exit; of fractions the mean over them of how a fraction reaches itself. "read", "write":
+    /// layers by streams. "carry", of fractions "read" too: of each layer n rows, from stream, by n columns, to stream.
+    /// What depends on the token is not in them.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
-        const at::NoGradGuard noGrad;
-        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
-        const at::Tensor exit = hasHead() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon
-                                          : at::full({m_wiring.streams}, plainExit(), options());
-        const at::Tensor parts[] = {applied.read.flatten(), applied.carry.permute({2, 0, 1}).flatten(),
-                                    applied.write.flatten(), exit};
-        const std::vector<double> all = hostNumbers(at::cat(parts));
-        auto next = all.begin();
-        const auto take = [&](const at::Tensor& part) {
-            const auto first = std::exchange(next, next + part.numel());
-            return std::vector<double>(first, next);
+        const projects::StreamNumbers all = numbers();
+        const std::int64_t n = m_wiring.streams;
+        const auto matrix = [&](const char* name, const std::vector<double>& values) {
+            return Matrix{name, step, static_cast<std::int64_t>(values.size()) / n, n, {values.begin(), values.end()}};
         };
-        projects::StreamNumbers numbers;
-        numbers.read = take(parts[0]);
-        numbers.carry = take(parts[1]);
-        numbers.write = take(parts[2]);
-        numbers.exit = take(parts[3]);
-        return numbers;
+        return {mixMatrix(projects::unrolled(m_wiring, m_layers, all, projects::Granularity::Module), step),
+                matrix(matrix::kStreamRead, all.read), matrix(matrix::kStreamCarry, all.carry),
+                matrix(matrix::kStreamWrite, all.write)};
     }
 
 protected:
-    [[nodiscard]] const MultiStream& wiring() const { return m_wiring; }
-    [[nodiscard]] const projects::StreamSizes& sizes() const { return m_sizes; }
-    [[nodiscard]] const Connections& raw() const { return m_raw; } ///< `read` of copies is [L, n]
+    /// Returns the mixes of module `module` (from 0), whose streams are the first n entries of `stack`.
+    [[nodiscard]] virtual StreamMixes of(std::size_t module, const DepthStack& /*stack*/) const
+    {
+        StreamMixes mixes;
+        mixes.read.weights = m_read[module];
+        mixes.write.weights = m_write[module];
+        return mixes;
+    }
+
     /// The learned numbers of the reads, [L, n, R]. Not kept, because a view would keep its gradient's node.
     [[nodiscard]] at::Tensor readOfStreams() const { return isCut() ? m_raw.read : m_raw.read.unsqueeze(2); }
     [[nodiscard]] bool isCut() const { return m_wiring.state == projects::StreamState::Fractions; }
-    [[nodiscard]] static ParameterStart drawn()
-    {
-        return {.role = Role::Matrix, .deviation = projects::kStreamDrawn, .values = {}, .follows = {}};
-    }
 
     /// Applies the wiring's constraint. The layers or tokens are the last dimension of `raw.carry`: [in, out, …], or of
     /// permutations the logits [n!, …].
@@ -242,12 +236,60 @@ protected:
         return sum * at::rsqrt(squares / features + projects::streamNormEpsilon(m_wiring));
     }
 
+    const MultiStream m_wiring;
+    const projects::StreamSizes m_sizes;
+    const Compute m_compute;
+    const Connections m_raw; ///< `read` of copies is [L, n]
+    /// For dynamic weights, of L modules.
+    const at::Tensor m_norm;    ///< [L, w]; of permutations [L, n, d]; undefined if the norm has no gain of its own
+    const at::Tensor m_bias;    ///< [L, w], of fractions
+    const at::Tensor m_dynamic; ///< [L, R + n + 1, w]; with a constraint φ: [L, n, logits, d]
+    const at::Tensor m_scale;   ///< s_α, s_β; with a constraint α of read, carry (but not of the identity) and write
+
 private:
+    /// Returns the mix [1, n] of the streams after the last module, the first n entries of `stack`, that is the output.
+    [[nodiscard]] MixWeights exit(const DepthStack& stack) const
+    {
+        MixWeights weights;
+        if (!m_exit.defined()) {
+            weights.weights = m_plainExit;
+            return weights;
+        }
+        const at::Tensor y = ofAllFeatures(stack, m_exit.unbind(0));
+        weights.weightKind = kernels::WeightKind::none;
+        weights.gateKind = kernels::GateKind::token;
+        weights.tokenWeights =
+            (at::sigmoid(y * m_exitScale + m_exitBias.unsqueeze(1)) + projects::kStreamEpsilon).unsqueeze(0);
+        return weights;
+    }
+
+    /// Returns the connections without the parts that depend on the token; one copy from the device.
+    [[nodiscard]] projects::StreamNumbers numbers() const
+    {
+        const at::NoGradGuard noGrad;
+        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
+        const at::Tensor exit =
+            m_exit.defined() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon : m_plainExit.flatten();
+        const at::Tensor parts[] = {applied.read.flatten(), applied.carry.permute({2, 0, 1}).flatten(),
+                                    applied.write.flatten(), exit};
+        const std::vector<double> all = hostNumbers(at::cat(parts));
+        auto next = all.begin();
+        const auto take = [&](const at::Tensor& part) {
+            const auto first = std::exchange(next, next + part.numel());
+            return std::vector<double>(first, next);
+        };
+        projects::StreamNumbers numbers;
+        numbers.read = take(parts[0]);
+        numbers.carry = take(parts[1]);
+        numbers.write = take(parts[2]);
+        numbers.exit = take(parts[3]);
+        return numbers;
+    }
+
     [[nodiscard]] at::TensorOptions options() const
     {
         return at::TensorOptions(m_compute.device).dtype(m_compute.parameterType);
     }
-    [[nodiscard]] bool hasHead() const { return m_wiring.exit == projects::StreamExit::Head && !isCut(); }
     /// The weight of every stream in a sum or a mean.
     [[nodiscard]] double plainExit() const
     {
@@ -256,14 +298,11 @@ private:
     /// The learned numbers of the matrices with the layers last.
     [[nodiscard]] at::Tensor carryLast() const
     {
-        return m_raw.carry.defined() ? m_raw.carry.movedim(0, -1) : identity(m_layers);
+        return m_raw.carry.defined() ? m_raw.carry.movedim(0, -1) : identity(static_cast<std::int64_t>(m_modules));
     }
 
-    const MultiStream m_wiring;
-    const projects::StreamSizes m_sizes;
     std::int64_t m_layers;
-    Compute m_compute;
-    Connections m_raw;
+    std::size_t m_modules;
     at::Tensor m_permutations; ///< [n!, in·out]
     at::Tensor m_identity;     ///< [n, n], where streams do not mix
     at::Tensor m_plainExit;    ///< [1, n], of a sum or a mean
@@ -272,33 +311,23 @@ private:
     at::Tensor m_exitScale;
     std::vector<at::Tensor> m_read;  ///< of each layer: [R, n]
     std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
+    StreamMixes m_mixes;             ///< of the module that runs
 };
 
 /// Dynamic Hyper-Connections: s·tanh(norm(H)·W) is added to the static weights (eq. 10-13). W has a row for each read,
 /// a row for each stream after the layer, and a row for the factor of the write. With v = w ∘ gain, the
 /// root-mean-square norm gives norm(x)·w = rstd·(x·v) and the layer norm rstd·(x·(v − mean v)), so that normalised
 /// streams are not stored. The norm of Frac-Connections has a bias.
-class DynamicWeights final : public SharedWeights {
+class DynamicWeights final : public StreamRule {
 public:
-    DynamicWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
-        : SharedWeights(wiring, layers, width, plan)
-    {
-        m_norm = plan.add(projects::topologyParameter("norm"), {layers, sizes().width}, Role::Gain);
-        if (isCut()) {
-            m_bias = plan.add(projects::topologyParameter("norm_bias"), {layers, sizes().width}, Role::Bias);
-        }
-        // Hyper-Connections let the dynamic part decay and keep the static part from it; Frac-Connections keep both.
-        m_dynamic = plan.addConstant(projects::topologyParameter("dynamic"), {layers, sizes().logits, sizes().width}, 0,
-                                     isCut() ? Decay::No : Decay::Yes);
-        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, 2}, wiring.dynamicScale, Decay::No);
-    }
+    using StreamRule::StreamRule;
 
     void begin() override
     {
-        SharedWeights::begin();
+        StreamRule::begin();
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
         // LayerNorm also needs the sum of the features, computed by one more row.
-        if (wiring().norm == projects::NormKind::Layer) {
+        if (m_wiring.norm == projects::NormKind::Layer) {
             rows = at::cat({rows - rows.mean(2, true), at::ones_like(m_norm).unsqueeze(1)}, 1);
         }
         m_rows = rows.unbind(0);
@@ -310,8 +339,8 @@ public:
 
     [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
     {
-        const std::int64_t n = wiring().streams;
-        const std::int64_t reads = sizes().reads;
+        const std::int64_t n = m_wiring.streams;
+        const std::int64_t reads = m_sizes.reads;
         std::vector<at::Tensor> parts;
         for (std::size_t stream = 0; stream < static_cast<std::size_t>(n); ++stream) {
             const at::Tensor part = normalised(stack.entry(stream), m_rows[layer]);
@@ -320,7 +349,7 @@ public:
         const at::Tensor active = at::tanh(at::stack(parts)); // [n, R + n + 1, N]
         const at::Tensor alpha = active.narrow(1, 0, reads + n) * m_scales[layer][0];
         const at::Tensor beta = active.select(1, reads + n) * m_scales[layer][1];
-        StreamMixes mixes = SharedWeights::of(layer, stack);
+        StreamMixes mixes = StreamRule::of(layer, stack);
         mixes.read.gateKind = mixes.write.gateKind = kernels::GateKind::token;
         mixes.read.tokenWeights = alpha.narrow(1, 0, reads).transpose(0, 1).contiguous();
         mixes.write.tokenWeights = joined(alpha.narrow(1, reads, n), beta);
@@ -331,21 +360,17 @@ private:
     /// The rows times the normalised stream: [R + n + 1, N].
     [[nodiscard]] at::Tensor normalised(const at::Tensor& stream, const at::Tensor& rows) const
     {
-        const auto w = static_cast<double>(sizes().width);
+        const auto w = static_cast<double>(m_sizes.width);
         const at::Tensor length = norm(stream);
         const at::Tensor products = product(stream, rows);
-        if (wiring().norm == projects::NormKind::Rms) {
-            return products * at::rsqrt(length * length / w + projects::streamNormEpsilon(wiring()));
+        if (m_wiring.norm == projects::NormKind::Rms) {
+            return products * at::rsqrt(length * length / w + projects::streamNormEpsilon(m_wiring));
         }
-        const at::Tensor mean = products.select(0, sizes().logits) / w;
+        const at::Tensor mean = products.select(0, m_sizes.logits) / w;
         const at::Tensor variance = (length * length / w - mean * mean).clamp_min(0);
-        return products.narrow(0, 0, sizes().logits) * at::rsqrt(variance + kLayerNormEpsilon);
+        return products.narrow(0, 0, m_sizes.logits) * at::rsqrt(variance + kLayerNormEpsilon);
     }
 
-    at::Tensor m_norm;    ///< [L, w]
-    at::Tensor m_bias;    ///< [L, w], of fractions
-    at::Tensor m_dynamic; ///< [L, R + n + 1, w]
-    at::Tensor m_scale;   ///< [L, 2]: s_α, s_β
     std::vector<at::Tensor> m_rows;
     std::vector<at::Tensor> m_offsets; ///< of each layer: [R + n + 1, 1], what the bias gives
     std::vector<at::Tensor> m_scales;
@@ -354,50 +379,36 @@ private:
 /// mHC, identity hyper-connections and mHC-lite: all n·d features of a token give its weights, which are the constraint
 /// applied to α·(norm(vec x)·φ) + b. φ contains the norm's gain (mHC, section 4.3.1), except in mHC-lite. The rows of φ
 /// are n to read, those of the mixing matrix, and n to write.
-class ConstrainedWeights final : public SharedWeights {
+class ConstrainedWeights final : public StreamRule {
 public:
-    ConstrainedWeights(const MultiStream& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
-        : SharedWeights(wiring, layers, width, plan)
-    {
-        const std::int64_t n = wiring.streams;
-        const bool isIdentity = wiring.constraint == StreamConstraint::Identity;
-        if (wiring.constraint == StreamConstraint::Permutations) {
-            m_norm = plan.add(projects::topologyParameter("norm"), {layers, n, width}, Role::Gain);
-        }
-        const std::vector<std::int64_t> shape{layers, n, sizes().logits, width};
-        const std::string name = projects::topologyParameter("dynamic");
-        m_dynamic =
-            isIdentity ? plan.add(name, shape, drawn(), Decay::Yes) : plan.addConstant(name, shape, 0, Decay::Yes);
-        m_scale = plan.addConstant(projects::topologyParameter("scale"), {layers, isIdentity ? 2 : 3},
-                                   wiring.dynamicScale, Decay::No);
-    }
+    using StreamRule::StreamRule;
 
     void begin() override
     {
         m_rows = (m_norm.defined() ? m_dynamic * m_norm.unsqueeze(2) : m_dynamic).unbind(0);
         m_scales = m_scale.unbind(0);
         m_reads = readOfStreams().unbind(0);
-        m_writes = raw().write.unbind(0);
-        if (raw().carry.defined()) {
-            m_carries = raw().carry.unbind(0);
+        m_writes = m_raw.write.unbind(0);
+        if (m_raw.carry.defined()) {
+            m_carries = m_raw.carry.unbind(0);
         }
     }
 
     [[nodiscard]] StreamMixes of(std::size_t layer, const DepthStack& stack) const override
     {
-        const std::int64_t n = wiring().streams;
+        const std::int64_t n = m_wiring.streams;
         const at::Tensor y = ofAllFeatures(stack, m_rows[layer].unbind(0));
         const at::Tensor& scale = m_scales[layer];
         Connections logits;
         logits.read = y.narrow(0, 0, n) * scale[0] + m_reads[layer];
-        if (sizes().carry > 0) {
+        if (m_sizes.carry > 0) {
             const at::Tensor& all = m_carries[layer];
-            logits.carry = y.narrow(0, n, sizes().carry) * scale[1] + all.reshape({-1, 1});
+            logits.carry = y.narrow(0, n, m_sizes.carry) * scale[1] + all.reshape({-1, 1});
             logits.carry = all.dim() == 2 ? logits.carry.view({n, n, -1}) : logits.carry;
         } else {
             logits.carry = identity(y.size(1));
         }
-        logits.write = y.narrow(0, n + sizes().carry, n) * scale[-1] + m_writes[layer].unsqueeze(1);
+        logits.write = y.narrow(0, n + m_sizes.carry, n) * scale[-1] + m_writes[layer].unsqueeze(1);
         const Connections applied = constrained(logits);
         StreamMixes mixes;
         mixes.read.weightKind = mixes.write.weightKind = kernels::WeightKind::none;
@@ -408,9 +419,6 @@ public:
     }
 
 private:
-    at::Tensor m_norm;    ///< [L, n, d], of permutations
-    at::Tensor m_dynamic; ///< φ: [L, n, logits, d]
-    at::Tensor m_scale;   ///< α of read, carry (but not of the identity) and write
     std::vector<at::Tensor> m_rows;
     std::vector<at::Tensor> m_scales;
     std::vector<at::Tensor> m_reads; ///< [n, 1]
@@ -420,16 +428,28 @@ private:
 
 } // namespace
 
-std::unique_ptr<StreamWeights> StreamWeights::create(const MultiStream& wiring, std::int64_t layers, std::int64_t width,
-                                                     InitPlan& plan)
+DepthRuleResult makeRule(const MultiStream& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
+    if (wiring.streams < 1) {
+        return Error{"topology · streams", "got " + std::to_string(wiring.streams) + ", expected at least 1"};
+    }
+    if (wiring.constraint != StreamConstraint::None && wiring.streams < 2) {
+        return Error{"topology · streams", "got 1, expected at least 2 to mix"};
+    }
+    if (wiring.state == projects::StreamState::Fractions && width % wiring.streams != 0) {
+        return Error{"topology · streams", "got " + std::to_string(wiring.streams) +
+                                               ", expected a number of fractions that divides the width, " +
+                                               std::to_string(width)};
+    }
+    using Made = std::unique_ptr<DepthRule>;
+    const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
     if (wiring.weights == projects::StreamWeights::Static) {
-        return std::make_unique<SharedWeights>(wiring, layers, width, plan);
+        return Made(std::make_unique<StreamRule>(wiring, layers, width, tensors, plan.compute()));
     }
     if (wiring.constraint == StreamConstraint::None) {
-        return std::make_unique<DynamicWeights>(wiring, layers, width, plan);
+        return Made(std::make_unique<DynamicWeights>(wiring, layers, width, tensors, plan.compute()));
     }
-    return std::make_unique<ConstrainedWeights>(wiring, layers, width, plan);
+    return Made(std::make_unique<ConstrainedWeights>(wiring, layers, width, tensors, plan.compute()));
 }
 
 } // namespace residua::engine
