@@ -92,36 +92,22 @@ private:
     {
         const std::string d = written(m_setting.width());
         const std::string r = written(m_gate.rank);
-        if (m_gate.gate == BranchGateKind::ReZero) {
-            m_code.parameter("alpha", "torch.zeros(" + written(m_setting.layers) + ")");
-        } else if (m_gate.gate == BranchGateKind::ValueResidual) {
-            m_code.parameter("values", "torch.full((" + written(m_modules - 1) + ", 2), 0.5)");
-        } else if (m_gate.gate == BranchGateKind::Highway) {
+        if (m_gate.gate == BranchGateKind::Highway) {
             moduleList("gates", "nn.Linear(" + d + ", " + d + ")");
-            m_code.nameEach(m_modules, "gate.weight", "gates", "weight");
-            m_code.nameEach(m_modules, "gate.bias", "gates", "bias");
         } else if (m_gate.gate == BranchGateKind::PostNorm) {
             const bool hasBias = m_gate.norm == NormKind::Layer;
             moduleList("norms",
                        (hasBias ? "nn.LayerNorm(" : "nn.RMSNorm(") + d + ", eps=" + pythonReal(m_gate.epsilon) + ")");
-            m_code.nameEach(m_modules, "norm.weight", "norms", "weight");
-            m_code.nameEach(hasBias ? m_modules : 0, "norm.bias", "norms", "bias");
-        }
-        if (hasResidualWeights(m_gate.gate)) {
-            m_code.parameter("factor", (m_gate.bound == LaurelBound::None ? "torch.ones(" : "torch.zeros(") +
-                                           written(m_modules) + ", 2)");
         }
         if (hasLowRankMaps(m_gate.gate)) {
             moduleList("down", "nn.Linear(" + d + ", " + r + ", bias=False)");
             moduleList("up", "nn.Linear(" + r + ", " + d + ", bias=False)");
-            m_code.nameEach(m_modules, "down.weight", "down", "weight");
-            m_code.nameEach(m_modules, "up.weight", "up", "weight");
         }
         if (mixesPrevious(m_gate.gate)) {
             out().lines("self.counts = [min(%1, j) for j in range(1, %2)]",
                         {written(m_gate.window), written(m_modules + 1)});
-            m_code.parameter("coefficient", "torch.tensor([1 / n for n in self.counts for _ in range(n)])");
         }
+        m_code.parameters(m_setting, {{"coefficient", "torch.tensor([1 / n for n in self.counts for _ in range(n)])"}});
     }
 
     void writeFactors()
@@ -207,7 +193,7 @@ self.project = nn.ModuleList(
 ))",
               {d, written(setting.layers + 2)});
     out.outdent();
-    code.nameEach(setting.layers + 1, "weight", "project", "weight");
+    code.parameters(setting);
     beginForward(setting, out);
     out.lines(R"(
 entries = [x]

@@ -85,58 +85,42 @@ void MixWriter::writeTables()
 
 void MixWriter::writeParameters()
 {
-    std::int64_t mixes = 0;
-    std::int64_t terms = 0;
-    for (const DepthReader& reader : m_plan.readers) {
-        mixes += reader.outputs;
-        terms += reader.terms();
-    }
-    const std::string d = ", " + written(m_setting.width()) + ")";
+    std::map<std::string, std::string> starts;
     if (m_mix.weight == WeightKind::PerToken) {
         writePerceptrons();
-    } else if (m_mix.weight == WeightKind::DepthAttention) {
-        m_code.parameter("query", "torch.zeros(" + written(mixes) + d);
-        m_code.parameter("norm", "torch.ones(" + written(mixes) + d);
-    } else {
-        writeCoefficient();
+    } else if (!m_ofTokens) {
+        starts["coefficient"] = writeStart();
     }
-    if (m_gated) {
-        m_code.parameter("gate", "torch.zeros(" + written(gatesEntries() ? terms : mixes) + d);
-    }
+    m_code.parameters(m_setting, starts);
 }
 
-void MixWriter::writeCoefficient()
+std::string MixWriter::writeStart()
 {
     const StartLaw& law = startLaw(m_mix.init);
     const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
-    const std::string starts = "[" + std::string(law.python) + " for " + names + " in TERMS]";
-    if (m_mix.weight != WeightKind::Fixed) {
-        const bool each = m_mix.weight == WeightKind::PerFeature;
-        out().line("start = torch.tensor(" + starts + ")");
-        m_code.parameter("coefficient",
-                         each ? "start.unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "start");
-        if (hasFrozen()) {
-            out().lines(R"(
-frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])%2
-self.register_buffer("frozen", frozen, persistent=False))",
-                        {parts("j", "i"), each ? ".unsqueeze(1)" : ""});
-        }
-        return;
-    }
-    const bool learns = isLearned();
-    out().lines(R"(
+    const std::string values = "[" + std::string(law.python) + " for " + names + " in TERMS]";
+    if (m_mix.weight == WeightKind::Fixed) {
+        out().lines(R"(
 fixed = torch.tensor(%1, dtype=torch.float64)
 %2
 self.register_buffer("fixed", fixed, persistent=False)
 %3)",
-                {starts,
-                 learns ? "learned = torch.tensor([t for t, (" + parts("j", "i") +
-                              ") in enumerate(TERMS) if (i, j) in LEARNED])"
-                        : "",
-                 learns ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
-    if (learns) {
-        m_code.parameter("coefficient", "fixed[learned].float()");
+                    {values,
+                     isLearned() ? "learned = torch.tensor([t for t, (" + parts("j", "i") +
+                                       ") in enumerate(TERMS) if (i, j) in LEARNED])"
+                                 : "",
+                     isLearned() ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
+        return "fixed[learned].float()";
     }
+    const bool each = m_mix.weight == WeightKind::PerFeature;
+    out().line("start = torch.tensor(" + values + ")");
+    if (hasFrozen()) {
+        out().lines(R"(
+frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])%2
+self.register_buffer("frozen", frozen, persistent=False))",
+                    {parts("j", "i"), each ? ".unsqueeze(1)" : ""});
+    }
+    return each ? "start.unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "start";
 }
 
 void MixWriter::writePerceptrons()
@@ -147,11 +131,8 @@ void MixWriter::writePerceptrons()
     for (const DepthReader& reader : m_plan.readers) {
         if (reader.terms() > 0) {
             const bool isFinal = reader.target > m_plan.modules;
-            const std::string j = written(reader.target);
-            out().lines("    %1: %2,", {j, written(perTokenHidden(m_mix, reader.terms(), isFinal))});
-            for (const char* const name : {"hidden", "mix", "bias"}) {
-                m_code.names[topologyParameter(reader.target, name)] = topologyParameter("readers." + j + "." + name);
-            }
+            out().lines("    %1: %2,",
+                        {written(reader.target), written(perTokenHidden(m_mix, reader.terms(), isFinal))});
         }
     }
     out().lines(R"(

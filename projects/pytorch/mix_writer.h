@@ -62,7 +62,8 @@ private:
 
     void writeTables();
     void writeParameters();
-    void writeCoefficient();
+    /// Writes the tensors that the coefficients start from, and returns their start.
+    std::string writeStart();
     void writePerceptrons();
     void writeWeights();
     /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.

@@ -97,80 +97,47 @@ private:
 
     void writeInit()
     {
-        const std::int64_t n = m_streams.streams;
+        const std::string n = written(m_streams.streams);
         const std::string layers = written(m_modules);
-        const std::string rows = layers + ", " + written(n);
         m_code.beginInit();
-        const std::int64_t each = modulesPerHome(m_streams);
-        const std::string home = each == 1 ? "" : ".repeat_interleave(" + written(each) + ", 0)";
-        const std::string turns = "torch.eye(" + written(n) + ")" + home + ".repeat(" +
-                                  written((m_modules + n * each - 1) / (n * each)) + ", 1)[:" + layers + "]";
-        const std::string identity = "torch.eye(" + written(n) + ").repeat(" + layers + ", 1, 1)";
-        const StreamStart start = streamStart(m_streams);
-        m_code.parameter("read", m_cut ? identity : started(turns, rows, start.readOn, start.readOff));
         if (permutes()) {
-            const std::string chosen = "torch.eye(" + written(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
-            m_code.parameter("carry", started(chosen, "", start.carry, start.carryOff));
             out().lines(R"(
 permutations = torch.tensor(list(itertools.permutations(range(%1))))
 self.register_buffer("permutations", torch.eye(%1)[permutations], persistent=False))",
-                        {written(n)});
-        } else if (mixes()) {
-            m_code.parameter("carry", started(identity, "", start.carry, start.carryOff));
+                        {n});
         }
-        m_code.parameter("write", started(turns, rows, start.writeOn, start.writeOff));
-        const std::string scale = pythonReal(m_streams.dynamicScale);
-        if (m_dynamic) {
-            writeDynamic(layers, scale);
+        const std::int64_t each = modulesPerHome(m_streams);
+        const std::int64_t cycle = m_streams.streams * each;
+        const std::string turns = "torch.eye(" + n + ")" +
+                                  (each == 1 ? "" : ".repeat_interleave(" + written(each) + ", 0)") + ".repeat(" +
+                                  written((m_modules + cycle - 1) / cycle) + ", 1)[:" + layers + "]";
+        const std::string identity = "torch.eye(" + n + ").repeat(" + layers + ", 1, 1)";
+        const std::string first = "torch.eye(" + written(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
+        const StreamStart start = streamStart(m_streams);
+        std::map<std::string, std::string> starts{
+            {"carry", started(permutes() ? first : identity, start.carry, start.carryOff)},
+            {"exit_bias",
+             "torch.full((" + n + ",), -math.log(" + written(std::max<std::int64_t>(m_streams.streams - 1, 1)) + "))"}};
+        if (m_cut) {
+            starts["read"] = identity;
+        } else if (start.readOn != start.readOff) {
+            starts["read"] = started(turns, start.readOn, start.readOff);
         }
-        if (m_head) {
-            const std::string d = written(m_setting.width());
-            m_code.parameter("exit", pythonReal(kStreamDrawn) + " * torch.randn(" + written(n) + ", " + written(n) +
-                                         ", " + d + ")");
-            m_code.parameter("exit_bias", "torch.full((" + written(n) + ",), -math.log(" +
-                                              written(std::max<std::int64_t>(n - 1, 1)) + "))");
-            m_code.parameter("exit_scale", "torch.full((1,), " + scale + ")");
+        if (start.writeOn != start.writeOff) {
+            starts["write"] = started(turns, start.writeOn, start.writeOff);
         }
+        m_code.parameters(m_setting, starts);
         out().outdent();
     }
 
-    /// `on` where the indicator is 1, `off` elsewhere; one number everywhere is a tensor of that `shape`.
-    static std::string started(const std::string& indicator, const std::string& shape, double on, double off)
+    /// Returns `on` where the indicator is 1 and `off` elsewhere.
+    static std::string started(const std::string& indicator, double on, double off)
     {
-        if (on == off && !shape.empty()) {
-            return on == 0   ? "torch.zeros(" + shape + ")"
-                   : on == 1 ? "torch.ones(" + shape + ")"
-                             : "torch.full((" + shape + "), " + pythonReal(on) + ")";
-        }
         if (on == 1 && off == 0) {
             return indicator.ends_with("]") ? indicator + ".clone()" : indicator;
         }
         const std::string beside = off == 0 ? "" : off < 0 ? " - " + pythonReal(-off) : " + " + pythonReal(off);
         return pythonReal(on - off) + " * " + indicator + beside;
-    }
-
-    /// The parameters of the part that depends on the token.
-    void writeDynamic(const std::string& layers, const std::string& scale)
-    {
-        const std::string n = written(m_streams.streams);
-        const std::string w = written(m_sizes.width);
-        const std::string logits = written(m_sizes.logits);
-        if (m_constrained) {
-            if (permutes()) {
-                m_code.parameter("norm", "torch.ones(" + layers + ", " + n + ", " + w + ")");
-            }
-            const std::string shape = "(" + layers + ", " + n + ", " + logits + ", " + w + ")";
-            m_code.parameter("dynamic",
-                             mixes() ? "torch.zeros" + shape : pythonReal(kStreamDrawn) + " * torch.randn" + shape);
-            m_code.parameter("scale", "torch.full((" + layers + (mixes() ? ", 3), " : ", 2), ") + scale + ")");
-            return;
-        }
-        m_code.parameter("norm", "torch.ones(" + layers + ", " + w + ")");
-        if (m_cut) {
-            m_code.parameter("norm_bias", "torch.zeros(" + layers + ", " + w + ")");
-        }
-        m_code.parameter("dynamic", "torch.zeros(" + layers + ", " + logits + ", " + w + ")");
-        m_code.parameter("scale", "torch.full((" + layers + ", 2), " + scale + ")");
     }
 
     [[nodiscard]] std::string wordsOfShapes() const
@@ -186,22 +153,22 @@ self.register_buffer("permutations", torch.eye(%1)[permutations], persistent=Fal
     void writeWeights()
     {
         out().define("weights(self, j, streams)", {wordsOfShapes()});
-        const std::string ones = "(1,) * (streams.dim() - 1)";
-        if (!m_dynamic) {
-            out().line(connections() + " = " +
-                       (mixes() ? "self.read[j], self.carry[j], self.write[j]" : "self.read[j], self.write[j]"));
-            if (m_constrained) {
-                writeConstraint();
-            }
-            out().lines(R"(
-ones = %1
-return tuple(w.reshape(w.shape + ones) for w in (%2)))",
-                        {ones, connections()});
-        } else if (m_constrained) {
-            writeConstrainedTokens(ones);
-        } else {
-            writeTokens(ones);
+        if (m_dynamic) {
+            m_constrained
+                ? writeAllFeatures(permutes() ? "self.dynamic[j] * self.norm[j].unsqueeze(1)" : "self.dynamic[j]")
+                : writeActive();
         }
+        out().lines(R"(
+ones = (1,) * (streams.dim() - 1)
+%1 = (w[j].reshape(w[j].shape + ones) for w in (%2)))",
+                    {connections(), connections("self.")});
+        if (m_dynamic) {
+            m_constrained ? addLogits() : addActive();
+        }
+        if (m_constrained) {
+            writeConstraint();
+        }
+        out().line("return " + connections());
         out().outdent();
     }
 
@@ -221,32 +188,24 @@ return tuple(w.reshape(w.shape + ones) for w in (%2)))",
         }
     }
 
-    /// The learned numbers of layer j, with a dimension for each of a stream's.
-    void writeShared(const std::string& ones)
-    {
-        out().lines(R"(
-ones = %1
-%2 = (w[j].reshape(w[j].shape + ones) for w in (%3)))",
-                    {ones, connections(), connections("self.")});
-    }
-
-    void writeTokens(const std::string& ones)
+    void writeActive()
     {
         const std::string gain = m_cut ? "self.norm[j], self.norm_bias[j]" : "self.norm[j]";
-        const std::string reads = written(m_sizes.reads);
-        const std::string last = written(m_sizes.reads + m_streams.streams);
         out().line("width = streams.shape[-1:]");
         out().line(m_streams.norm == NormKind::Layer ? "normal = F.layer_norm(streams, width, " + gain + ", eps=1e-5)"
                                                      : "normal = F.rms_norm(streams, width, self.norm[j], eps=1e-6)" +
                                                            std::string(m_cut ? " + self.norm_bias[j]" : ""));
         out().line("active = torch.tanh(normal @ self.dynamic[j].t()).movedim(-1, 1).unsqueeze(-1)");
-        writeShared(ones);
+    }
+
+    void addActive()
+    {
+        const std::string reads = written(m_sizes.reads);
         out().lines(R"(
 read = read + self.scale[j, 0] * active[:, %1]
 carry = carry + self.scale[j, 0] * active[:, %2:%3]
-write = write + self.scale[j, 1] * active[:, %3]
-return read, carry, write)",
-                    {m_cut ? ":" + reads : "0", reads, last});
+write = write + self.scale[j, 1] * active[:, %3])",
+                    {m_cut ? ":" + reads : "0", reads, written(m_sizes.reads + m_streams.streams)});
     }
 
     /// y = φ RMSNorm([h_1, ..., h_n]) with `rows` for φ: [numbers, ..., 1].
@@ -259,20 +218,16 @@ y = y.movedim(-1, 0).unsqueeze(-1))",
                     {written(m_streams.streams * m_sizes.width), pythonReal(streamNormEpsilon(m_streams)), rows});
     }
 
-    void writeConstrainedTokens(const std::string& ones)
+    void addLogits()
     {
         const std::int64_t n = m_streams.streams;
-        writeAllFeatures(permutes() ? "self.dynamic[j] * self.norm[j].unsqueeze(1)" : "self.dynamic[j]");
-        writeShared(ones);
-        out().line("read = self.scale[j, 0] * y[:" + written(n) + "] + read");
         const std::string last = written(n + m_sizes.carry);
+        out().line("read = self.scale[j, 0] * y[:" + written(n) + "] + read");
         if (mixes()) {
             const std::string matrix = permutes() ? "" : ".unflatten(0, (" + written(n) + ", " + written(n) + "))";
             out().line("carry = self.scale[j, 1] * y[" + written(n) + ":" + last + "]" + matrix + " + carry");
         }
         out().line("write = self.scale[j, " + std::string(mixes() ? "2" : "1") + "] * y[" + last + ":] + write");
-        writeConstraint();
-        out().line("return " + connections());
     }
 
     void writeExit()

@@ -31,7 +31,7 @@ return x)");
                   {"x_j = x_{j-1} + f_j(u_j), where layer j, or the final output, reads u_j = x_{j-1} + (w_ij - 1) e_i "
                    "for each learned shortcut i:j. Entry e_0 is the input, e_i the branch of layer i."});
     code.beginInit();
-    code.parameter("coefficient", "torch.ones(len(LEARNED))");
+    code.parameters(setting, {{"coefficient", "torch.ones(len(LEARNED))"}});
     out.outdent();
     out.define("read(self, target, x, stack)");
     out.lines(R"(

@@ -1,13 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/topology_code.h"
 
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <variant>
 
 namespace residua::projects {
+namespace {
+
+/// Returns a start that is drawn, or one number everywhere.
+std::string startOf(const WiringParameter& parameter)
+{
+    const std::string shape = joinedText(parameter.shape, ", ", [](std::int64_t size) { return written(size); });
+    if (parameter.is == ParameterClass::Matrix) {
+        return pythonReal(parameter.deviation) + " * torch.randn(" + shape + ")";
+    }
+    const double start = parameter.values.empty() ? 0 : parameter.values.front();
+    return start == 0 ? "torch.zeros(" + shape + ")"
+           : start == 1
+               ? "torch.ones(" + shape + ")"
+               : "torch.full((" + shape + (parameter.shape.size() == 1 ? ",), " : "), ") + pythonReal(start) + ")";
+}
+
+/// Returns the code's name of the parameter `name` of a module or reader: "gates.2.weight" for "gate.weight" of 3.
+std::string listed(std::int64_t row, const std::string& name)
+{
+    const std::string owner(ownerOf(name));
+    if (owner.empty() && name != "weight") {
+        return "readers." + written(row) + "." + name;
+    }
+    const std::string list = owner.empty() ? "project" : owner == "gate" || owner == "norm" ? owner + "s" : owner;
+    return list + "." + written(row - 1) + "." + std::string(lastOf(name));
+}
+
+} // namespace
 
 TopologyCode codeOf(const TopologySetting& setting)
 {
@@ -41,17 +71,19 @@ void TopologyCode::beginInit()
     text.line("super().__init__()");
 }
 
-void TopologyCode::parameter(const std::string& name, const std::string& made)
+void TopologyCode::parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts)
 {
-    text.line("self." + name + " = nn.Parameter(" + made + ")");
-    names[topologyParameter(name)] = topologyParameter(name);
-}
-
-void TopologyCode::nameEach(std::int64_t count, const std::string& ours, const std::string& list,
-                            const std::string& theirs)
-{
-    for (std::int64_t j = 1; j <= count; ++j) {
-        names[topologyParameter(j, ours)] = topologyParameter(list + "." + written(j - 1) + "." + theirs);
+    for (const WiringParameter& parameter :
+         parametersOf(setting.project.stack().topology.wiring, setting.layers, setting.width())) {
+        const std::string name(parameterNameFrom(parameter.name).rest);
+        if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
+            names[parameter.name] = topologyParameter(listed(std::stoll(name), name.substr(dot + 1)));
+            continue;
+        }
+        const auto start = starts.find(name);
+        text.line("self." + name + " = nn.Parameter(" + (start != starts.end() ? start->second : startOf(parameter)) +
+                  ")");
+        names[parameter.name] = parameter.name;
     }
 }
 

@@ -37,10 +37,9 @@ struct TopologyCode {
 
     /// Begins the constructor.
     void beginInit();
-    /// Adds a parameter, whose attribute has the same name, with the value of the expression `made`.
-    void parameter(const std::string& name, const std::string& made);
-    /// Names the parameters `ours` of modules 1 to `count` as those of a list: "topology.3.gate.weight".
-    void nameEach(std::int64_t count, const std::string& ours, const std::string& list, const std::string& theirs);
+    /// Names the parameters of the topology. Those of single modules and readers are in module lists; adds the others
+    /// as attributes of the same names. A start is an expression of `starts`, else its number or its draw.
+    void parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts = {});
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
