@@ -28,7 +28,7 @@ public:
     WiringTensors(const projects::Wiring& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan);
     /// Returns the parameter "topology." + `name`, or an undefined tensor.
     [[nodiscard]] at::Tensor operator[](const std::string& name) const;
-    /// Returns the parameters "topology.1." + `name` to "topology.<rows>." + `name`; undefined where there is none.
+    /// Returns the parameters "topology.<row>." + `name` of rows 1 to `rows`; an undefined tensor for a missing one.
     [[nodiscard]] std::vector<at::Tensor> each(const std::string& name, std::size_t rows) const;
 
 private:

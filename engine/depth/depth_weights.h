@@ -41,9 +41,6 @@ protected:
     const projects::DepthPlan m_depth;
 };
 
-/// Returns the rule of fixed or learned weights (depth_weights.cpp).
-[[nodiscard]] DepthRuleResult makeCoefficients(const projects::DepthMix& mix, std::int64_t layers,
-                                               const WiringTensors& tensors, InitPlan& plan);
 /// Returns the rule of weights computed for each token, in the parameters' precision whatever the stack's
 /// (token_weights.cpp).
 ///

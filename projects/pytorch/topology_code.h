@@ -37,8 +37,8 @@ struct TopologyCode {
 
     /// Begins the constructor.
     void beginInit();
-    /// Names the parameters of the topology. Those of single modules and readers are in module lists; adds the others
-    /// as attributes of the same names. A start is an expression of `starts`, else its number or its draw.
+    /// Names the parameters of the topology, and adds each as an attribute of the same name unless it is in a module
+    /// list. A start is an expression of `starts`, else its number or its draw.
     void parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts = {});
 };
 
@@ -54,8 +54,6 @@ struct TopologyCode {
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const BranchGate& gate);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const Concatenation& concatenation);
 
-/// Returns x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if any.
-[[nodiscard]] TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix);
 /// Describes a mix with its equation, as paragraphs.
 [[nodiscard]] std::vector<std::string> wordsOf(const DepthMix& mix, const DepthPlan& plan);
 

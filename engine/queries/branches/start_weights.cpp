@@ -2,6 +2,7 @@
 #include "engine/queries/branches/start_weights.h"
 
 #include "engine/train/tensor_io.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
@@ -249,10 +250,11 @@ private:
     {
         TopologyWeights result;
         std::int64_t first = 0;
-        for (const projects::DepthReader& reader : projects::planOf(mix, project.network.depth()).readers) {
-            if (reader.terms() > 0) {
-                result[projects::topologyParameter(reader.target, "bias")] = values.narrow(0, first, reader.terms());
-                first += reader.terms();
+        for (const projects::WiringParameter& parameter :
+             projects::parametersOf(mix, project.network.depth(), project.stack().width)) {
+            if (projects::lastOf(parameter.name) == "bias") {
+                result[parameter.name] = values.narrow(0, first, parameter.shape.front());
+                first += parameter.shape.front();
             }
         }
         return result;
