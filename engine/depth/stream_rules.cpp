@@ -245,6 +245,8 @@ protected:
     const at::Tensor m_bias;    ///< [L, w], of fractions
     const at::Tensor m_dynamic; ///< [L, R + n + 1, w]; with a constraint φ: [L, n, logits, d]
     const at::Tensor m_scale;   ///< s_α, s_β; with a constraint α of read, carry (but not of the identity) and write
+    std::vector<at::Tensor> m_rows;   ///< of each layer in this pass, with the gain of the norm
+    std::vector<at::Tensor> m_scales; ///< of each layer
 
 private:
     /// Returns the mix [1, n] of the streams after the last module, the first n entries of `stack`, that is the output.
@@ -371,9 +373,7 @@ private:
         return products.narrow(0, 0, m_sizes.logits) * at::rsqrt(variance + kLayerNormEpsilon);
     }
 
-    std::vector<at::Tensor> m_rows;
     std::vector<at::Tensor> m_offsets; ///< of each layer: [R + n + 1, 1], what the bias gives
-    std::vector<at::Tensor> m_scales;
 };
 
 /// mHC, identity hyper-connections and mHC-lite: all n·d features of a token give its weights, which are the constraint
@@ -419,8 +419,6 @@ public:
     }
 
 private:
-    std::vector<at::Tensor> m_rows;
-    std::vector<at::Tensor> m_scales;
     std::vector<at::Tensor> m_reads; ///< [n, 1]
     std::vector<at::Tensor> m_carries;
     std::vector<at::Tensor> m_writes;

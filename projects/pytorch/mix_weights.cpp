@@ -24,27 +24,26 @@ void MixWriter::writeWeights()
         writeSoftmaxOverReaders();
     }
     const bool bySources = m_mix.normalise == NormaliseOver::Sources;
-    const std::string row = isSingle() ? "row" : "row.unflatten(0, size)";
-    const std::string value =
-        bySources ? "torch.softmax(" + row + overTau() + ", dim=" + (isSingle() ? "0" : "1") + ")" : row;
-    if (isSingle()) {
-        out().lines(R"(
-rows = c.split([len(sources) for sources in SOURCES.values()])
-return %1)",
-                    {bySources ? "{j: " + value + " for j, row in zip(SOURCES, rows)}" : "dict(zip(SOURCES, rows))"});
-    } else {
-        writeRows("c", value);
-    }
+    writeRows("c", bySources ? "torch.softmax(" : "",
+              bySources ? overTau() + ", dim=" + (isSingle() ? "0" : "1") + ")" : "");
     out().outdent();
 }
 
-void MixWriter::writeRows(const std::string& all, const std::string& value)
+void MixWriter::writeRows(const std::string& all, const std::string& before, const std::string& after)
 {
+    if (isSingle()) {
+        out().lines(R"(
+rows = %1.split([len(sources) for sources in SOURCES.values()])
+return %2)",
+                    {all, before.empty() ? "dict(zip(SOURCES, rows))"
+                                         : "{j: " + before + "row" + after + " for j, row in zip(SOURCES, rows)}"});
+        return;
+    }
     out().lines(R"(
 sizes = [(%1, len(SOURCES[j])) for j in SOURCES]
 rows = %2.split([mixes * sources for mixes, sources in sizes])
 return {j: %3 for j, row, size in zip(SOURCES, rows, sizes)})",
-                {mixesOfReader(), all, value});
+                {mixesOfReader(), all, before + "row.unflatten(0, size)" + after});
 }
 
 void MixWriter::writeSoftmaxOverReaders()
@@ -64,11 +63,7 @@ void MixWriter::writeGates()
     if (gatesEntries()) {
         out().define("gates(self)", {std::string("The vectors v of every reader: ") +
                                      (isSingle() ? "[sources, features]." : "[mixes, sources, features].")});
-        if (isSingle()) {
-            out().line("return dict(zip(SOURCES, self.gate.split([len(sources) for sources in SOURCES.values()])))");
-        } else {
-            writeRows("self.gate", "row.unflatten(0, size)");
-        }
+        writeRows("self.gate");
         out().outdent();
     }
     out().define("gated(self, c, v, entry)", {"The weight of an entry for each token: [..., 1] or with its features."});

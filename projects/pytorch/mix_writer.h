@@ -68,8 +68,8 @@ private:
     void writeWeights();
     /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
     void writeSoftmaxOverReaders();
-    /// Writes a method's result: `value` for each reader, of its part `row` of `all` with the sizes `size`.
-    void writeRows(const std::string& all, const std::string& value);
+    /// Writes a method's result: for each reader its part of `all`, between the texts `before` and `after`.
+    void writeRows(const std::string& all, const std::string& before = "", const std::string& after = "");
     void writeGates();
     void writeRegulariser();
 
