@@ -17,7 +17,6 @@ inline constexpr const char* kTopologyCoefficient = "topology.coefficient"; ///<
 inline constexpr const char* kTopologyGate = "topology.gate";               ///< the gate of a mix
 inline constexpr const char* kTopologyAlpha = "topology.alpha";             ///< ReZero
 inline constexpr const char* kTopologyFactor = "topology.factor";           ///< α and β of LAuReL
-inline constexpr const char* kTopologyValues = "topology.values";           ///< λ of value residuals
 inline constexpr const char* kTopologyRead = "topology.read";               ///< multi-stream read weights
 inline constexpr const char* kTopologyCarry = "topology.carry";             ///< multi-stream mixing weights
 inline constexpr const char* kTopologyWrite = "topology.write";             ///< multi-stream write weights
