@@ -2,7 +2,7 @@
 // AdamW with decoupled decay over many tensors at once. CUDA only.
 //
 // Bytes that must move: 28 per element in float32 (parameter, mean and square are read and written, the gradient is
-// read), 1 more if the piece has a mask.
+// read), 1 more if the piece has a mask, 2 more if it has a rounded copy.
 #pragma once
 
 #include "kernels/types.h"
@@ -30,12 +30,14 @@ struct AdamWPiece {
     void* mean = nullptr;
     void* square = nullptr;
     const void* held = nullptr; ///< one byte per element, in the same layout; not 0: the parameter keeps its value
+    void* rounded = nullptr;    ///< bfloat16, in the same layout: receives the parameter, rounded to nearest even
 };
 
 /// With g = gradient/scale and c = the number of updates, this one included:
 ///   p -= rate·decay·p;  m = β₁·m + (1 - β₁)·g;  v = β₂·v + (1 - β₂)·g²
 ///   p -= rate/(1 - β₁ᶜ)·m / (sqrt(v)/sqrt(1 - β₂ᶜ) + epsilon)
-/// The corrections are computed in float64. Pieces must not overlap. Works in float32 or float64.
+/// The corrections are computed in float64. Pieces must not overlap. Works in float32 or float64, with
+/// rounded copies in float32 alone.
 struct AdamW {
     DataType dataType = DataType::float32;
     std::int32_t tensors = 0;

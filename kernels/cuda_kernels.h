@@ -44,7 +44,7 @@ struct CudaKernels {
     Status (*sinkhornBackward)(const SinkhornBackward& sinkhorn, void* stream);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 3;
+inline constexpr std::int32_t kCudaKernelsVersion = 4;
 
 /// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
 /// version, or needs a CUDA runtime that is not installed; `why` then says which.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kChunk = 8192;
 constexpr int kCountedTensors = 256; ///< of one launch
 constexpr int kFewPieces = 48;       ///< of one launch: parameters of at most 4 KiB are faster
-constexpr int kManyPieces = 480;
+constexpr int kManyPieces = 448;
 constexpr int kCountThreads = 64;
 
 /// The factors of a tensor in the accumulator's type, in the workspace.
@@ -54,6 +54,7 @@ struct Piece {
     void* mean;
     void* square;
     const unsigned char* held;
+    Bf16* rounded;
     std::int64_t stride;
     std::uint32_t run;
     std::uint32_t elements;
@@ -121,21 +122,24 @@ __device__ inline void updateElements(const Piece& piece, const Rule<A>& rule, s
                 p[l] = before;
         }
         store(parameter, p);
+        if constexpr (sizeof(A) < 8)
+            if (piece.rounded)
+                store(piece.rounded + at, p);
         store(mean, m);
         store(square, v);
     }
 }
 
-__device__ inline bool isAligned(const void* pointer)
+__device__ inline bool isAligned(const void* pointer, std::size_t bytes = 16)
 {
-    return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+    return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
 /// Returns the end of the piece's packs of four elements; 0 if it has none.
 __device__ inline std::uint32_t endOfPacks(const Piece& piece)
 {
-    const bool aligned =
-        isAligned(piece.parameter) && isAligned(piece.gradient) && isAligned(piece.mean) && isAligned(piece.square);
+    const bool aligned = isAligned(piece.parameter) && isAligned(piece.gradient) && isAligned(piece.mean) &&
+                         isAligned(piece.square) && isAligned(piece.rounded, kLanes * sizeof(Bf16));
     const bool rowsAligned = piece.run == piece.elements || (piece.run % kLanes == 0 && piece.stride % kLanes == 0);
     return aligned && rowsAligned ? piece.elements / kLanes * kLanes : 0;
 }
@@ -188,6 +192,8 @@ Status validate(const AdamW& adamw)
             return Status::badShape;
         if (!piece.parameter || !piece.gradient || !piece.mean || !piece.square)
             return Status::missingPointer;
+        if (piece.rounded && adamw.dataType != DataType::float32)
+            return Status::badKind;
     }
     const std::size_t needed = adamwWorkspace(adamw);
     return adamw.workspaceBytes < needed || (needed > 0 && !adamw.workspace) ? Status::workspaceTooSmall : Status::ok;
@@ -235,6 +241,7 @@ Status updateSome(const AdamW& adamw, std::int32_t& first, void* stream)
                              piece.mean,
                              piece.square,
                              static_cast<const unsigned char*>(piece.held),
+                             static_cast<Bf16*>(piece.rounded),
                              piece.stride,
                              std::uint32_t(piece.run),
                              elements,

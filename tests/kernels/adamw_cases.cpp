@@ -18,6 +18,7 @@ constexpr double kBeta2 = 0.99;
 constexpr double kEpsilon = 1e-6;
 constexpr double kScale = 1.75;
 constexpr int kSkipped = 2; ///< this step is skipped
+constexpr double kUnwritten = -77;
 
 /// The pieces of a tensor.
 enum class Cut {
@@ -34,6 +35,7 @@ struct UpdateCase {
     bool scaled; ///< the gradients by a factor of the device
     bool held;   ///< every third element
     bool deviceRate;
+    bool rounded; ///< into copies, at an odd address if elements are held
 
     [[nodiscard]] std::string name() const
     {
@@ -42,13 +44,14 @@ struct UpdateCase {
                (cut == Cut::Packs ? ", packs"
                 : cut == Cut::Odd ? ", odd runs"
                                   : "") +
-               (scaled ? ", scaled" : "") + (held ? ", held" : "");
+               (scaled ? ", scaled" : "") + (held ? ", held" : "") + (rounded ? ", rounded" : "");
     }
     [[nodiscard]] bool updates(std::size_t element) const
     {
         const std::size_t column = element % 16;
         return cut == Cut::Whole || (cut == Cut::Packs ? column / 4 % 2 == 1 : column >= 5 && column < 8);
     }
+    [[nodiscard]] std::size_t firstRounded() const { return held ? 1 : 0; } ///< in its buffer
     [[nodiscard]] bool holds(std::size_t element) const { return held && element % 3 == 0; }
 };
 
@@ -68,6 +71,7 @@ struct UpdatedTensor {
         : parameter(memory, randomValues(update.sizes[tensor], update.type, unsigned(tensor) + 20), update.type),
           mean(memory, Values(update.sizes[tensor]), update.type),
           square(memory, Values(update.sizes[tensor]), update.type),
+          rounded(memory, Values(update.sizes[tensor] + 1, kUnwritten), DataType::bfloat16),
           updates(memory, Values{0}, DataType::float32)
     {
         std::vector<std::uint8_t> mask(update.sizes[tensor]);
@@ -76,7 +80,7 @@ struct UpdatedTensor {
         held = update.held ? memory.upload(mask.data(), mask.size()) : nullptr;
     }
 
-    DeviceBuffer parameter, mean, square, updates;
+    DeviceBuffer parameter, mean, square, rounded, updates;
     const void* held;
 };
 
@@ -88,7 +92,8 @@ void addPieces(const UpdateCase& update, std::size_t tensor, const UpdatedTensor
     const auto add = [&](std::size_t at, std::int64_t rows, std::int64_t run) {
         const auto* const held = static_cast<const std::uint8_t*>(on.held);
         pieces.push_back({std::int32_t(tensor), rows, run, 16, on.parameter.at(at), gradient.at(at), on.mean.at(at),
-                          on.square.at(at), held ? held + at : nullptr});
+                          on.square.at(at), held ? held + at : nullptr,
+                          update.rounded ? on.rounded.at(at + update.firstRounded()) : nullptr});
     };
     switch (update.cut) {
     case Cut::Whole:
@@ -105,7 +110,7 @@ void addPieces(const UpdateCase& update, std::size_t tensor, const UpdatedTensor
 }
 
 struct UpdateResult {
-    Values parameter, mean, square, updates;
+    Values parameter, mean, square, updates, rounded;
 };
 
 void append(Values& to, const Values& values)
@@ -153,6 +158,9 @@ UpdateResult runUpdates(const TransformerKernels& kernels, const UpdateCase& upd
         append(result.mean, tensor.mean.values());
         append(result.square, tensor.square.values());
         append(result.updates, tensor.updates.values());
+        Values rounded = tensor.rounded.values();
+        rounded.erase(update.held ? rounded.begin() : rounded.end() - 1);
+        append(result.rounded, rounded);
     }
     return result;
 }
@@ -203,6 +211,19 @@ std::string checkKept(const UpdateCase& update, const UpdateResult& got)
     return {};
 }
 
+/// Returns the rounded copies that belong to the parameters of the result.
+Values expectedCopies(const UpdateCase& update, const UpdateResult& got)
+{
+    Values expected = rounded(got.parameter, DataType::bfloat16);
+    std::size_t begin = 0;
+    for (std::size_t t = 0; t < update.sizes.size(); begin += update.sizes[t++]) {
+        for (std::size_t i = 0; i < update.sizes[t]; ++i)
+            if (!update.rounded || !update.updates(i))
+                expected[begin + i] = kUnwritten;
+    }
+    return expected;
+}
+
 std::string checkUpdates(const TransformerKernels& kernels, const UpdateCase& update)
 {
     const UpdateResult got = runUpdates(kernels, update);
@@ -211,7 +232,8 @@ std::string checkUpdates(const TransformerKernels& kernels, const UpdateCase& up
     return first(update.name(),
                  {checkKept(update, got), difference("parameter", got.parameter, want.parameter, most),
                   difference("mean", got.mean, want.mean, most), difference("square", got.square, want.square, most),
-                  difference("updates", got.updates, want.updates, 0)});
+                  difference("updates", got.updates, want.updates, 0),
+                  difference("rounded copy", got.rounded, expectedCopies(update, got), 0)});
 }
 
 /// Empty, or the invalid call that is not refused as it should be.
@@ -220,7 +242,7 @@ std::string checkRefusals(const TransformerKernels& kernels)
     const auto memory = kernels.memory();
     const DeviceBuffer some(*memory, Values(16), DataType::float32);
     kernels::AdamWTensor tensor{some.data(), 0};
-    kernels::AdamWPiece piece{0, 2, 4, 4, some.data(), some.data(), some.data(), some.data(), nullptr};
+    kernels::AdamWPiece piece{0, 2, 4, 4, some.data(), some.data(), some.data(), some.data(), nullptr, nullptr};
     kernels::AdamW adamw;
     adamw.tensors = adamw.pieces = 1;
     adamw.tensor = &tensor;
@@ -241,6 +263,11 @@ std::string checkRefusals(const TransformerKernels& kernels)
     piece.gradient = nullptr;
     if (kernels.adamw(adamw) != Status::missingPointer)
         return "adamw: a missing gradient is not refused";
+    piece.gradient = piece.rounded = some.data();
+    adamw.dataType = DataType::float64;
+    adamw.workspaceBytes = 24;
+    if (kernels.adamw(adamw) != Status::badKind)
+        return "adamw: a rounded copy of float64 is not refused";
     adamw.dataType = DataType::bfloat16;
     return kernels.adamw(adamw) == Status::badKind ? "" : "adamw: bfloat16 is not refused";
 }
@@ -253,16 +280,17 @@ std::string checkAdamW(const TransformerKernels& kernels)
     for (const DataType type : {DataType::float32, DataType::float64})
         for (const bool scaled : {false, true})
             for (const bool held : {false, true}) {
-                cases.push_back({type, {1, 3, 64, 130}, 50, Cut::Whole, scaled, held, held});
-                cases.push_back({type, {16, 320}, 4, Cut::Packs, scaled, held, scaled});
-                cases.push_back({type, {16, 320}, 4, Cut::Odd, scaled, held, scaled});
+                const bool rounded = type == DataType::float32 && scaled;
+                cases.push_back({type, {1, 3, 64, 130}, 50, Cut::Whole, scaled, held, held, rounded});
+                cases.push_back({type, {16, 320}, 4, Cut::Packs, scaled, held, scaled, rounded});
+                cases.push_back({type, {16, 320}, 4, Cut::Odd, scaled, held, scaled, rounded});
             }
     // Blocks and their remainders, and rows that reach across blocks.
-    cases.push_back({DataType::float32, {8192, 8193, 20'003}, 3, Cut::Whole, true, false, false});
-    cases.push_back({DataType::float32, {16 * 4099}, 3, Cut::Packs, true, false, false});
+    cases.push_back({DataType::float32, {8192, 8193, 20'003}, 3, Cut::Whole, true, false, false, true});
+    cases.push_back({DataType::float32, {16 * 4099}, 3, Cut::Packs, true, false, false, true});
     // More tensors and pieces than a launch takes.
-    cases.push_back({DataType::float32, std::vector<std::size_t>(49, 5), 3, Cut::Whole, false, false, false});
-    cases.push_back({DataType::float32, std::vector<std::size_t>(290, 16), 3, Cut::Packs, false, true, false});
+    cases.push_back({DataType::float32, std::vector<std::size_t>(49, 5), 3, Cut::Whole, false, false, false, true});
+    cases.push_back({DataType::float32, std::vector<std::size_t>(290, 16), 3, Cut::Packs, false, true, false, true});
     for (const UpdateCase& update : cases)
         if (std::string text = checkUpdates(kernels, update); !text.empty())
             return text;
