@@ -56,7 +56,7 @@ private:
     /// be defined. The products round the entries to the activation type.
     [[nodiscard]] at::Tensor project(const at::Tensor& weight) const
     {
-        const std::vector<at::Tensor> parts = weight.to(m_compute.activationType).split(m_width, 1);
+        const std::vector<at::Tensor> parts = rounded(m_compute, weight).split(m_width, 1);
         const bool same = m_compute.activationType == m_compute.parameterType;
         at::Tensor sum =
             same ? at::mm(m_rows[0], parts[0].t()) : linear(m_compute, m_rows[0], parts[0]).to(m_compute.parameterType);

@@ -350,8 +350,8 @@ private:
         heads.input = cast;
         std::ranges::copy(of.weights, heads.weights);
         std::ranges::copy(of.biases, heads.biases);
-        heads.joined = of.joined;
-        heads.joinedBias = of.joinedBias;
+        heads.joined = rounded(m_compute, of.joined);
+        heads.joinedBias = rounded(m_compute, of.joinedBias);
         heads.headDim = of.sizes.headDim;
         heads.angles = turns ? &of.shape.rotary->upTo(cast.size(1)) : nullptr;
         const auto [q, k, v] = projectedHeads(heads);
@@ -394,7 +394,7 @@ private:
             attention.inputs[part] = same && part > 0 ? attention.inputs[0] : in[part].to(type);
             attention.weights[part] = of.weights[part];
         }
-        attention.joined = of.joined;
+        attention.joined = rounded(m_compute, of.joined);
         attention.kept = of.kept;
         attention.heads = of.sizes.heads;
         attention.causal = m_options.causal;

@@ -47,12 +47,11 @@ OperatorResult buildConv1d(const NodeContext& node)
     const at::Tensor weight =
         node.outputMatrix("weight", {paramInt(node.params, "out"), node.features() / groups, kernel});
     const std::int64_t before = paramBool(node.params, "causal") ? kernel - 1 : (kernel - 1) / 2;
-    const at::ScalarType type = node.plan.compute().activationType;
     return makeOperator([weight, bias = biasOf(node), groups, before, after = kernel - 1 - before,
-                         type](const Inputs& in, const Pass&) {
-        const at::Tensor padded = at::constant_pad_nd(in[0].to(type).transpose(1, 2), {before, after});
-        return at::conv1d(padded, weight.to(type), bias.defined() ? bias.to(type) : bias, 1, at::IntArrayRef{0}, 1,
-                          groups)
+                         compute = node.plan.compute()](const Inputs& in, const Pass&) {
+        const at::Tensor x = in[0].to(compute.activationType);
+        const at::Tensor padded = at::constant_pad_nd(x.transpose(1, 2), {before, after});
+        return at::conv1d(padded, rounded(compute, weight), rounded(compute, bias), 1, at::IntArrayRef{0}, 1, groups)
             .transpose(1, 2);
     });
 }
@@ -63,22 +62,22 @@ struct Steps {
     std::array<std::int64_t, 2> padding;
 };
 
-at::Tensor convolve(const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias, const Steps& steps,
-                    std::int64_t groups, at::ScalarType type)
+at::Tensor convolve(const Compute& compute, const at::Tensor& image, const at::Tensor& weight, const at::Tensor& bias,
+                    const Steps& steps, std::int64_t groups = 1)
 {
-    const std::optional<at::Tensor> added = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
-    return at::conv2d(image.to(type), weight.to(type), added, steps.stride, steps.padding, 1, groups);
+    return at::conv2d(image.to(compute.activationType), rounded(compute, weight), rounded(compute, bias), steps.stride,
+                      steps.padding, 1, groups);
 }
 
 /// Convolves along the width to `rank` channels by v [rank, in, 1, kernel], then along the height by u [out · kernel,
 /// rank].
-at::Tensor convolveBySide(const at::Tensor& image, const Weight& weight, const at::Tensor& bias, const Steps& steps,
-                          at::ScalarType type)
+at::Tensor convolveBySide(const Compute& compute, const at::Tensor& image, const Weight& weight, const at::Tensor& bias,
+                          const Steps& steps)
 {
     const std::int64_t kernel = weight.v.size(3);
-    const at::Tensor columns = convolve(image, weight.v, {}, {{1, steps.stride[1]}, {0, steps.padding[1]}}, 1, type);
+    const at::Tensor columns = convolve(compute, image, weight.v, {}, {{1, steps.stride[1]}, {0, steps.padding[1]}});
     const at::Tensor u = weight.u.unflatten(0, {-1, kernel}).transpose(1, 2).unsqueeze(3);
-    return convolve(columns, u, bias, {{steps.stride[0], 1}, {steps.padding[0], 0}}, 1, type);
+    return convolve(compute, columns, u, bias, {{steps.stride[0], 1}, {steps.padding[0], 0}});
 }
 
 /// Returns the patches that each output of a convolution reads: [batch, outputs, channels · kernel²].
@@ -99,19 +98,20 @@ OperatorResult buildConv2d(const NodeContext& node)
     const bool bySide = weight.factored() && projects::unfoldsBySide(node.params);
     return makeOperator([weight, bias = biasOf(node), kernel, stride = paramInt(node.params, "stride"),
                          padding = paramInt(node.params, "padding"), groups, bySide,
-                         type = node.plan.compute().activationType](const Inputs& in, const Pass& pass) {
+                         compute = node.plan.compute()](const Inputs& in, const Pass& pass) {
         const Steps steps{{stride, stride}, {padding, padding}};
         if (bySide) {
-            return convolveBySide(in[0], weight, bias, steps, type);
+            return convolveBySide(compute, in[0], weight, bias, steps);
         }
         if (pass.weightInputs != nullptr && groups == 1) {
-            pass.weightInputs->add(weight.parameter(), patchesOf(in[0].to(type), kernel, stride, padding));
+            const at::Tensor image = in[0].to(compute.activationType);
+            pass.weightInputs->add(weight.parameter(), patchesOf(image, kernel, stride, padding));
         }
         if (!weight.factored()) {
-            return convolve(in[0], weight.whole, bias, steps, groups, type);
+            return convolve(compute, in[0], weight.whole, bias, steps, groups);
         }
-        const at::Tensor inner = convolve(in[0], weight.v, {}, steps, 1, type);
-        return convolve(inner, weight.u.unsqueeze(2).unsqueeze(3), bias, {{1, 1}, {0, 0}}, 1, type);
+        const at::Tensor inner = convolve(compute, in[0], weight.v, {}, steps);
+        return convolve(compute, inner, weight.u.unsqueeze(2).unsqueeze(3), bias, {{1, 1}, {0, 0}});
     });
 }
 
@@ -122,8 +122,8 @@ OperatorResult buildPatchify(const NodeContext& node)
     const at::Tensor weight =
         node.outputMatrix("weight", {paramInt(node.params, "out"), node.inputs[0].dims[1], patch, patch});
     return makeOperator(
-        [weight, bias = biasOf(node), patch, type = node.plan.compute().activationType](const Inputs& in, const Pass&) {
-            return convolve(in[0], weight, bias, {{patch, patch}, {0, 0}}, 1, type).flatten(2).transpose(1, 2);
+        [weight, bias = biasOf(node), patch, compute = node.plan.compute()](const Inputs& in, const Pass&) {
+            return convolve(compute, in[0], weight, bias, {{patch, patch}, {0, 0}}).flatten(2).transpose(1, 2);
         });
 }
 

@@ -19,7 +19,7 @@ namespace {
 class GatedLinearOperator final : public Operator {
 public:
     GatedLinearOperator(const LinearOperator& gate, const LinearOperator& up)
-        : m_type(gate.compute().activationType),
+        : m_compute(gate.compute()),
           m_weights{gate.weight().whole, up.weight().whole},
           m_joined(joinRows(m_weights)),
           m_side(gate.side()),
@@ -34,16 +34,18 @@ public:
             std::ranges::for_each(m_weights, [&](const at::Tensor& each) { pass.weightInputs->add(each, in[0]); });
         }
         const LayerUse& layer = in.layer();
+        const at::Tensor x = in[0].to(m_compute.activationType);
+        const at::Tensor joined = rounded(m_compute, m_joined);
         if (m_side != MlpSide::Opens || layer.mlp.all()) {
-            return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined);
+            return gatedLinear(x, m_weights[0], m_weights[1], joined);
         }
         const KeptParts kept = keptParts(layer.mlp, layer.mlpParts, m_mlp);
         const PartRuns rows(m_weights[0].size(0), layer.mlpParts, kept.parts);
-        return gatedLinear(in[0].to(m_type), m_weights[0], m_weights[1], m_joined, rows);
+        return gatedLinear(x, m_weights[0], m_weights[1], joined, rows);
     }
 
 private:
-    at::ScalarType m_type;
+    Compute m_compute;
     std::vector<at::Tensor> m_weights;
     at::Tensor m_joined;
     MlpSide m_side;

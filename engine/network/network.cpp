@@ -6,6 +6,7 @@
 #include "engine/graph/graph_program.h"
 #include "engine/network/objectives.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/model/parameter_name.h"
@@ -108,7 +109,13 @@ public:
     }
     [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
-    void noteTraining(const Pass& pass) override { m_lastLayers = pass.layers; }
+    void noteTraining(const Pass& pass) override
+    {
+        m_lastLayers = pass.layers;
+        if (m_compute.rounded) {
+            m_compute.rounded->refresh();
+        }
+    }
     [[nodiscard]] std::string withoutKernels() const override { return m_compute.withoutKernels; }
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
@@ -200,6 +207,11 @@ public:
             }
         }
         decayProducts();
+        if (m_compute.rounded) {
+            for (const NamedParameter& parameter : m_network->m_plan.all()) {
+                m_compute.rounded->add(parameter.tensor);
+            }
+        }
         return std::unique_ptr<CompiledNetwork>(std::move(m_network));
     }
 

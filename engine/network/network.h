@@ -81,7 +81,8 @@ public:
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
 
-    /// Takes a training pass for the last one, although its computation was a recorded one.
+    /// Prepares for a training pass: rounds changed weights again, which a recorded computation does not do, and takes
+    /// the pass for the last one.
     virtual void noteTraining(const Pass& /*pass*/) {}
 
     /// Returns why its GPU computes without the custom kernels, in one line; empty if it uses them, and on the CPU.

@@ -3,6 +3,7 @@
 
 #include "engine/ops/transformer_kernels.h"
 #include "engine/runtime/host_path.h"
+#include "engine/runtime/rounded_weights.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
@@ -69,6 +70,21 @@ public:
             xGrad = times(rowsGrad, saved[1]).view(shape);
         }
         return {xGrad, product(rowsGrad.t(), saved[0])};
+    }
+};
+
+/// Returns `copy`, which is `weight` in a narrower type. The gradient is that of a conversion.
+class RoundedFunction : public Function<RoundedFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& weight, const at::Tensor& copy)
+    {
+        context->saved_data["type"] = weight.scalar_type();
+        return copy;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        return {grads[0].to(context->saved_data["type"].toScalarType()), Variable()};
     }
 };
 
@@ -267,18 +283,32 @@ at::Tensor rotary(const at::Tensor& x, const RotaryTable::Angles& angles)
     return RotaryFunction::apply(x, angles.cosine, angles.sine);
 }
 
+at::Tensor rounded(const Compute& compute, const at::Tensor& weight)
+{
+    if (!weight.defined() || weight.scalar_type() == compute.activationType) {
+        return weight;
+    }
+    const at::Tensor copy = compute.rounded ? compute.rounded->of(weight) : at::Tensor();
+    if (!copy.defined()) {
+        return weight.to(compute.activationType);
+    }
+    // A conversion of columns of a matrix makes them adjacent.
+    return RoundedFunction::apply(weight, copy.is_non_overlapping_and_dense() ? copy : copy.clone());
+}
+
 at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias)
 {
     const at::ScalarType type = compute.activationType;
     const at::Tensor typed = x.to(type);
     const bool asFloat = multipliesAsFloat(typed);
-    if (!bias.defined() && (asFloat || (takesHostPath(x.device()) && type == at::kFloat))) {
-        return LinearFunction::apply(typed, weight.to(type));
-    }
-    if (asFloat) {
+    if (asFloat && bias.defined()) {
         return at::linear(typed.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat)).to(type);
     }
-    return at::linear(typed, weight.to(type), bias.defined() ? bias.to(type) : bias);
+    const at::Tensor by = rounded(compute, weight);
+    if (!bias.defined() && (asFloat || (takesHostPath(x.device()) && type == at::kFloat))) {
+        return LinearFunction::apply(typed, by);
+    }
+    return at::linear(typed, by, rounded(compute, bias));
 }
 
 } // namespace residua::engine

@@ -61,6 +61,10 @@ private:
 /// with any strides and adjacent features. Not differentiable.
 void rotate(const at::Tensor& in, const at::Tensor& out, const RotaryTable::Angles& angles, kernels::Rotation rotation);
 
+/// Returns a parameter, or a view of one, in the compute's activation type: the network's rounded copy if it has one,
+/// else a new one. The gradient has the parameter's type. An undefined tensor stays undefined.
+[[nodiscard]] at::Tensor rounded(const Compute& compute, const at::Tensor& weight);
+
 /// Returns y = x·Wᵀ (+ b) in the compute's activation type.
 [[nodiscard]] at::Tensor linear(const Compute& compute, const at::Tensor& x, const at::Tensor& weight,
                                 const at::Tensor& bias = {});

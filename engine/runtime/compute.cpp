@@ -5,6 +5,7 @@
 #include "engine/runtime/cuda_backend.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/host_memory.h"
+#include "engine/runtime/rounded_weights.h"
 
 #include <ATen/Parallel.h>
 #include <c10/core/CachingDeviceAllocator.h>
@@ -67,7 +68,11 @@ Result<Compute> Compute::create(const std::string& device, projects::Precision p
     if (precision == projects::Precision::Fp64) {
         compute.parameterType = at::kDouble;
     }
-    compute.activationType = precision == projects::Precision::Bf16 ? at::kBFloat16 : compute.parameterType;
+    compute.activationType = compute.parameterType;
+    if (precision == projects::Precision::Bf16) {
+        compute.activationType = at::kBFloat16;
+        compute.rounded = std::make_shared<RoundedWeights>();
+    }
     compute.residualType =
         residual == projects::ResidualPrecision::Bf16 ? compute.activationType : compute.parameterType;
     if (compute.device.is_cuda()) {

@@ -9,9 +9,12 @@
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
+#include <memory>
 #include <string>
 
 namespace residua::engine {
+
+class RoundedWeights;
 
 /// The device and the types that a network computes with. Parameters, mixing weights, norms' statistics and the loss
 /// are in `parameterType`; values between nodes are in `activationType`; values passed from layer to layer (sums, stack
@@ -23,6 +26,7 @@ struct Compute {
     at::ScalarType residualType = at::kFloat;
     const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without the custom kernels
     std::string withoutKernels;                 ///< why `cuda` is null on a GPU, in one line; else empty
+    std::shared_ptr<RoundedWeights> rounded;    ///< of the network's parameters; null unless activations are bfloat16
 
     /// `device` is "cpu" or "cuda:N". The error says why it cannot be used.
     [[nodiscard]] static Result<Compute>

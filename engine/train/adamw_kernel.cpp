@@ -31,7 +31,8 @@ void addPieces(const AdamWMember& member, std::int32_t tensor, std::vector<kerne
                  .gradient = static_cast<const std::byte*>(member.gradient.const_data_ptr()) + offset * elementBytes,
                  .mean = at(member.mean, offset, elementBytes),
                  .square = at(member.square, offset, elementBytes),
-                 .held = member.held.defined() ? at(member.held, offset, 1) : nullptr});
+                 .held = member.held.defined() ? at(member.held, offset, 1) : nullptr,
+                 .rounded = member.rounded.defined() ? at(member.rounded, offset, 2) : nullptr});
         }
     };
     if (member.untouched.empty()) {

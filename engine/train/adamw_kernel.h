@@ -20,12 +20,13 @@ struct AdamWMember {
     at::Tensor square;
     at::Tensor updates; ///< float32: the number of earlier updates
     at::Tensor held;    ///< true for elements that keep their values; undefined: none
+    at::Tensor rounded; ///< bfloat16: the copy that the kernel writes too; undefined: none
     double decay = 0;
     std::vector<HeldSlice> untouched; ///< slices along one dimension that keep their values and moments
 };
 
 /// True if the kernel can update the members: contiguous tensors of one type, float32 or float64, of less than 2^31
-/// elements.
+/// elements. Rounded copies have the layout of their parameters, which are float32.
 [[nodiscard]] bool fitsAdamWKernel(const std::vector<AdamWMember>& members);
 
 /// Updates the members by table.adamw in `stream`, on the current device, where scale and skip of the step are one

@@ -18,11 +18,12 @@
 namespace residua::engine {
 
 Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
-                     std::unique_ptr<ParameterShares> shares)
+                     std::unique_ptr<ParameterShares> shares, std::shared_ptr<RoundedWeights> rounded)
     : m_clipNorm(plan.clipNorm),
       m_roundsTo16(plan.precision == projects::Precision::Bf16),
       m_parameters(parameters),
-      m_shares(std::move(shares))
+      m_shares(std::move(shares)),
+      m_rounded(std::move(rounded))
 {
     std::vector<projects::UpdateRule> rules;
     for (const NamedParameter& parameter : parameters) {
@@ -121,6 +122,7 @@ void Optimiser::updateByTensors(const std::vector<UpdateGroup>& groups,
     }
     for (const UpdateGroup& group : groups) {
         std::visit([&](const auto& algorithm) { update(algorithm, group, stepOf(group)); }, group.rule.algorithm);
+        std::ranges::for_each(group.parameters(), noteWrite); // LibTorch's fused kernels do not
     }
     restoreHeld(held);
     for (std::size_t i = 0; i < views.size(); ++i) {
@@ -144,6 +146,7 @@ bool Optimiser::updatedByKernel(const UpdateGroup& group, const UpdateStep& step
                            .square = (*member.states)["square"],
                            .updates = (*member.states)["step"],
                            .held = maskOf(member.index),
+                           .rounded = m_rounded ? m_rounded->copy(member.parameter) : at::Tensor(),
                            .decay = group.rule.weightDecay,
                            .untouched = {}});
         std::ranges::copy_if(untouched, std::back_inserter(members.back().untouched),

@@ -3,6 +3,7 @@
 
 #include "engine/network/network.h"
 #include "engine/ranks/parameter_shares.h"
+#include "engine/runtime/rounded_weights.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/updates.h"
 #include "projects/base/result.h"
@@ -33,9 +34,10 @@ struct HeldSlice {
 class Optimiser {
 public:
     /// `parameters` must outlive it. With `shares`, which may be null, it keeps and updates this rank's share alone,
-    /// and receives the other values; all ranks then call step() and state().
+    /// and receives the other values; all ranks then call step() and state(). With the parameters' `rounded` copies,
+    /// which may be null, a kernel writes these too.
     Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
-              std::unique_ptr<ParameterShares> shares = nullptr);
+              std::unique_ptr<ParameterShares> shares = nullptr, std::shared_ptr<RoundedWeights> rounded = nullptr);
 
     /// Updates the parameters once from their gradients, after clipping. A parameter without a gradient is skipped and
     /// keeps its states. Held elements keep their values, whatever their decay and moments. If the norm is not finite,
@@ -88,6 +90,7 @@ private:
     bool m_roundsTo16 = false;
     std::vector<NamedParameter>& m_parameters;
     std::unique_ptr<ParameterShares> m_shares; ///< null: each rank updates all parameters
+    std::shared_ptr<RoundedWeights> m_rounded; ///< null: no copies
     std::vector<ParameterStates> m_states;     ///< of each parameter; those of other ranks have no memory
     std::vector<Group> m_groups;               ///< those without decay before those with it
     std::map<std::size_t, at::Tensor> m_masks;

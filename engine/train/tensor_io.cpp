@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/train/tensor_io.h"
 
+#include "engine/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 
 #include <ATen/core/grad_mode.h>
@@ -115,7 +116,7 @@ Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor
     }
     const at::NoGradGuard noGrad;
     if (tensor.is_cpu() && tensor.is_contiguous()) {
-        return stored.read(found->second, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+        return readInto(stored, found->second, tensor);
     }
     const Result<at::Tensor> read = readTensor(stored, name);
     if (!read) {
@@ -123,6 +124,13 @@ Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor
     }
     tensor.copy_(*read);
     return Done{};
+}
+
+Status readInto(const TensorFiles& files, const TensorFiles::Tensor& stored, const at::Tensor& tensor)
+{
+    Status read = files.read(stored, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+    noteWrite(tensor);
+    return read;
 }
 
 Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name)

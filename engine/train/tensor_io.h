@@ -39,6 +39,9 @@ private:
 /// another shape or type.
 [[nodiscard]] Status loadTensor(const TensorFiles& stored, const std::string& name, at::Tensor tensor);
 
+/// Reads `stored`, which has the type and shape of `tensor`, into the memory of `tensor`: contiguous, on the host.
+[[nodiscard]] Status readInto(const TensorFiles& files, const TensorFiles::Tensor& stored, const at::Tensor& tensor);
+
 /// Returns the tensor `name` in its stored type, on the host. Returns an error if it is missing, or if memory is
 /// insufficient.
 [[nodiscard]] Result<at::Tensor> readTensor(const TensorFiles& stored, const std::string& name);

@@ -132,7 +132,8 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     : m_parts(std::move(parts)),
       m_ranks(ranks),
       m_schema(m_parts.dataset->schema()),
-      m_optimiser(m_parts.project.training, m_parts.network->parameters(), sharesOf(m_parts, ranks)),
+      m_optimiser(m_parts.project.training, m_parts.network->parameters(), sharesOf(m_parts, ranks),
+                  m_parts.network->initPlan().compute().rounded),
       m_exchange(ranks == nullptr
                      ? nullptr
                      : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),

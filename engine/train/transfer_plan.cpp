@@ -225,7 +225,7 @@ Status carryOut(const TensorFiles& files, const TransferStep& step)
     const bool asItLies = step.parameters.size() == 1 && !step.row.tensor.transposed && first.is_cpu() &&
                           first.is_contiguous() && first.scalar_type() == scalarTypeOf(step.stored.place.type);
     if (asItLies) {
-        return files.read(step.stored, {static_cast<std::byte*>(first.mutable_data_ptr()), first.nbytes()});
+        return readInto(files, step.stored, first);
     }
     const Result<at::Tensor> whole = readTensor(files, step.name);
     if (!whole) {

@@ -29,7 +29,7 @@ struct Scale {
     double activationBytes = 4; ///< per element
     double residualBytes = 4;   ///< per element of the residual
     double positions = 1;       ///< positions of a stack entry per token or sample
-    double copyBytes = 0;       ///< per parameter of a matrix: the rounded copy for its backward pass
+    double copyBytes = 0;       ///< per parameter of a matrix: its rounded copy
     double stateShare = 1;      ///< of the optimiser's states, on one rank
 };
 
@@ -159,7 +159,7 @@ public:
             if (const auto bytes = kept.find(node.id); bytes != kept.end() && cost.activationElements > 0) {
                 scaledCost.activationBytes += output * m_scale.tokens * (bytes->second - m_scale.activationBytes);
             }
-            scaledCost.activationBytes += copies;
+            scaledCost.weightBytes += copies;
         }
         return costs;
     }
@@ -316,7 +316,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
     report.topology.optimiserBytes =
         topologyElements(*project, costing.scale().stateShare) * costing.scale().weightBytes;
     if (roundsBranches(project->stack().topology)) {
-        report.topology.activationBytes += real(report.topology.parameters) * costing.scale().copyBytes;
+        report.topology.weightBytes += real(report.topology.parameters) * costing.scale().copyBytes;
     }
     report.total = report.stem;
     report.total += report.head;

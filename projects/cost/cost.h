@@ -34,10 +34,10 @@ struct Cost {
     std::int64_t parameters = 0;
     double forwardFlops = 0;
     double trainFlops = 0;
-    double activationBytes = 0; ///< kept for the backward pass of one micro-batch, including matrices rounded to bf16
-    double weightBytes = 0;
-    double optimiserBytes = 0; ///< states and gradients
-    double lossBytes = 0;      ///< for the head: the peak of the loss of tokens, in addition to everything kept
+    double activationBytes = 0; ///< kept for the backward pass of one micro-batch
+    double weightBytes = 0;     ///< including the rounded copies of bf16
+    double optimiserBytes = 0;  ///< states and gradients
+    double lossBytes = 0;       ///< for the head: the peak of the loss of tokens, in addition to everything kept
 
     /// Returns the peak memory of a training step.
     [[nodiscard]] double memoryBytes() const { return activationBytes + weightBytes + optimiserBytes + lossBytes; }

@@ -40,12 +40,14 @@ void updatePiece(const kernels::AdamW& adamw, const kernels::AdamWPiece& piece, 
         const double g = static_cast<const double*>(piece.gradient)[at] / scale;
         m = adamw.beta1 * m + (1 - adamw.beta1) * g;
         v = adamw.beta2 * v + (1 - adamw.beta2) * g * g;
-        if (piece.held != nullptr && static_cast<const std::uint8_t*>(piece.held)[at] != 0) {
-            continue;
+        if (piece.held == nullptr || static_cast<const std::uint8_t*>(piece.held)[at] == 0) {
+            p -= adamw.rate * adamw.tensor[piece.tensor].decay * p;
+            p -= adamw.rate * m / (1 - std::pow(adamw.beta1, updates)) /
+                 (std::sqrt(v / (1 - std::pow(adamw.beta2, updates))) + adamw.epsilon);
         }
-        p -= adamw.rate * adamw.tensor[piece.tensor].decay * p;
-        p -= adamw.rate * m / (1 - std::pow(adamw.beta1, updates)) /
-             (std::sqrt(v / (1 - std::pow(adamw.beta2, updates))) + adamw.epsilon);
+        if (piece.rounded != nullptr) {
+            static_cast<at::BFloat16*>(piece.rounded)[at] = static_cast<float>(p);
+        }
     }
 }
 
@@ -142,6 +144,7 @@ private Q_SLOTS:
         for (std::size_t i = 0; i < own.size(); ++i) {
             QVERIFY((own[i].tensor - expected[i].tensor).abs().max().item<double>() < 1e-12);
             QCOMPARE(members[i].updates.item<float>(), 5.0F);
+            QVERIFY(at::equal(members[i].rounded, own[i].tensor.to(at::kFloat).to(at::kBFloat16)));
         }
         const std::vector<NamedParameter> start = someParameters();
         for (const HeldSlice& slice : untouched) {
@@ -177,6 +180,7 @@ private:
         for (const NamedParameter& parameter : parameters) {
             AdamWMember& member = members.emplace_back();
             member.parameter = parameter.tensor.detach();
+            member.rounded = member.parameter.to(at::kFloat).to(at::kBFloat16);
             member.mean = at::zeros_like(member.parameter);
             member.square = at::zeros_like(member.parameter);
             member.updates = at::zeros({}, at::kFloat);

@@ -62,6 +62,13 @@ const Case kCases[] = {
          return project;
      },
      1},
+    {"bf16",
+     [] {
+         Project project = plain();
+         project.training.precision = projects::Precision::Bf16;
+         return project;
+     },
+     1},
     {"stages", [] { return scheduled("stacking 2-4"); }, 1},
     {"layers that a step draws", [] { return scheduled("stochastic-depth 3-4"); }, 1},
     {"heads that a step draws", [] { return scheduled("raptr-heads"); }, 1},
