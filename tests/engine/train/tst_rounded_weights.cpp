@@ -18,7 +18,6 @@
 
 #include <QtTest>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -59,7 +58,11 @@ const View kViews[] = {
     {"vector", {6}, [](const at::Tensor& w) { return w; }},
     {"rows", {6, 8}, [](const at::Tensor& w) { return w.narrow(0, 2, 3); }},
     {"columns", {6, 8}, [](const at::Tensor& w) { return w.narrow(1, 4, 2); }},
-    {"kernel by side", {6, 5}, [](const at::Tensor& w) { return w.unflatten(0, {-1, 3}).transpose(1, 2).unsqueeze(3); }},
+    {"kernel by side",
+     {6, 5},
+     [](const at::Tensor& w) {
+         return w.unflatten(0, {-1, 3}).transpose(1, 2).unsqueeze(3);
+     }},
     {"own numbers", {6, 8}, [](const at::Tensor& w) { return w * 2; }},
 };
 
@@ -93,7 +96,7 @@ Project wired(const char* topology)
 }
 
 template <class Value>
-Project with(Value projects::TrainingPlan::* field, Value value)
+Project with(Value projects::TrainingPlan::*field, Value value)
 {
     Project project = plain();
     project.training.*field = value;
@@ -136,8 +139,7 @@ const Case kCases[] = {
     {"factored weights", factored},
     {"tied head", tied},
     {"accumulation", [] { return with(&projects::TrainingPlan::accumulate, std::int64_t{3}); }},
-    {"recomputed layers",
-     [] { return with(&projects::TrainingPlan::activations, projects::Activations::Recompute); }},
+    {"recomputed layers", [] { return with(&projects::TrainingPlan::activations, projects::Activations::Recompute); }},
     {"growing stack", [] { return scheduled("stacking 2-4"); }},
     {"layers that a step draws", [] { return scheduled("stochastic-depth 3-4"); }},
     {"heads that a step draws", [] { return scheduled("raptr-heads"); }},
