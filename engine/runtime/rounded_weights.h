@@ -17,8 +17,8 @@ class RoundedWeights {
 public:
     /// Adds a parameter, whose memory must not be replaced afterwards.
     void add(const at::Tensor& parameter);
-    /// Returns the copy, after rounding what has changed, with the strides of `weight`: a parameter, or a view of
-    /// parameters. Undefined for other tensors.
+    /// Rounds what has changed and returns the copy of `weight`, with its strides. `weight` is a parameter, or a view
+    /// of parameters; the copy of other tensors is undefined.
     [[nodiscard]] at::Tensor of(const at::Tensor& weight);
     /// Rounds the copies whose parameters have changed.
     void refresh();
