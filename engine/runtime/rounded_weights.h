@@ -17,8 +17,8 @@ class RoundedWeights {
 public:
     /// Adds a parameter, whose memory must not be replaced afterwards.
     void add(const at::Tensor& parameter);
-    /// Rounds what has changed and returns the copy of `weight`, with its strides. `weight` is a parameter, or a view
-    /// of parameters; the copy of other tensors is undefined.
+    /// Returns the copy of `weight`, with its strides, after rounding changed parameters of its memory. `weight` is a
+    /// parameter, or a view of parameters; the copy of other tensors is undefined.
     [[nodiscard]] at::Tensor of(const at::Tensor& weight);
     /// Rounds the copies whose parameters have changed.
     void refresh();
