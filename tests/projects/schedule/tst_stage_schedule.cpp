@@ -153,7 +153,7 @@ private slots:
         const auto depth = project.network.depth();
         project.stack().schedule.stages = {{0, static_cast<double>(depth), {1, depth}}};
         QCOMPARE(expectedFlopShare(project, *report), 1.0);
-        project.stack().schedule.stages = {{0, 2, {1, depth}}}; // nothing but the first and the last
+        project.stack().schedule.stages = {{0, 2, {1, depth}}}; // the first and the last layer alone
         double inner = 0;
         for (std::size_t layer = 1; layer + 1 < report->layers.size(); ++layer) {
             inner += report->layers[layer].trainFlops;
