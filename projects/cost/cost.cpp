@@ -62,14 +62,9 @@ double optimiserElements(const TrainingPlan& plan, const TrainedParameter& param
 /// Returns the same for the parameters of the topology.
 double topologyElements(const Project& project, double stateShare)
 {
-    std::map<std::string, TrainedParameter> parameters;
-    visitParameters(project.stack().topology.wiring, project.network.depth(), project.stack().width,
-                    [&](const WiringParameter& part) {
-                        const auto [whole, isNew] = parameters.try_emplace(part.name, part);
-                        whole->second.shape.front() += isNew ? 0 : part.shape.front();
-                    });
     double elements = 0;
-    for (const auto& [name, parameter] : parameters) {
+    for (const WiringParameter& parameter :
+         parametersOf(project.stack().topology.wiring, project.network.depth(), project.stack().width)) {
         elements += optimiserElements(project.training, parameter, stateShare);
     }
     return elements;
