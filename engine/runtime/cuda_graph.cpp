@@ -6,9 +6,12 @@
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 
 namespace residua::engine {
@@ -26,16 +29,37 @@ std::shared_ptr<at::MempoolId_t> sharedPool()
     return pool;
 }
 
+/// Returns the stream that all graphs are recorded on. Memory of a pool is reused on the stream that it was allocated
+/// on and on no other.
+c10::cuda::CUDAStream recordingStream(c10::DeviceIndex device)
+{
+    static std::map<c10::DeviceIndex, c10::cuda::CUDAStream> streams;
+    return streams.try_emplace(device, c10::cuda::getStreamFromPool(false, device)).first->second;
+}
+
+/// Returns a view of a result that does not own its memory, which the pool keeps reserved and the next recording uses.
+at::Tensor withoutOwner(const at::Tensor& result)
+{
+    return result.defined() ? at::for_blob(result.data_ptr(), result.sizes())
+                                  .strides(result.strides())
+                                  .options(result.options())
+                                  .target_device(result.device())
+                                  .make_tensor()
+                            : result;
+}
+
 class CudaGraph final : public DeviceGraph {
 public:
     std::vector<at::Tensor> record(const Work& work) override
     {
         const c10::cuda::CUDAStream outside = c10::cuda::getCurrentCUDAStream();
-        // The recorded work has memory of its own, so that what earlier steps have left is not needed any more.
-        outside.synchronize();
-        c10::cuda::CUDACachingAllocator::emptyCache();
+        if (m_pool.use_count() == 1) {
+            // The recorded work has memory of its own, so that what earlier steps have left is not needed any more.
+            outside.synchronize();
+            c10::cuda::CUDACachingAllocator::emptyCache();
+        }
         // The default stream cannot be recorded.
-        const c10::cuda::CUDAStreamGuard inside(c10::cuda::getStreamFromPool(false, outside.device_index()));
+        const c10::cuda::CUDAStreamGuard inside(recordingStream(outside.device_index()));
         at::Generator generator = at::globalContext().defaultGenerator(outside.device());
         const at::Generator before = generator.clone();
         // The process's other threads may go on using the GPU.
@@ -43,6 +67,7 @@ public:
         try {
             std::vector<at::Tensor> results = work();
             m_graph.capture_end();
+            std::ranges::transform(results, results.begin(), withoutOwner);
             return results;
         } catch (...) {
             abandon(outside.device_index());

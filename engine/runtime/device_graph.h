@@ -26,8 +26,9 @@ public:
 
     /// Calls `work` and records what it enqueues on the current device, without running it. Work that waits for the
     /// device or copies between host and device throws c10::Error. The memory of the work stays reserved for the
-    /// graph; all graphs share it. Waits for the device, and frees the allocator's unused memory. Returns the results
-    /// of `work`, which receive their values in each launch.
+    /// graph; all graphs share it, that of the results included. The first graph waits for the device, and frees the
+    /// allocator's unused memory. Returns the results of `work`, which receive their values in each launch, and lose
+    /// them in the launch of another graph. They must not be used after the graph's end.
     [[nodiscard]] virtual std::vector<at::Tensor> record(const Work& work) = 0;
     /// Enqueues the recorded work on the current stream. Random numbers continue from the default generator.
     virtual void launch() = 0;

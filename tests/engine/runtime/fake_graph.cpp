@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A stand-in for libresidua_cuda_graph.so on the CPU: a launch calls the recorded function again, with what it
-// captured, and copies its results into those of the recording. FAKE_GRAPH_PROBLEM: recording fails with this text.
+// captured, and copies its results into those of the recording. Then the results of the launch before become NaN,
+// because all graphs on a GPU use the same memory. FAKE_GRAPH_PROBLEM: recording fails with this text.
 // FAKE_GRAPH_VERSION: the version that it claims.
 #include "engine/runtime/device_graph.h"
 
@@ -10,9 +11,12 @@
 #include <c10/util/Exception.h>
 
 #include <cstdlib>
+#include <limits>
 
 namespace residua::tests {
 namespace {
+
+std::vector<at::Tensor> s_last; ///< the results of the last launch
 
 class FakeGraph final : public engine::DeviceGraph {
 public:
@@ -39,6 +43,12 @@ public:
         const std::vector<at::Tensor> results = m_work();
         const at::NoGradGuard noGrad;
         TORCH_CHECK(results.size() == m_results.size(), "a launch gave ", results.size(), " results");
+        for (at::Tensor& result : s_last) {
+            if (result.defined()) {
+                result.fill_(std::numeric_limits<double>::quiet_NaN());
+            }
+        }
+        s_last = m_results;
         for (std::size_t i = 0; i < results.size(); ++i) {
             TORCH_CHECK(results[i].defined() == m_results[i].defined(), "result ", i, " is there once only");
             if (results[i].defined()) {
