@@ -143,6 +143,33 @@ bool StageCourse::drawsAt(std::int64_t step) const
     return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
 }
 
+double StageCourse::expectedRepeats(const Pass& pass) const
+{
+    const StageSpan& span = projects::spanAt(m_spans, pass.step);
+    auto repeats = static_cast<double>(span.to - pass.step);
+    if (pass.layers.empty()) {
+        return repeats;
+    }
+    const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, pass.step);
+    std::vector<std::size_t> drawn;
+    double running = 0;
+    for (std::size_t l = 0; l < kept.layers.size(); ++l) {
+        if (kept.layers[l] > 0 && kept.layers[l] < 1) {
+            drawn.push_back(l);
+            running += pass.layers[l].runs ? 1 : 0;
+        }
+    }
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const bool runs = pass.layers[drawn[i]].runs;
+        // If a fixed number runs, the later layers share the rest of it.
+        const bool fixed = m_schedule.sampling == projects::DropSampling::FixedSize;
+        const double share = fixed ? running / static_cast<double>(drawn.size() - i) : kept.layers[drawn[i]];
+        repeats *= runs ? share : 1 - share;
+        running -= runs ? 1 : 0;
+    }
+    return repeats;
+}
+
 bool StageCourse::growsAt(const StageBorder& border) const
 {
     return projects::grows(m_schedule) && border.before.averageLength < border.after.averageLength;

@@ -32,6 +32,9 @@ public:
     /// True if the step trains a random part of the network. False for the whole network and for a growing one.
     [[nodiscard]] bool drawsAt(std::int64_t step) const;
 
+    /// Returns the number of later steps in the training pass's stage that are expected to run the same layers.
+    [[nodiscard]] double expectedRepeats(const Pass& pass) const;
+
     /// True if the network has more layers, heads or MLP parts after the border than before it.
     [[nodiscard]] bool growsAt(const StageBorder& border) const;
 

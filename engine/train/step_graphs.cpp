@@ -15,8 +15,12 @@ namespace residua::engine {
 namespace {
 
 constexpr std::int64_t kDirectSteps = 3;
-constexpr std::size_t kMostSets = 64;
 constexpr std::int64_t kMemoryShare = 4;
+/// Recording takes the host about three direct steps, and a launch saves most of one.
+constexpr double kLeastLater = 4;
+/// A graph of a thousand kernels is assumed to take at most 8 MiB of the host's memory, all of them 4 GiB. Twelve
+/// layers with two fixed have C(10, 5) = 252 sets of one size, and 1,024 in all.
+constexpr std::size_t kMostSets = 512;
 
 void copyInto(at::Tensor& held, const at::Tensor& values)
 {
@@ -31,7 +35,55 @@ void copyInto(at::Tensor& held, const at::Tensor& values)
 
 } // namespace
 
-void StepGraphs::Graph::feed(std::size_t part, const DeviceBatch& batch)
+StepGraphs::StepGraphs(c10::Device device, CompiledNetwork& network)
+    : m_device(device), m_network(network), m_library(deviceGraphs(device, m_why))
+{
+    if (m_library != nullptr && !device.is_cpu()) {
+        m_roomBytes = memoryOf(device).totalBytes / kMemoryShare;
+    }
+}
+
+void StepGraphs::note(const std::vector<LayerUse>& layers)
+{
+    if (m_steps.size() >= kMostSets) { // random sets of a deep network hardly ever repeat
+        std::erase_if(m_steps, [](const Step& step) { return step.graph == nullptr; });
+    }
+    if (m_steps.size() < kMostSets) {
+        m_steps.push_back({layers, nullptr});
+    }
+}
+
+bool StepGraphs::hasRoom()
+{
+    if (m_device.is_cpu()) {
+        return true;
+    }
+    m_peak = std::max(m_peak, peakBytes(m_device));
+    return m_peak <= m_roomBytes && memoryOf(m_device).freeBytes >= m_roomBytes;
+}
+
+StepGraphs::Graph* StepGraphs::forStep(const std::vector<LayerUse>& layers, double later)
+{
+    if (m_library == nullptr) {
+        m_steps.clear();
+        return nullptr;
+    }
+    const auto step = std::ranges::find(m_steps, layers, &Step::layers);
+    const bool repeats = step != m_steps.end();
+    if (repeats && step->graph == nullptr && m_direct >= kDirectSteps && later >= kLeastLater && hasRoom()) {
+        step->graph = std::make_unique<Graph>();
+    }
+    if (repeats && step->graph != nullptr) {
+        return step->graph.get();
+    }
+    ++m_direct;
+    if (!repeats && later >= kLeastLater) {
+        note(layers);
+    }
+    return nullptr;
+}
+
+void StepGraphs::feed(std::size_t part, const DeviceBatch& batch)
 {
     if (m_batches.size() <= part) {
         m_batches.resize(part + 1);
@@ -44,53 +96,10 @@ void StepGraphs::Graph::feed(std::size_t part, const DeviceBatch& batch)
     }
 }
 
-StepGraphs::StepGraphs(c10::Device device, CompiledNetwork& network)
-    : m_device(device), m_network(network), m_library(deviceGraphs(device, m_why))
-{
-    if (m_library != nullptr && !device.is_cpu()) {
-        m_mostPeak = memoryOf(device).totalBytes / kMemoryShare;
-    }
-}
-
-StepGraphs::Step& StepGraphs::stepWith(const std::vector<LayerUse>& layers)
-{
-    const auto found = std::ranges::find(m_steps, layers, &Step::layers);
-    if (found != m_steps.end()) {
-        return *found;
-    }
-    if (m_steps.size() >= kMostSets) { // random sets of a deep network hardly ever repeat
-        std::erase_if(m_steps, [](const Step& step) { return step.graph == nullptr; });
-    }
-    Step& step = m_steps.emplace_back();
-    step.layers = layers;
-    return step;
-}
-
-bool StepGraphs::hasRoom()
-{
-    if (!m_device.is_cpu() && m_peak <= m_mostPeak) {
-        m_peak = std::max(m_peak, peakBytes(m_device));
-    }
-    return m_peak <= m_mostPeak;
-}
-
-StepGraphs::Graph* StepGraphs::forStep(const std::vector<LayerUse>& layers)
-{
-    if (m_library == nullptr) {
-        return nullptr;
-    }
-    Step& step = stepWith(layers);
-    ++step.seen;
-    if (step.graph == nullptr && hasRoom() && step.seen > kDirectSteps && m_steps.size() <= kMostSets) {
-        step.graph = std::make_unique<Graph>();
-    }
-    return step.graph.get();
-}
-
-std::vector<at::Tensor> StepGraphs::compute(const Graph& graph, const Gradients& gradients)
+std::vector<at::Tensor> StepGraphs::compute(const Gradients& gradients)
 {
     at::Tensor sum = at::zeros({}, at::TensorOptions().dtype(at::kDouble).device(m_device));
-    for (const DeviceBatch& batch : graph.m_batches) {
+    for (const DeviceBatch& batch : m_batches) {
         sum.add_(gradients(batch));
     }
     std::vector<at::Tensor> results{sum};
@@ -109,10 +118,10 @@ void StepGraphs::record(Graph& graph, const Pass& pass, const Gradients& gradien
             const at::NoGradGuard noGrad;
             Pass evaluation = pass;
             evaluation.mode = Mode::Evaluation;
-            static_cast<void>(m_network.forward(graph.m_batches.front(), evaluation));
+            static_cast<void>(m_network.forward(m_batches.front(), evaluation));
         }
         std::unique_ptr<DeviceGraph> recording = m_library->create();
-        graph.m_results = recording->record([this, &graph, gradients] { return compute(graph, gradients); });
+        graph.m_results = recording->record([this, gradients] { return compute(gradients); });
         graph.m_graph = std::move(recording);
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
@@ -133,9 +142,10 @@ at::Tensor StepGraphs::run(Graph& graph, const Pass& pass, const Gradients& grad
     std::vector<at::Tensor> results;
     if (graph.m_graph != nullptr) {
         graph.m_graph->launch();
+        ++m_launched;
         results = graph.m_results;
     } else {
-        results = compute(graph, gradients);
+        results = compute(gradients);
     }
     std::vector<NamedParameter>& parameters = m_network.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) {

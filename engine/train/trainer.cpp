@@ -236,8 +236,9 @@ Status Trainer::accumulateGradients(const Pass& pass)
         loss.backward();
         return loss.detach();
     };
-    StepGraphs::Graph* const graph =
-        !m_exchange && pass.magnitudes == nullptr ? m_graphs.forStep(pass.layers) : nullptr;
+    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr
+                                         ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
+                                         : nullptr;
     at::Tensor sum; // of the losses, if they are shared
     for (std::int64_t micro = 0; micro < parts; ++micro) {
         const Result<DeviceBatch> batch = nextBatch(Part::OfRank);
@@ -245,7 +246,7 @@ Status Trainer::accumulateGradients(const Pass& pass)
             return batch.error();
         }
         if (graph != nullptr) {
-            graph->feed(static_cast<std::size_t>(micro), *batch);
+            m_graphs.feed(static_cast<std::size_t>(micro), *batch);
         } else if (!m_exchange) {
             m_ring.addLoss(gradients(*batch));
         } else {
