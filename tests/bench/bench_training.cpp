@@ -6,6 +6,7 @@
 #include "engine/runtime/device.h"
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"
+#include "projects/library/schedule_presets.h"
 #include "tests/bench/bench_options.h"
 #include "tests/bench/bench_shapes.h"
 #include "tests/bench/bench_steps.h"
@@ -31,6 +32,8 @@ namespace {
 using namespace residua;
 using tests::BenchShape;
 
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
 constexpr const char* kHelp =
     R"(bench_training [options]: training speed of language networks on random tokens, AdamW, gradient clipping
 
@@ -41,6 +44,7 @@ constexpr const char* kHelp =
   --residual LIST         fp32 (default), bf16, or both separated by a comma
   --precision fp32|bf16   default bf16, for small ones fp32
   --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
+  --schedule TEXT         one stage of a schedule's preset, as "raptr 5": steps train 5 random layers on average
   --steps N, --warmup N   measured steps of each network, default 8, and steps before them, default 2
   --device cpu|cuda:N     default cpu
   --deterministic         deterministic operators; default fast
@@ -58,6 +62,7 @@ of a turn. Prints one line for each network, in the form of peer_pytorch.py:
   peak            GiB that the network and its steps hold at most; on the CPU the memory of the process so far
   predicted       GiB by the cost of the document
   time x TOPOLOGY time of a step over that of the first topology with the same residual, median of the rounds
+  process         GiB of the host's memory that the process holds at most, if steps run as graphs
 )";
 
 struct Options {
@@ -66,8 +71,9 @@ struct Options {
     std::vector<std::string> residuals{"fp32"};
     std::string precision; ///< empty: that of the shape
     std::string device = "cpu";
-    std::string trace;  ///< empty: none
-    std::string record; ///< empty: nothing is recorded
+    std::string schedule; ///< empty: every step trains all layers
+    std::string trace;    ///< empty: none
+    std::string record;   ///< empty: nothing is recorded
     std::int64_t tokens = 0;
     std::int64_t batch = 8;
     std::int64_t steps = 8;
@@ -96,6 +102,7 @@ Options parse(int argc, char** argv)
                         {"--device", &options.device},
                         {"--trace", &options.trace},
                         {"--record", &options.record},
+                        {"--schedule", &options.schedule},
                         {"--tokens", &options.tokens},
                         {"--batch", &options.batch},
                         {"--steps", &options.steps},
@@ -136,6 +143,14 @@ projects::Project makeProject(const Options& options, const std::string& topolog
     plan.determinism = options.isDeterministic ? projects::Determinism::Deterministic : projects::Determinism::Fast;
     plan.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
     plan.residualPrecision = residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
+    if (!options.schedule.empty()) {
+        Result<projects::StageSchedule> schedule =
+            projects::scheduleFrom(options.schedule, project->network.depth(), plan.steps);
+        if (!schedule) {
+            fail(schedule.error().text());
+        }
+        project->stack().schedule = *std::move(schedule);
+    }
     return *std::move(project);
 }
 
@@ -222,19 +237,24 @@ std::string settingsOf(const Options& options, std::int64_t tokens, const std::s
            (options.isDeterministic ? ", deterministic" : "");
 }
 
-/// ", steps as 2 graphs"; empty if they are computed directly.
+/// ", 96 % of the steps as 2 graphs, process 1.20 GiB"; empty if they are computed directly.
 std::string graphsOf(const Member& member)
 {
     const std::size_t graphs = member.trainer.graphs().recorded();
     const std::string& why = member.trainer.graphs().why();
-    return !why.empty()  ? ", " + why
-           : graphs == 0 ? std::string()
-                         : ", steps as " + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs");
+    if (!why.empty() || graphs == 0) {
+        return why.empty() ? std::string() : ", " + why;
+    }
+    std::array<char, 96> text{};
+    const engine::Trainer& trainer = member.trainer;
+    std::snprintf(text.data(), text.size(), ", %.0f %% of the steps as %zu graph%s, process %.2f GiB",
+                  100 * static_cast<double>(trainer.graphs().launched()) / static_cast<double>(trainer.stepsDone()),
+                  graphs, graphs == 1 ? "" : "s", static_cast<double>(engine::peakBytes(at::kCPU)) / kGiB);
+    return text.data();
 }
 
 void print(const Options& options, const Members& members, const Member& member)
 {
-    constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
     const double median = tests::medianOf(member.seconds);
     const auto tokens = static_cast<double>(member.trainer.unitsPerStep());
     const projects::Cost cost = projects::costOf(member.project)->total;

@@ -113,6 +113,15 @@ graphs() {
   done
 }
 
+subnetworks() {
+  local library
+  for library in "$RESIDUA_CUDA_GRAPH" 0; do
+    echo "graphs by $library"
+    RESIDUA_CUDA_GRAPH=$library ours "$bundle/bin/bench_training" --shape small-bert --topologies plain,dca --schedule "raptr 5" \
+      --warmup 250 --steps 100 --seconds 4 --device cuda:0
+  done
+}
+
 deterministic() {
   ours "$bundle/bin/bench_training" --shape llama130m --topologies plain --tokens 32768 --steps 12 --device cuda:0 --deterministic &&
     ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain --tokens 16384 --steps 12 --device cuda:0 --deterministic
@@ -196,7 +205,7 @@ stage devices 20 devices
 stage kernels 60 kernels
 stage transformer 30 transformer
 stage gradients 60 gradients
-stage training 80 training
+stage training 100 training
 stage sessions 60 sessions
 stage ranks 40 ranks
 [ -z "$background" ] || stage wait_for_warm 60 wait_for_warm
@@ -206,6 +215,7 @@ stage peer_llama 60 peer_llama
 stage gpt2 40 gpt2
 stage peer_gpt2 40 peer_gpt2
 stage graphs 40 graphs
+stage subnetworks 50 subnetworks
 stage traces 30 traces
 stage deterministic 40 deterministic
 stage terminal 50 terminal

@@ -37,7 +37,7 @@ using projects::Project;
 namespace {
 
 constexpr int kCourseSteps = 10;
-constexpr int kHalf = 5;
+constexpr int kLongCourseSteps = 60;
 
 /// Four layers of width 16 without dropout, whose draws differ between devices.
 Project wired(const std::string& topology)
@@ -52,7 +52,7 @@ Project wired(const std::string& topology)
 enum class OnCpu {
     Close,
     Bf16, ///< close as far as bf16 goes
-    Other ///< the device draws other numbers, or the weights start from what it computes
+    Other ///< the device draws other numbers, the weights start from what it computes, or the course is long
 };
 
 /// A way of training, as a change of the plain project.
@@ -60,11 +60,19 @@ struct Course {
     const char* name;
     OnCpu onCpu;
     void (*change)(Project& project);
+    int steps = kCourseSteps;
 };
 
 void scheduleAs(Project& project, const char* text)
 {
-    project.stack().schedule = *projects::scheduleFrom(text, project.network.depth(), kCourseSteps);
+    project.stack().schedule = *projects::scheduleFrom(text, project.network.depth(), project.training.steps);
+}
+
+/// A schedule with stages that are long enough for graphs of each of their sets of layers.
+void longStages(Project& project, const char* text)
+{
+    project.training.steps = kLongCourseSteps;
+    scheduleAs(project, text);
 }
 
 void halfRank(Project& project, projects::LowRankMethod method)
@@ -82,6 +90,16 @@ const Course kCourses[] = {
          project.training.precision = Precision::Bf16;
      }},
     {"raptr", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr 2-3-4"); }},
+    {"raptr, long stages", OnCpu::Other, [](Project& project) { longStages(project, "raptr 3-4"); }, kLongCourseSteps},
+    {"raptr, long stages, dca, bf16", OnCpu::Other,
+     [](Project& project) {
+         project = wired("dca");
+         project.training.precision = Precision::Bf16;
+         longStages(project, "raptr 3-4");
+     },
+     kLongCourseSteps},
+    {"stacking, long stages", OnCpu::Other, [](Project& project) { longStages(project, "stacking 2-4"); },
+     kLongCourseSteps},
     {"stacking", OnCpu::Close, [](Project& project) { scheduleAs(project, "stacking 2-3-4"); }},
     {"accumulation", OnCpu::Close, [](Project& project) { project.training.accumulate = 3; }},
     {"recompute, dropout", OnCpu::Other,
@@ -162,11 +180,11 @@ void finish(Trainer& trainer, Trained& trained)
     }
 }
 
-Trained trainedOn(const std::string& device, const Project& project)
+Trained trainedOn(const std::string& device, const Project& project, int steps = kCourseSteps)
 {
     Trainer trainer = tests::trainerOf(project, device);
     Trained trained;
-    goOn(trainer, kCourseSteps, trained);
+    goOn(trainer, steps, trained);
     finish(trainer, trained);
     return trained;
 }
@@ -291,26 +309,28 @@ private Q_SLOTS:
         for (const projects::Problem& problem : projects::validate(project)) {
             QVERIFY2(!projects::hasErrors({problem}), problem.text().c_str());
         }
-        const Trained once = trainedOn(m_device, project);
-        QCOMPARE(once.losses.size(), std::size_t{kCourseSteps});
+        const int steps = way.steps;
+        const int half = steps / 2;
+        const Trained once = trainedOn(m_device, project, steps);
+        QCOMPARE(once.losses.size(), static_cast<std::size_t>(steps));
         compareWithCpu(once, project, way);
 
         Trainer again = tests::trainerOf(project, m_device);
         Trained twice;
-        goOn(again, kHalf, twice);
+        goOn(again, half, twice);
         const std::filesystem::path run = m_folder.filePath(way.name).toStdString();
         QVERIFY(again.writeCheckpoint(run).ok());
         Trained resumed = twice;
-        goOn(again, kCourseSteps - kHalf, twice);
+        goOn(again, steps - half, twice);
         finish(again, twice);
         QCOMPARE(difference(twice, once), QString());
 
-        const Result<CheckpointFiles> checkpoint = findCheckpoint(run, kHalf, nullptr);
+        const Result<CheckpointFiles> checkpoint = findCheckpoint(run, half, nullptr);
         QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
         Trainer fromThere = tests::trainerOf(project, m_device);
         const Status restored = fromThere.restore(*checkpoint);
         QVERIFY2(restored.ok(), restored ? "" : restored.error().text().c_str());
-        goOn(fromThere, kCourseSteps - kHalf, resumed);
+        goOn(fromThere, steps - half, resumed);
         finish(fromThere, resumed);
         QCOMPARE(difference(resumed, once), QString());
     }
@@ -330,17 +350,19 @@ private Q_SLOTS:
         kCourses[course].change(project);
         Trainer recording = tests::trainerOf(project, m_device);
         Trained recorded;
-        goOn(recording, kCourseSteps, recorded);
+        const int steps = kCourses[course].steps;
+        goOn(recording, steps, recorded);
         finish(recording, recorded);
         QVERIFY2(recording.graphs().why().empty(), recording.graphs().why().c_str());
-        if (recordsSteps() && projects::trainsAll(project.stack().schedule)) {
-            QCOMPARE(recording.graphs().recorded(), std::size_t{1});
+        if (recordsSteps() && (projects::trainsAll(project.stack().schedule) || steps > kCourseSteps)) {
+            QCOMPARE(recording.graphs().recorded(), std::size_t{1}); // the last stage's
+            QVERIFY(recording.graphs().launched() > steps / 2);
         }
 
         Trainer computing = tests::trainerOf(project, m_device);
         LayerMagnitudes magnitudes;
         Trained direct;
-        for (int step = 0; step < kCourseSteps; ++step) {
+        for (int step = 0; step < steps; ++step) {
             QVERIFY(computing.beginStage().ok());
             QVERIFY(computing.step(&magnitudes).ok());
         }
