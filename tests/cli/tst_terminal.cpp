@@ -2,8 +2,8 @@
 // What a terminal gets to see: widths, escape sequences, help; and the times that the command line takes.
 #include "app/cli/arguments/help.h"
 #include "app/cli/commands/commands.h"
-#include "app/cli/runs/progress_bar.h"
-#include "app/cli/runs/time_limit.h"
+#include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "tests/support/test_program.h"

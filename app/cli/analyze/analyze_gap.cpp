@@ -3,9 +3,8 @@
 
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
-#include "app/cli/arguments/run_argument.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "engine/api/environment.h"
 #include "engine/results/gap_summary.h"
 #include "projects/base/text.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/arguments/run_argument.h"
+#include "app/cli/arguments/project_argument.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/row_curves.h"
 #include "engine/theory/layer_stability.h"

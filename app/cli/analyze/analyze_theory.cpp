@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/report/low_rank_theory.h"
 #include "app/report/svg_plot.h"
 #include "projects/base/text.h"

@@ -2,7 +2,7 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/low_rank_arguments.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/lowrank/sphere_gap.h"
 #include "engine/lowrank/start_and_loss.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"

@@ -4,12 +4,15 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
+#include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::cli {
@@ -166,6 +169,18 @@ nlohmann::json showReadings(const std::vector<engine::DataReading>& readings, co
         list.push_back({{"path", reading.path}, {"files", reading.files}, {"notes", reading.notes}});
     }
     return list;
+}
+
+OptionSpec fieldOption(std::string_view pointer, std::string name, std::string value, std::string help)
+{
+    const projects::FieldEntry entry = projects::fieldOfSchema(pointer).value();
+    const projects::Range& range = entry.field.more.range;
+    return {.name = std::move(name),
+            .kind = entry.type == projects::FieldType::Integer ? OptionKind::Integer : OptionKind::Real,
+            .value = std::move(value),
+            .help = std::move(help),
+            .minimum = std::max(range.least, -kMostInteger),
+            .maximum = std::min(range.most, kMostInteger)};
 }
 
 } // namespace residua::cli

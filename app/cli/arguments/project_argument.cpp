@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
 
-#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/arguments.h"
 #include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"

@@ -24,10 +24,8 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> analyzeCommands();   ///< analyze
 [[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce
 [[nodiscard]] std::vector<Command> recordCommands();    ///< runs, report, devices
-[[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop
-[[nodiscard]] std::vector<Command> fetchCommands();     ///< fetch
-[[nodiscard]] std::vector<Command> explainCommands();   ///< explain
-[[nodiscard]] std::vector<Command> shellCommands();     ///< completion, man
+[[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop, fetch
+[[nodiscard]] std::vector<Command> helpCommands();      ///< explain, completion, man
 
 /// Returns every command in the order of the help.
 [[nodiscard]] std::vector<Command> allCommands();

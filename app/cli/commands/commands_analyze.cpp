@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
-#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "engine/api/matrix_name.h"
 #include "engine/results/coefficients.h"
 #include "engine/results/run_reader.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
-#include "app/cli/arguments/run_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "projects/base/text.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "engine/api/rank_place.h"

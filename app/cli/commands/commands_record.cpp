@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/run_argument.h"
+#include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
-#include "app/cli/terminal/result_file.h"
+#include "app/cli/terminal/console.h"
 #include "app/report/report.h"
 #include "engine/api/environment.h"
 #include "engine/api/metric_traits.h"

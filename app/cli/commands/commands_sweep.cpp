@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/choices.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/sweep/sweep_plan.h"

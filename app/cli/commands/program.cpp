@@ -131,10 +131,10 @@ Error faultOf(const std::exception& exception)
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table : {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(),
-                              benchCommands(), sweepCommands(), modelCommands(), importCommands(), exportCommands(),
-                              bundleCommands(), analyzeCommands(), reproduceCommands(), recordCommands(),
-                              watchCommands(), fetchCommands(), explainCommands(), shellCommands()}) {
+    for (const auto& table :
+         {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(), benchCommands(),
+          sweepCommands(), modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
+          reproduceCommands(), recordCommands(), watchCommands(), helpCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

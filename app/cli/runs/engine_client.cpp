@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runs/engine_client.h"
 
+#include "engine/results/engine_places.h"
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -14,6 +16,10 @@
 
 namespace residua::cli {
 namespace {
+
+/// Time reserved for ending the process and for checkpoints that take longer than the last one.
+constexpr std::chrono::seconds kSpare{1};
+constexpr int kCheckpoints = 2;
 
 sigset_t heardSignals()
 {
@@ -51,7 +57,73 @@ engine::QueryTag tagOf(const engine::Command& question)
         question);
 }
 
+constexpr double kMostThreads = 1024;
+constexpr const char* kThreads = "threads";
+constexpr const char* kTimeLimit = "time-limit";
+constexpr const char* kPlace = "place";
+constexpr const char* kFolder = "folder";
+constexpr const char* kDetach = "detach";
+
 } // namespace
+
+void TimeLimit::started(Clock::time_point now)
+{
+    m_last = now;
+    if (m_state != State::Stopped) {
+        m_state = m_measured ? State::Measured : State::Unmeasured;
+    }
+}
+
+void TimeLimit::heard(Clock::time_point now)
+{
+    if (m_state != State::Preparing) {
+        m_longestPause = std::max(m_longestPause, now - m_last);
+    }
+    m_last = now;
+}
+
+void TimeLimit::checkpointed(Clock::time_point now)
+{
+    m_longestCheckpoint = std::max(m_longestCheckpoint, now - m_last);
+    m_measured = true;
+    if (m_state == State::Unmeasured || m_state == State::Asked) {
+        m_state = State::Measured;
+    }
+}
+
+TimeLimit::Clock::time_point TimeLimit::stopAt() const
+{
+    const Clock::duration reserve = m_longestPause + kCheckpoints * m_longestCheckpoint + kSpare;
+    return m_begin + m_limit - reserve;
+}
+
+std::optional<TimeLimit::Clock::time_point> TimeLimit::next() const
+{
+    switch (m_state) {
+    case State::Unmeasured:
+        return std::min(m_begin + m_limit / 2, stopAt());
+    case State::Preparing:
+    case State::Asked:
+    case State::Measured:
+        return stopAt();
+    case State::Stopped:
+        break;
+    }
+    return std::nullopt;
+}
+
+TimeLimit::Act TimeLimit::due(Clock::time_point now)
+{
+    if (m_state == State::Stopped || now < *next()) {
+        return Act::Nothing;
+    }
+    if (isOver(now)) {
+        m_state = State::Stopped;
+        return Act::Stop;
+    }
+    m_state = State::Asked;
+    return Act::Checkpoint;
+}
 
 EngineClient::EngineClient(int threads, const engine::EnginePlace& place)
 {
@@ -152,6 +224,94 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
             client.post(engine::GiveUp{tagOf(question)});
         }
     }
+}
+
+Computing Computing::from(const Arguments& arguments)
+{
+    Computing computing;
+    computing.threads = static_cast<int>(arguments.integer(kThreads, 0));
+    if (const auto limit = arguments.duration(kTimeLimit)) {
+        computing.timeLimit = std::make_shared<TimeLimit>(TimeLimit::Clock::now(), *limit);
+    }
+    return computing;
+}
+
+Status readPlace(Computing& computing, const Arguments& arguments)
+{
+    Result<engine::EnginePlace> place = engine::placeCalled(arguments.text(kPlace));
+    if (!place) {
+        return Error{std::string("--") + kPlace, place.error().message};
+    }
+    computing.place = *std::move(place);
+    if (arguments.has(kFolder)) {
+        if (computing.place.kind != engine::EnginePlace::Kind::CommandLine) {
+            return Error{std::string("--") + kFolder, "is only for --place with a name or a command line"};
+        }
+        computing.place.folder = arguments.text(kFolder);
+    }
+    computing.detach = arguments.has(kDetach);
+    if (computing.detach && !arguments.has(kPlace)) {
+        computing.place = engine::backgroundPlace();
+    }
+    if (computing.detach && computing.place.kind != engine::EnginePlace::Kind::Background) {
+        return Error{std::string("--") + kDetach, "is only for --place background"};
+    }
+    return Done{};
+}
+
+std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path)
+{
+    const bool isOwn = computing.place.kind != engine::EnginePlace::Kind::Background;
+    return isOwn || path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+}
+
+OptionSpec placeOption()
+{
+    return {.name = kPlace,
+            .kind = OptionKind::Text,
+            .value = "PLACE",
+            .help = "where the engine runs: background (a process that outlives this one), a name from the window's "
+                    "list of places, or a command line that ends in residua-engine --stdio (default: a child of this "
+                    "process)",
+            .choices = {"background"}};
+}
+
+OptionSpec folderOption()
+{
+    return {.name = kFolder,
+            .kind = OptionKind::Text,
+            .value = "DIR",
+            .help = "of --place: a folder on the other machine that receives the project and the run, where it sees "
+                    "none of this machine's; residua-cli fetch brings checkpoints back"};
+}
+
+OptionSpec detachOption()
+{
+    return {.name = kDetach,
+            .kind = OptionKind::Flag,
+            .value = {},
+            .help = "start the run in the background and return; residua-cli watch and stop follow it and end it"};
+}
+
+OptionSpec deviceOption()
+{
+    return {.name = "device",
+            .kind = OptionKind::Text,
+            .value = "KEY",
+            .help = "cpu or cuda:N (residua-cli devices lists them)",
+            .choices = {"cpu", "cuda:0"}};
+}
+
+OptionSpec threadsOption()
+{
+    return {kThreads, OptionKind::Integer, "N", "threads of the processor (default: one for each core)", {},
+            1,        kMostThreads};
+}
+
+OptionSpec timeLimitOption()
+{
+    return {kTimeLimit, OptionKind::Duration, "TIME",
+            "stop, with a checkpoint, before so much time is over: 45s, 90m, 3h55m, 1d2h"};
 }
 
 } // namespace residua::cli

@@ -3,10 +3,13 @@
 
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -224,6 +227,60 @@ std::string lossText(double loss)
         return "–";
     }
     return std::abs(loss) >= 0.01 && std::abs(loss) < 1000 ? format("%.4f", loss) : format("%.3e", loss);
+}
+
+std::span<const ExitCode> exitCodes()
+{
+    static constexpr ExitCode kCodes[] = {
+        {Exit::Ok, "done"},
+        {Exit::Usage, "the command line is wrong, or a file or the output cannot be written"},
+        {Exit::InvalidProject, "the project cannot be read, or is invalid"},
+        {Exit::RunFailed, "a run, or a question to a run, failed"},
+        {Exit::Complete, "resume or train --resume-or-start found the run complete: nothing was left to do"},
+        {Exit::TimeLimit, "stopped by --time-limit, after a checkpoint: the run can be resumed"},
+        {Exit::Fault, "a fault of residua-cli itself"},
+        {Exit::Interrupted, "stopped by a signal, or by the command stop, after a checkpoint: the run can be resumed"},
+        {Exit::Quit, "stopped by a signal at once, without a checkpoint"},
+    };
+    return kCodes;
+}
+
+namespace {
+
+Status writeStandardOutput(const std::string& bytes)
+{
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0) {
+        return Error{"standard output", "cannot be written: " + std::generic_category().message(errno)};
+    }
+    return Done{};
+}
+
+} // namespace
+
+bool isStandardOutput(const std::filesystem::path& path)
+{
+    struct stat out {};
+    struct stat file {};
+    return path == "-" || (::fstat(STDOUT_FILENO, &out) == 0 && ::stat(path.c_str(), &file) == 0 &&
+                           out.st_dev == file.st_dev && out.st_ino == file.st_ino && !S_ISCHR(file.st_mode));
+}
+
+Exit deliver(const ResultFile& file, const std::string& said, const nlohmann::json& told, const Console& console)
+{
+    const bool standard = isStandardOutput(file.path);
+    if (standard && console.json()) {
+        console.value({{file.member, file.bytes}});
+        return Exit::Ok;
+    }
+    const Status written = standard ? writeStandardOutput(file.bytes) : writeOutput(file.path, file.bytes);
+    if (!written) {
+        return console.fail(Exit::Usage, written.error());
+    }
+    if (!standard) {
+        console.line(said);
+        console.value(told);
+    }
+    return Exit::Ok;
 }
 
 } // namespace residua::cli
