@@ -5,7 +5,6 @@
 #include "app/actions/window_actions.h"
 #include "app/block/block_bar.h"
 #include "app/block/block_library.h"
-#include "app/block/save_popup.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/palette/palette_view.h"

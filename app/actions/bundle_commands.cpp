@@ -3,8 +3,7 @@
 
 #include "app/actions/save_commands.h"
 #include "app/actions/window_actions.h"
-#include "app/bundle/bring_back_dialog.h"
-#include "app/bundle/take_along_dialog.h"
+#include "app/bundle/bundle_dialog.h"
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/look/format.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "editor/canvas/canvas.h"
+
 #include <QList>
 #include <QObject>
 
@@ -10,8 +12,11 @@ class QWidget;
 
 namespace residua::app {
 
+class CanvasWidget;
+class DocumentViews;
 class EditCommands;
 class Workspace;
+struct WindowActions;
 
 /// The commands on the contents of a canvas or the outline: the clipboard, adding by typing, layout. Each command has a
 /// name, so that the command palette finds it and its keys can be changed. GUI thread.
@@ -45,6 +50,25 @@ private:
 
     EditCommands& m_commands;
     QList<QAction*> m_all;
+};
+
+/// The context menu of a canvas: the window's commands that apply to the thing under the pointer, each with its key.
+/// GUI thread.
+class CanvasMenu : public QObject {
+    Q_OBJECT
+public:
+    CanvasMenu(const DocumentViews& documents, Workspace& workspace, const WindowActions& window,
+               const CanvasActions& canvas, QObject* parent);
+
+private:
+    void open(CanvasWidget& canvas, editor::ScreenPoint at);
+    void fill(QMenu& menu) const;
+    void fillForBlock(QMenu& menu) const;
+
+    const DocumentViews& m_documents;
+    Workspace& m_workspace;
+    const WindowActions& m_window;
+    const CanvasActions& m_canvas;
 };
 
 } // namespace residua::app

@@ -4,6 +4,7 @@
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"
 
+#include <QApplication>
 #include <QWidget>
 
 namespace residua::app {
@@ -34,6 +35,14 @@ void CommandGroup::refuse(const QString& reason)
 void CommandGroup::note(const QString& text)
 {
     m_status.note(text);
+}
+
+void CommandGroup::finishTyping() const
+{
+    if (QWidget* field = QApplication::focusWidget(); field && m_window->isAncestorOf(field)) {
+        field->clearFocus();
+        field->setFocus(Qt::OtherFocusReason);
+    }
 }
 
 } // namespace residua::app

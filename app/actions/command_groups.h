@@ -63,6 +63,9 @@ protected:
     void refuse(const QString& reason);
     /// Shows the result of a command in the status line.
     void note(const QString& text);
+    /// Enters a value that is being typed in the window, as if its field lost the focus, so that it is saved or
+    /// trained.
+    void finishTyping() const;
 
     const WindowFolders& m_folders;
     const WindowActions& m_actions;
@@ -92,13 +95,12 @@ void addHelpCommands(const WindowParts& parts);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
 /// opened, chooses the background, so that the window shows that run and steers it.
 void addPlaceCommands(const WindowParts& parts);
-/// The commands on the records of runs: their trash, their reports, and the comparison of two.
+/// The commands on the records of runs: their trash, their reports, the comparison of two, and the settings and the
+/// wiring of one, which can be taken over into the document.
 void addRecordCommands(const WindowParts& parts);
 /// The commands on the run selected in the list: continues it, lets its model continue texts, exports its network, and
 /// stops it if another process trains it.
 void addRunCommands(const WindowParts& parts, FetchCommands& fetch);
-/// Shows the settings and the wiring of a run, and takes settings over into the document.
-void addSettingsCommands(const WindowParts& parts);
 /// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
 /// members are added to the queue.
 void addSweepCommands(const WindowParts& parts);

@@ -2,25 +2,32 @@
 #include "app/actions/command_groups.h"
 
 #include "app/actions/window_actions.h"
+#include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/look/theme.h"
 #include "app/records/run_archive.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/views/document_views.h"
+#include "app/views/run_settings_dialog.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
+#include "engine/results/run_reader.h"
 
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
+#include <QPointer>
 #include <QString>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::app {
-
 namespace {
 
 class RecordCommands : public CommandGroup {
@@ -42,6 +49,18 @@ QString namesOf(const std::vector<std::string>& runs)
     return runs.size() == 1 ? QString::fromStdString(std::filesystem::path(runs.front()).filename().string())
                             : RecordCommands::tr("%n runs", nullptr, static_cast<int>(runs.size()));
 }
+
+class SettingsCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(SettingsCommands)
+public:
+    explicit SettingsCommands(const WindowParts& parts);
+
+private:
+    void ask(const std::string& run);
+    void open(const QString& run, projects::Project trained);
+
+    QPointer<RunSettingsDialog> m_dialog;
+};
 
 } // namespace
 
@@ -95,9 +114,59 @@ void RecordCommands::offerBack(const std::vector<TrashedRun>& runs)
         {{runs.size() == 1 ? tr("Bring it back") : tr("Bring them back"), [this, runs] { m_archive.restore(runs); }}});
 }
 
+SettingsCommands::SettingsCommands(const WindowParts& parts) : CommandGroup(parts)
+{
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::settingsRequested, this, &SettingsCommands::ask);
+    connect(&m_session, &DocumentSession::changed, this, [this] {
+        if (m_dialog) {
+            m_dialog->setDocument(m_session.document());
+        }
+    });
+    connect(&m_session, &DocumentSession::opened, this, [this] {
+        if (m_dialog) {
+            m_dialog->close(); // it is about a run of the project that was open
+        }
+    });
+}
+
+void SettingsCommands::ask(const std::string& run)
+{
+    const engine::RunInfo* info = m_workspace.runsModel().runAt(m_workspace.runsModel().indexOf(run));
+    const QString name = QString::fromStdString(info ? info->name : std::filesystem::path(run).filename().string());
+    inBackground(
+        this,
+        [run]() -> Result<projects::Project> {
+            const auto reader = engine::RunReader::open(run);
+            return reader ? reader->project() : Result<projects::Project>(reader.error());
+        },
+        [this, name, place = m_session.directory()](Result<projects::Project> trained) {
+            if (place != m_session.directory()) {
+                return; // another project is open meanwhile
+            }
+            if (trained) {
+                open(name, *std::move(trained));
+            } else {
+                refuse(QString::fromStdString(trained.error().text()));
+            }
+        });
+}
+
+void SettingsCommands::open(const QString& run, projects::Project trained)
+{
+    if (m_dialog) {
+        m_dialog->close();
+    }
+    m_dialog = new RunSettingsDialog(run, std::move(trained), m_look, m_window);
+    m_dialog->setDocument(m_session.document());
+    connect(m_dialog, &RunSettingsDialog::editRequested, this,
+            [this](const projects::Edit& edit) { m_documents.applyEdit(edit); });
+    m_dialog->show();
+}
+
 void addRecordCommands(const WindowParts& parts)
 {
     new RecordCommands(parts);
+    new SettingsCommands(parts);
 }
 
 } // namespace residua::app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/save_commands.h"
 
-#include "app/actions/finish_typing.h"
 #include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/workspace/banner.h"
@@ -29,7 +28,7 @@ SaveCommands::SaveCommands(const WindowParts& parts) : CommandGroup(parts)
 
 void SaveCommands::connectSession()
 {
-    connect(&m_session, &DocumentSession::aboutToClose, this, [this] { finishTyping(*m_window); });
+    connect(&m_session, &DocumentSession::aboutToClose, this, [this] { finishTyping(); });
     connect(&m_session, &DocumentSession::opened, this, [this] { m_filesChanged = false; });
     connect(&m_session, &DocumentSession::changedOnDisk, this, &SaveCommands::offerReload);
     connect(&m_session, &DocumentSession::openElsewhere, this, [this] {
@@ -50,7 +49,7 @@ void SaveCommands::connectSession()
 
 void SaveCommands::save()
 {
-    finishTyping(*m_window);
+    finishTyping();
     if (m_filesChanged) {
         askBeforeReplacing();
     } else if (m_session.isDraft()) {
@@ -74,7 +73,7 @@ void SaveCommands::askBeforeReplacing()
 
 void SaveCommands::saveAs()
 {
-    finishTyping(*m_window);
+    finishTyping();
     const auto proposal = freeProjectFolder(m_folders.projects, m_session.project().name);
     QFileDialog dialog(m_window, tr("Save the project to a folder"),
                        QString::fromStdString(proposal.parent_path().string()));
@@ -99,7 +98,7 @@ void SaveCommands::saveTo(const std::filesystem::path& folder)
 
 bool SaveCommands::saveChanges()
 {
-    finishTyping(*m_window);
+    finishTyping();
     if (m_session.isDraft() || m_session.modified()) {
         save();
     }
@@ -162,7 +161,7 @@ void SaveCommands::offerReload()
 
 bool SaveCommands::mayClose()
 {
-    finishTyping(*m_window);
+    finishTyping();
     const Status kept = m_session.keepUnsaved();
     const bool comesBack = kept && !m_session.keepsDraft(); // on the next open, so there is no question
     if (!comesBack && !m_closes) {

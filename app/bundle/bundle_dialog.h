@@ -6,8 +6,10 @@
 
 #include <QString>
 
+#include <cstdint>
 #include <filesystem>
 
+class QComboBox;
 class QLineEdit;
 class QPushButton;
 
@@ -44,6 +46,45 @@ private:
     QLineEdit* m_place;
     QPushButton* m_other = nullptr; ///< asks for another place
     BundleWork* m_work;
+};
+
+/// Asks for the parts of a project or of one of its runs to pack into one file, and for the file's place. Shows the
+/// size and writes the file.
+class TakeAlongDialog : public BundleDialog {
+    Q_OBJECT
+public:
+    /// `source` is the project's folder or a run's directory; `name` is its name.
+    TakeAlongDialog(std::filesystem::path source, const QString& name, const std::filesystem::path& proposal,
+                    QWidget* parent = nullptr);
+
+private:
+    [[nodiscard]] QString askForPlace() override;
+    void start() override;
+    void weigh();
+    [[nodiscard]] engine::PackRequest request() const;
+
+    std::filesystem::path m_source;
+    QComboBox* m_checkpoints;
+    QComboBox* m_data;
+    std::uint64_t m_weighed = 0; ///< answers about older choices are dropped
+};
+
+/// Describes the contents of a bundle, asks for a folder, and unpacks it there.
+class BringBackDialog : public BundleDialog {
+    Q_OBJECT
+public:
+    enum class Into { NewFolder, SameProject };
+
+    /// `proposal` is the initial folder to unpack into; for SameProject, the folder of the project that the bundle's
+    /// runs belong to.
+    BringBackDialog(std::filesystem::path file, const engine::BundleContents& contents,
+                    const std::filesystem::path& proposal, Into into, QWidget* parent = nullptr);
+
+private:
+    [[nodiscard]] QString askForPlace() override;
+    void start() override;
+
+    std::filesystem::path m_file;
 };
 
 } // namespace residua::app

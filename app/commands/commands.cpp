@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/commands/commands.h"
 
-#include "app/commands/keys_dialog.h"
+#include "app/commands/key_bindings.h"
 
 #include <QAbstractButton>
 #include <QAction>

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QDialog>
 #include <QKeySequence>
 #include <QList>
 
 #include <vector>
 
 class QAction;
+class QLineEdit;
 class QSettings;
+class QSortFilterProxyModel;
+class QTableView;
 
 namespace residua::app {
 
@@ -60,5 +64,19 @@ private:
 
 /// Returns an action's text without the mnemonic mark.
 [[nodiscard]] QString plainText(const QAction& action);
+
+/// Every command with its keys: double-click or Enter, then the new key. Changes apply at once; not modal.
+class KeysDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit KeysDialog(KeyBindings& bindings, QWidget* parent = nullptr);
+
+private:
+    void resetSelected();
+
+    KeyBindings& m_bindings;
+    QSortFilterProxyModel* m_filter;
+    QTableView* m_table;
+};
 
 } // namespace residua::app

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/document_session.h"
 
+#include "projects/base/free_name.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 
 #include <QFileInfo>
 #include <QLockFile>
+#include <QString>
 #include <QUuid>
 
 #include <algorithm>
 #include <utility>
 
 namespace residua::app {
-
 namespace {
 
 constexpr int kAutosaveMilliseconds = 2000;
@@ -30,6 +31,21 @@ std::unique_ptr<QLockFile> tryLock(const std::filesystem::path& folder)
     auto lock = std::make_unique<QLockFile>(toQString(folder / kLockName));
     lock->setStaleLockTime(0); // a lock is stale only if its holder has died
     return lock->tryLock(0) ? std::move(lock) : nullptr;
+}
+
+/// Returns a folder name in which characters that are special to file systems and shells are dashes.
+std::string folderName(const std::string& name)
+{
+    QString folder = QString::fromStdString(name).simplified();
+    for (QChar& c : folder) {
+        if (!c.isLetterOrNumber() && c != QLatin1Char('-') && c != QLatin1Char('_') && c != QLatin1Char('.')) {
+            c = QLatin1Char('-');
+        }
+    }
+    while (folder.startsWith(QLatin1Char('.'))) {
+        folder.remove(0, 1);
+    }
+    return folder.isEmpty() ? "project" : folder.toStdString();
 }
 
 } // namespace
@@ -382,6 +398,11 @@ void discardDraft(const std::filesystem::path& draft)
 {
     std::error_code ignored; // a draft that cannot be removed is offered again
     std::filesystem::remove_all(draft, ignored);
+}
+
+std::filesystem::path freeProjectFolder(const std::filesystem::path& parent, const std::string& name)
+{
+    return freePath(parent / folderName(name));
 }
 
 } // namespace residua::app

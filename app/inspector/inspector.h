@@ -1,23 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/properties/customisation.h"
 #include "app/properties/property.h"
 
+#include <QFrame>
 #include <QWidget>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 class QGridLayout;
 class QLabel;
+class QPushButton;
 class QToolButton;
 
 namespace residua::app {
 
 class CostView;
-class CustomNotice;
 class MixtureEditor;
 class PropertyEditor;
+
+/// Shows "Custom, from DCA", the differences, and a button to go back. Hidden if nothing is customised.
+class CustomNotice : public QFrame {
+    Q_OBJECT
+public:
+    explicit CustomNotice(QWidget* parent = nullptr);
+
+    void setCustomisation(std::optional<Customisation> customisation);
+
+signals:
+    void backRequested(const residua::projects::Edit& edit);
+
+private:
+    projects::Edit m_back = projects::EditGroup{};
+    QLabel* m_title;
+    QLabel* m_changes;
+    QPushButton* m_button;
+};
 
 /// The properties of one place, each with its editor, unit and a button to restore the default; below them a widget for
 /// the cost. Requests edits by signals and changes nothing itself.

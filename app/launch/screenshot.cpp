@@ -4,7 +4,7 @@
 #include "app/actions/open_commands.h"
 #include "app/actions/training_commands.h"
 #include "app/canvas/canvas_widget.h"
-#include "app/commands/keys_dialog.h"
+#include "app/commands/key_bindings.h"
 #include "app/help/help_window.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/run_comparison_dialog.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/engine/gui_cost.h"
+#include "app/engine/engine_bridge.h"
 #include "app/training/run_controller.h"
 #include "engine/api/values.h"
 

@@ -3,7 +3,6 @@
 
 #include "app/actions/bundle_commands.h"
 #include "app/actions/canvas_actions.h"
-#include "app/actions/canvas_menu.h"
 #include "app/actions/document_entries.h"
 #include "app/actions/edit_commands.h"
 #include "app/actions/fetch_commands.h"
@@ -168,7 +167,6 @@ void MainWindow::makeRunCommands()
                 fetch->ask(run, again, reason);
             });
     addRunCommands(parts(), *fetch);
-    addSettingsCommands(parts());
     addRecordCommands(parts());
     addGapCommands(parts());
     auto* bundles = new BundleCommands(parts(), *m_saveCommands);

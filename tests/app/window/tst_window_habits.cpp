@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window keeps for a person from one day to the next, and offers without being asked.
 #include "app/actions/open_commands.h"
-#include "app/commands/keys_dialog.h"
+#include "app/commands/key_bindings.h"
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small windows, and docks that keep their size.
 #include "app/commands/key_bindings.h"
-#include "app/commands/keys_dialog.h"
 #include "app/engine/engine_bridge.h"
 #include "app/help/help_window.h"
 #include "app/start/new_project_dialog.h"
