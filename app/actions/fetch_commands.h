@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/actions/command_groups.h"
-#include "app/runs/fetch_dialog.h"
+#include "app/runs/checkpoint_dialogs.h"
 
 #include <QPointer>
 

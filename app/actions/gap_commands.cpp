@@ -4,7 +4,7 @@
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
-#include "app/records/factor_start.h"
+#include "app/records/run_loader.h"
 #include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"

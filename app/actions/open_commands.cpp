@@ -6,7 +6,6 @@
 #include "app/inspector/inspector.h"
 #include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
-#include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"

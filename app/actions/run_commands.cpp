@@ -6,7 +6,7 @@
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/format.h"
-#include "app/runs/export_dialog.h"
+#include "app/runs/checkpoint_dialogs.h"
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"

@@ -9,7 +9,6 @@
 #include "app/inspector/inspector.h"
 #include "app/look/format.h"
 #include "app/runs/places_dialog.h"
-#include "app/runs/queue_strip.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/runs_panel.h"
 #include "app/training/run_controller.h"

@@ -5,7 +5,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
 #include "app/views/live_views.h"
-#include "app/workspace/panel_cycle.h"
+#include "app/workspace/panel_focus.h"
 #include "app/workspace/workspace.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_view.h"

@@ -4,7 +4,7 @@
 #include "app/inspector/property_editor.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"

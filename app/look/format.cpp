@@ -6,13 +6,13 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QStringList>
 #include <QTimeZone>
 
 #include <cmath>
 
 namespace residua::app {
-
 namespace {
 
 constexpr const char* kThinSpace = "\u2009";
@@ -96,6 +96,21 @@ QString fileFilter(const QString& title, std::span<const std::string_view> endin
 QString formatUnits(projects::Unit unit)
 {
     return QCoreApplication::translate("Unit", (projects::unitWord(unit) + std::string("s")).c_str());
+}
+
+QString EnglishPlurals::translate(const char*, const char* text, const char*, int n) const
+{
+    if (n != 1) {
+        return {}; // the text as it is
+    }
+    static const QRegularExpression kCounted(QStringLiteral("^( |.*%n )(\\w+)s\\b( were\\b)?"));
+    QString singular = QString::fromUtf8(text);
+    const QRegularExpressionMatch match = kCounted.match(singular);
+    if (!match.hasMatch()) {
+        return {};
+    }
+    const QString verb = match.capturedLength(3) > 0 ? QStringLiteral(" was") : QString();
+    return singular.replace(0, match.capturedLength(0), match.captured(1) + match.captured(2) + verb);
 }
 
 } // namespace residua::app

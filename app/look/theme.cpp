@@ -2,12 +2,23 @@
 #include "app/look/theme.h"
 
 #include <QApplication>
+#include <QDialog>
+#include <QDir>
+#include <QEvent>
 #include <QFile>
 #include <QFontDatabase>
+#include <QGuiApplication>
+#include <QIconEngine>
 #include <QLabel>
+#include <QLayout>
+#include <QPainter>
+#include <QPalette>
 #include <QProxyStyle>
+#include <QScreen>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QSvgRenderer>
+#include <QTemporaryDir>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +31,6 @@ static void takeUpResources()
 }
 
 namespace residua::app {
-
 namespace {
 
 constexpr int kTextPixels = 13;
@@ -89,6 +99,82 @@ QFont fontFrom(const QStringList& families, QFontDatabase::SystemFont fallback)
     font.setPixelSize(kTextPixels);
     return font;
 }
+
+QByteArray sourceOf(const QString& name, const QColor& colour)
+{
+    QFile file(QStringLiteral(":/residua/icons/%1.svg").arg(name));
+    if (!file.open(QIODevice::ReadOnly)) {
+        return {};
+    }
+    return file.readAll().replace("#000", colour.name().toLatin1());
+}
+
+class ThemedIconEngine : public QIconEngine {
+public:
+    ThemedIconEngine(QString name, QColor colour) : m_name(std::move(name)), m_colour(colour) {}
+
+    void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override
+    {
+        QColor colour = m_colour;
+        if (mode == QIcon::Disabled || !colour.isValid()) {
+            const auto group = mode == QIcon::Disabled ? QPalette::Disabled : QPalette::Active;
+            colour = QGuiApplication::palette().color(group, QPalette::ButtonText);
+        }
+        QSvgRenderer renderer(sourceOf(m_name, colour));
+        renderer.render(painter, rect);
+    }
+
+    QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override
+    {
+        if (size.isEmpty()) {
+            return {};
+        }
+        QPixmap image(size);
+        image.fill(Qt::transparent);
+        QPainter painter(&image);
+        paint(&painter, QRect(QPoint(), size), mode, state);
+        return image;
+    }
+
+    QIconEngine* clone() const override { return new ThemedIconEngine(m_name, m_colour); }
+
+private:
+    QString m_name;
+    QColor m_colour;
+};
+
+constexpr QSize kFrame(16, 48); // that the system may draw around the window
+
+/// Detects changes in the contents of its parent's layout.
+class Grower : public QObject {
+public:
+    explicit Grower(QDialog& dialog) : QObject(&dialog), m_dialog(dialog) { dialog.installEventFilter(this); }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Show) {
+            grow();
+        }
+        return QObject::eventFilter(watched, event);
+    }
+
+private:
+    void grow()
+    {
+        QLayout* const layout = m_dialog.layout();
+        if (layout == nullptr) {
+            return;
+        }
+        const int wanted = layout->hasHeightForWidth() ? layout->totalHeightForWidth(m_dialog.width())
+                                                       : layout->totalSizeHint().height();
+        const int most = m_dialog.screen()->availableSize().height() - kFrame.height();
+        if (const int height = std::min(wanted, most); height > m_dialog.height()) {
+            m_dialog.resize(m_dialog.width(), height);
+        }
+    }
+
+    QDialog& m_dialog;
+};
 
 } // namespace
 
@@ -201,6 +287,32 @@ QFont numberFont()
         fontFrom({QStringLiteral("JetBrains Mono"), QStringLiteral("DejaVu Sans Mono")}, QFontDatabase::FixedFont);
     font.setPixelSize(kTextPixels - 1); // its letters are wider and taller than Inter's
     return font;
+}
+
+QIcon themedIcon(const QString& name, const QColor& colour)
+{
+    return QIcon(new ThemedIconEngine(name, colour));
+}
+
+QString iconFile(const QString& name, const QColor& colour)
+{
+    static const QTemporaryDir folder; // a style sheet may read the file at any time
+    const QString path = folder.filePath(name + colour.name().mid(1) + QStringLiteral(".svg"));
+    QFile file(path);
+    if (!file.exists() && file.open(QIODevice::WriteOnly)) {
+        file.write(sourceOf(name, colour));
+    }
+    return QDir::fromNativeSeparators(path);
+}
+
+void resizeWithinScreen(QWidget& window, QSize wanted)
+{
+    window.resize(wanted.boundedTo(window.screen()->availableSize() - kFrame));
+}
+
+void growWithContent(QDialog& dialog)
+{
+    new Grower(dialog);
 }
 
 } // namespace residua::app

@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/properties/customisation.h"
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 #include "engine/results/run_reader.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes rows from the schema, which alone defines names, ranges and meanings of fields.
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 
 #include "projects/edit/edit.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"

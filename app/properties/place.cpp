@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/properties/place.h"
 
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/result.h"
 #include "projects/depth/depth_names.h"

@@ -2,13 +2,11 @@
 #include "app/properties/property.h"
 
 #include "app/look/format.h"
-#include "app/properties/property_list.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace residua::app {
-
 namespace {
 
 QString textOf(const Property& property, const QVariant& value)

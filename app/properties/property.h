@@ -6,13 +6,17 @@
 #include "projects/edit/edit.h"
 #include "projects/schema/field.h"
 
+#include <QCoreApplication>
 #include <QString>
 #include <QStringList>
 #include <QVariant>
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+class QComboBox;
 
 namespace residua::app {
 
@@ -54,5 +58,38 @@ struct Property {
 
 /// Returns all properties of a place in display order. Empty if the place does not exist.
 [[nodiscard]] std::vector<Property> propertiesOf(const projects::Project& project, const Place& place);
+
+/// The context of the properties' words for translators.
+struct PropertyText {
+    Q_DECLARE_TR_FUNCTIONS(Properties)
+};
+
+/// Returns the schema's words as a line of their own in the user's language.
+[[nodiscard]] QString schemaLine(std::string_view words);
+/// Returns a choice with its help: "Text: a file, or a folder of .txt files".
+[[nodiscard]] QString choiceLine(const projects::Choice& choice);
+/// Fills the box with the choices of the schema's field at `pointer` and selects its default. The data of an item is
+/// the index of its choice.
+void fillChoices(QComboBox& box, std::string_view pointer);
+
+/// The pointer of the texts of a mixture.
+inline constexpr const char* kMixtureParts = "/data/source/parts";
+
+/// Returns the fields at and below a JSON pointer that the user can set one by one, with the schema's texts. Skips
+/// fields without effect that have their default.
+[[nodiscard]] std::vector<Property> fieldProperties(const projects::Project& project, std::string_view part);
+
+// The properties of places with more than fields. property.cpp selects among these functions.
+[[nodiscard]] std::vector<Property> networkProperties(const projects::Project& project);
+[[nodiscard]] std::vector<Property> graphProperties(const projects::Project& project, const projects::GraphRef& graph);
+[[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);
+/// Returns the sources of each input of the node.
+[[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
+[[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
+[[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
+/// Returns the sources of a layer as a list of numbers, to edit its shortcuts by keyboard. Empty if the wiring is not a
+/// mix.
+[[nodiscard]] std::vector<Property> readsProperty(const projects::Project& project, std::int64_t layer);
+[[nodiscard]] std::vector<Property> topologyProperties(const projects::Project& project);
 
 } // namespace residua::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sources of a node, one row per input: the wires of a graph for the keyboard and for screen readers.
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 
 #include "projects/graphs/graph_edits.h"
 #include "projects/model/graph_pointer.h"

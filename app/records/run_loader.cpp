@@ -6,13 +6,14 @@
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "projects/cost/cost.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 
 namespace residua::app {
-
 namespace {
 
 constexpr double kMostUnits = 9e18;
@@ -129,6 +130,15 @@ void RunLoader::load(const std::string& directory, const RunMark& since)
                 emit failed(directory, QString::fromStdString(record.error().text()));
             }
         });
+}
+
+std::optional<projects::LowRankMethod> startOfFactors(const projects::Project& project)
+{
+    const bool factors = !std::holds_alternative<projects::FullRank>(project.network.rank) ||
+                         std::ranges::any_of(project.network.blocks, [](const projects::Block& block) {
+                             return std::ranges::any_of(block.graph.nodes, projects::hasOwnRank);
+                         });
+    return factors ? std::optional(project.initialisation.lowRank) : std::nullopt;
 }
 
 } // namespace residua::app

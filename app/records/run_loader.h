@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,5 +56,8 @@ signals:
     void loaded(const std::shared_ptr<const residua::app::RunRecord>& record);
     void failed(const std::string& directory, const QString& reason);
 };
+
+/// Returns the start of the factors of a project's weights; nullopt if all weights have full rank.
+[[nodiscard]] std::optional<projects::LowRankMethod> startOfFactors(const projects::Project& project);
 
 } // namespace residua::app

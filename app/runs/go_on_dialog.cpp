@@ -2,7 +2,7 @@
 #include "app/runs/go_on_dialog.h"
 
 #include "app/look/format.h"
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 #include "app/runs/settings_list.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"

@@ -2,19 +2,56 @@
 #include "app/runs/run_table.h"
 
 #include "app/records/runs_model.h"
+#include "visualizers/plot/series.h"
 
+#include <QApplication>
 #include <QEvent>
+#include <QHash>
 #include <QHeaderView>
 #include <QMenu>
 #include <QScopedValueRollback>
+#include <QString>
+#include <QStringList>
+#include <QStyle>
+#include <QStyledItemDelegate>
 #include <QTreeView>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace residua::app {
-
 namespace {
+
+constexpr std::size_t kMostWidths = 32; ///< a column that is dragged has many widths
+
+void collect(const RunsModel& runs, const QModelIndex& parent, QStringList& names)
+{
+    for (int row = 0; row < runs.rowCount(parent); ++row) {
+        const QModelIndex index = runs.index(row, RunsModel::Name, parent);
+        if (runs.runAt(index) != nullptr) { // the title of a group has what its runs have in common
+            names << index.data().toString();
+        }
+        collect(runs, index, names);
+    }
+}
+
+/// Draws the names in the list of runs. A name that does not fit is shortened so that it differs from all others. GUI
+/// thread.
+class RunNameDelegate final : public QStyledItemDelegate {
+public:
+    /// Draws the names of `runs`, which must outlive the delegate.
+    explicit RunNameDelegate(const RunsModel& runs, QObject* parent = nullptr);
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+private:
+    [[nodiscard]] QString shown(const QString& name, const QFontMetrics& metrics, int width) const;
+
+    const RunsModel& m_runs;
+    mutable std::map<int, QHash<QString, QString>> m_shown; ///< by width, the shortened form of each name
+};
 
 const QString kHidden = QStringLiteral("-");   ///< before the key of a column that is hidden
 const QString kGrouping = QStringLiteral("="); ///< before the key of the column that groups the runs
@@ -22,8 +59,45 @@ constexpr int kNameWidth = 200;                ///< at least
 
 } // namespace
 
+RunNameDelegate::RunNameDelegate(const RunsModel& runs, QObject* parent) : QStyledItemDelegate(parent), m_runs(runs)
+{
+    const auto forget = [this] { m_shown.clear(); };
+    connect(&runs, &RunsModel::modelReset, this, forget);
+    connect(&runs, &RunsModel::dataChanged, this, forget);
+}
+
+void RunNameDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QStyle& style = option->widget ? *option->widget->style() : *QApplication::style();
+    const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
+    const QRect room = style.subElementRect(QStyle::SE_ItemViewItemText, option, option->widget);
+    option->text = shown(option->text, option->fontMetrics, room.width() - 2 * margin);
+}
+
+QString RunNameDelegate::shown(const QString& name, const QFontMetrics& metrics, int width) const
+{
+    if (width <= 0 || metrics.horizontalAdvance(name) <= width) {
+        return name;
+    }
+    if (m_shown.size() > kMostWidths) {
+        m_shown.clear();
+    }
+    const auto [found, isNew] = m_shown.try_emplace(width);
+    if (isNew) {
+        QStringList names;
+        collect(m_runs, {}, names);
+        const QStringList cut = visualizers::distinctNames(names, metrics, width);
+        for (qsizetype i = 0; i < names.size(); ++i) {
+            found->second.insert(names[i], cut[i]);
+        }
+    }
+    return found->second.value(name, name);
+}
+
 RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(model), m_tree(tree)
 {
+    tree.setItemDelegateForColumn(RunsModel::Name, new RunNameDelegate(model, &tree));
     tree.setSortingEnabled(true);
     tree.header()->setSortIndicatorClearable(true);
     tree.sortByColumn(-1, Qt::AscendingOrder); // the newest first, as the model has them

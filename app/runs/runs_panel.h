@@ -19,8 +19,23 @@ class QTreeView;
 
 namespace residua::app {
 
-class QueueStrip;
+class RunController;
 class RunTable;
+
+/// Shows the number of waiting runs and the reason why they wait, with the queue's commands. Hidden if no run waits.
+class QueueStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit QueueStrip(QWidget* parent = nullptr);
+
+    /// The commands belong to the window.
+    void follow(const RunController& controller, QAction* goOn, QAction* skip, QAction* clear);
+
+private:
+    void refresh(const RunController& controller);
+
+    QLabel* m_text;
+};
 
 /// The runs as a tree of forks, with a filter. The check box overlays a run's curves; double-click or Enter shows its
 /// coefficients. The current row is the chosen run of `shown`. Two selected runs can be compared.

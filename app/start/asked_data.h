@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/data_summary.h"
+#include "projects/commands/new_project.h"
 #include "projects/model/data_source.h"
+
+#include <QString>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,5 +43,10 @@ struct AnsweredData {
 [[nodiscard]] std::int64_t proposedVocabulary(const projects::Source& source);
 /// Returns the file name endings for this kind of data.
 [[nodiscard]] std::vector<std::string_view> endingsOf(const projects::Source& source);
+
+/// Returns the beginning of the training data: a text and its tokens, or a sample's numbers.
+[[nodiscard]] QString previewText(const engine::DataPreview& preview);
+/// Returns how the files are read, the amount of data, the epochs of the new project's training, and the notes.
+[[nodiscard]] QString amountText(const engine::DataSummary& data, const projects::NewProject& project);
 
 } // namespace residua::app

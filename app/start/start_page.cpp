@@ -3,27 +3,96 @@
 
 #include "app/document/document_session.h"
 #include "app/look/theme.h"
-#include "app/start/arc_thumbnail.h"
-#include "app/start/card.h"
-#include "app/start/link_line.h"
-#include "app/start/recent_projects.h"
+#include "projects/depth/depth_names.h"
+#include "projects/file/store.h"
+#include "projects/layers/shortcut_edits.h"
 #include "projects/library/examples.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <QWidget>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace residua::app {
-
 namespace {
+
+constexpr int kMostRemembered = 12;
+const QString kRecentKey = QStringLiteral("start/recent");
+
+constexpr double kPictureMargin = 10;
+constexpr double kBoxHeight = 16;
+constexpr double kLargestBox = 16;
+
+/// Returns the shortcuts drawn as arcs, as on the depth canvas. Empty without a mix, and for a running sum.
+std::vector<projects::DrawnShortcut> arcsOf(const projects::Project& project)
+{
+    const auto* mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
+    std::vector<projects::DrawnShortcut> arcs;
+    if (mix != nullptr) {
+        arcs = drawnShortcuts(*mix, projects::modulesOf(project));
+        std::erase_if(arcs, [](const projects::DrawnShortcut& each) {
+            return each.kind == projects::ShortcutKind::Stream || each.kind == projects::ShortcutKind::Pruned;
+        });
+    }
+    return arcs;
+}
+
+/// A project's stack as a small picture: a box per layer, and an arc per shortcut that is not a step of the plain
+/// residual stream. Drawn from the real topology; arcs with a fixed weight are grey.
+class ArcThumbnail : public QWidget {
+public:
+    ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent = nullptr);
+
+    [[nodiscard]] QSize sizeHint() const override { return {240, 96}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Look& m_look;
+    std::int64_t m_depth;
+    std::vector<projects::DrawnShortcut> m_arcs;
+};
+
+constexpr int kLeastDetail = 120; ///< pixels
+constexpr QSize kIcon(16, 16);
+
+/// A line to click: a name, and where or when behind it. In a narrow place the middle of the latter is left out; the
+/// tooltip has all of it. GUI thread.
+class LinkLine : public QToolButton {
+public:
+    LinkLine(const QString& icon, QString name, QString detail, QWidget* parent);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    /// The text whose detail is at most this wide, in pixels.
+    [[nodiscard]] QString textWithin(int detailWidth) const;
+    /// The width of all that is not the detail.
+    [[nodiscard]] int widthBeside() const;
+
+    QString m_name;
+    QString m_detail;
+};
 
 constexpr int kCardWidth = 280;
 constexpr int kCardHeight = 196;
@@ -41,6 +110,150 @@ QLabel* roleLabel(const QString& text, const QString& role, QWidget* parent)
 }
 
 } // namespace
+
+QStringList recentProjects()
+{
+    QStringList folders = QSettings().value(kRecentKey).toStringList();
+    folders.removeIf(
+        [](const QString& folder) { return !QFileInfo::exists(QDir(folder).filePath(projects::kProjectFile)); });
+    return folders;
+}
+
+void rememberProject(const QString& folder)
+{
+    QStringList folders = QSettings().value(kRecentKey).toStringList();
+    folders.removeAll(folder);
+    folders.prepend(folder);
+    QSettings().setValue(kRecentKey, folders.mid(0, kMostRemembered));
+}
+
+Card::Card(const QString& title, const QString& summary, QWidget* picture, QWidget* parent) : QFrame(parent)
+{
+    setObjectName(QStringLiteral("card"));
+    setFocusPolicy(Qt::StrongFocus);
+    setCursor(Qt::PointingHandCursor);
+    setAccessibleName(title);
+    setAccessibleDescription(summary);
+    auto* heading = new QLabel(title, this);
+    heading->setProperty("role", QStringLiteral("heading"));
+    auto* text = new QLabel(summary, this);
+    text->setProperty("role", QStringLiteral("muted"));
+    text->setWordWrap(true);
+    text->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(14, 12, 14, 14);
+    layout->setSpacing(4);
+    if (picture) {
+        layout->addWidget(picture);
+        layout->addSpacing(4);
+    }
+    layout->addWidget(heading);
+    layout->addWidget(text, 1);
+}
+
+void Card::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton && rect().contains(event->position().toPoint())) {
+        emit chosen();
+    }
+}
+
+void Card::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space) {
+        emit chosen();
+    } else {
+        QFrame::keyPressEvent(event);
+    }
+}
+
+ArcThumbnail::ArcThumbnail(const projects::Project& project, const Look& look, QWidget* parent)
+    : QWidget(parent), m_look(look), m_depth(projects::modulesOf(project)), m_arcs(arcsOf(project))
+{
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    connect(&look, &Look::changed, this, qOverload<>(&QWidget::update));
+}
+
+void ArcThumbnail::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Theme& theme = m_look.theme();
+    const auto places = static_cast<double>(m_depth + 2); // the stem, the layers, the head
+    const double pitch = (width() - 2 * kPictureMargin) / places;
+    const double box = std::min(kLargestBox, pitch * 0.62);
+    const double top = height() - kPictureMargin - kBoxHeight;
+    const auto centre = [&](std::int64_t place) { return kPictureMargin + pitch * (static_cast<double>(place) + 0.5); };
+
+    painter.setPen(QPen(theme.colour(QStringLiteral("borderStrong")), 1.4));
+    painter.drawLine(QPointF(centre(0), top + kBoxHeight / 2), QPointF(centre(m_depth + 1), top + kBoxHeight / 2));
+
+    const double span = std::max(1.0, places - 1);
+    const double reach = std::min(1.0, 24.0 / static_cast<double>(m_arcs.size() + 1)); // many arcs are drawn fainter
+    painter.setBrush(Qt::NoBrush);
+    for (const auto& [shortcut, kind] : m_arcs) {
+        const double length = static_cast<double>(shortcut.target - shortcut.source);
+        QColor colour = kind == projects::ShortcutKind::Fixed
+                            ? theme.colour(QStringLiteral("borderStrong"))
+                            : toColour(resources::magnitude(0.25 + 0.65 * (1 - length / span), theme.kind()));
+        colour.setAlphaF(static_cast<float>(0.35 + 0.5 * reach));
+        painter.setPen(QPen(colour, length == 1 ? 1.1 : 1.4));
+        const double rise = (top - kPictureMargin) * (0.16 + 0.84 * (length - 1) / std::max(1.0, span - 1)) / 0.75;
+        const QPointF from(centre(shortcut.source), top);
+        const QPointF to(centre(shortcut.target), top);
+        QPainterPath arc(from);
+        arc.cubicTo(QPointF(from.x(), top - rise), QPointF(to.x(), top - rise), to);
+        painter.drawPath(arc);
+    }
+    painter.setPen(QPen(theme.colour(QStringLiteral("borderStrong")), 1));
+    for (std::int64_t place = 0; place <= m_depth + 1; ++place) {
+        const bool end = place == 0 || place == m_depth + 1;
+        painter.setBrush(theme.colour(end ? QStringLiteral("hover") : QStringLiteral("selected")));
+        painter.drawRoundedRect(QRectF(centre(place) - box / 2, top, box, kBoxHeight), 2.5, 2.5);
+    }
+}
+
+LinkLine::LinkLine(const QString& icon, QString name, QString detail, QWidget* parent)
+    : QToolButton(parent), m_name(std::move(name)), m_detail(std::move(detail))
+{
+    setObjectName(QStringLiteral("link"));
+    setIcon(themedIcon(icon));
+    setIconSize(kIcon);
+    setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); // narrower than it would like to be
+    setToolTip(m_detail);
+    setAccessibleName(textWithin(QWIDGETSIZE_MAX));
+    setText(accessibleName());
+    setCursor(Qt::PointingHandCursor);
+}
+
+QString LinkLine::textWithin(int detailWidth) const
+{
+    return m_name + QStringLiteral("   —   ") + fontMetrics().elidedText(m_detail, Qt::ElideMiddle, detailWidth);
+}
+
+int LinkLine::widthBeside() const
+{
+    return QToolButton::sizeHint().width() - fontMetrics().horizontalAdvance(text()) +
+           fontMetrics().horizontalAdvance(textWithin(0));
+}
+
+QSize LinkLine::sizeHint() const
+{
+    return {widthBeside() + fontMetrics().horizontalAdvance(m_detail), QToolButton::sizeHint().height()};
+}
+
+QSize LinkLine::minimumSizeHint() const
+{
+    return {std::min(sizeHint().width(), widthBeside() + kLeastDetail), sizeHint().height()};
+}
+
+void LinkLine::resizeEvent(QResizeEvent* event)
+{
+    QToolButton::resizeEvent(event);
+    setText(textWithin(width() - widthBeside()));
+}
 
 StartPage::StartPage(const Look& look, std::filesystem::path draftsFolder, QWidget* parent)
     : QWidget(parent),

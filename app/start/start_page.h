@@ -3,6 +3,8 @@
 
 #include "app/document/document_session.h"
 
+#include <QFrame>
+#include <QStringList>
 #include <QWidget>
 
 #include <filesystem>
@@ -14,6 +16,25 @@ class QVBoxLayout;
 namespace residua::app {
 
 class Look;
+
+/// Returns the folders of projects that were opened or saved, newest first, from the user's settings. Skips folders
+/// that no longer exist.
+[[nodiscard]] QStringList recentProjects();
+void rememberProject(const QString& folder);
+
+/// A framed button with content: click, Enter or Space chooses it.
+class Card : public QFrame {
+    Q_OBJECT
+public:
+    Card(const QString& title, const QString& summary, QWidget* picture, QWidget* parent = nullptr);
+
+signals:
+    void chosen();
+
+protected:
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+};
 
 /// The first page: examples to run, recent projects, and unsaved work.
 class StartPage : public QWidget {

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/sweeps/over_seeds.h"
 #include "engine/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QAbstractTableModel>
 
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace residua::app {
+
+/// A number over the members of a sweep that differ only in their seeds.
+struct OverSeeds {
+    std::size_t count = 0; ///< number of members that have the number
+    double mean = 0;
+    double deviation = 0; ///< of the sample; 0 for one member
+};
 
 /// The members of a sweep's grid: their values, cost, time, progress and errors.
 class SweepGridModel : public QAbstractTableModel {

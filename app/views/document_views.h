@@ -11,11 +11,17 @@
 #include <optional>
 #include <vector>
 
+namespace residua::visualizers {
+class ShownRuns;
+}
+
 namespace residua::app {
 
 class Analysis;
 class CanvasWidget;
 class DocumentSession;
+class RunController;
+class SchedulePage;
 class Workspace;
 
 /// Updates the workspace's views from the open document and from each other. Every view shows the document and changes
@@ -69,5 +75,11 @@ private:
     editor::ViewState m_state; ///< of the canvases; its selection may contain more than the place
     QTimer m_soon;
 };
+
+/// Connects the page to the document: shows its stages, the step of the training run and the losses at the borders of
+/// the run in front, and applies the page's edits. The arguments must outlive the page or be destroyed with it. GUI
+/// thread.
+void connectSchedule(const DocumentSession& session, const Analysis& analysis, const RunController& controller,
+                     DocumentViews& documents, const visualizers::ShownRuns& shown, SchedulePage& page);
 
 } // namespace residua::app

@@ -22,7 +22,6 @@
 #include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
 #include "app/views/run_follower.h"
-#include "app/views/schedule_views.h"
 #include "app/views/theory_views.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"

@@ -5,23 +5,50 @@
 #include "app/commands/commands.h"
 #include "app/document/document_session.h"
 #include "app/engine/engine_bridge.h"
+#include "app/records/runs_model.h"
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
-#include "app/start/recent_projects.h"
-#include "app/window/overlay_memory.h"
+#include "app/start/start_page.h"
 #include "app/workspace/workspace.h"
 #include "engine/results/engine_places.h"
 #include "visualizers/plot/plot_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QLayout>
 #include <QMainWindow>
+#include <QObject>
 #include <QSettings>
+#include <QUrl>
+#include <QVariantMap>
 
+#include <filesystem>
 #include <utility>
 
 namespace residua::app {
-
 namespace {
+
+QString keyOf(const std::filesystem::path& project)
+{
+    return QStringLiteral("overlays/") +
+           QString::fromLatin1(QUrl::toPercentEncoding(QString::fromStdString(project.string())));
+}
+
+/// Remembers in the user's settings which runs of each project are overlaid, and in which colours, and overlays them
+/// again when the project's runs are listed first. GUI thread.
+class OverlayMemory : public QObject {
+public:
+    OverlayMemory(const DocumentSession& session, const RunsModel& runs, visualizers::ShownRuns& shown,
+                  QObject* parent);
+
+private:
+    void restore();
+    void keep() const;
+
+    const DocumentSession& m_session;
+    const RunsModel& m_runs;
+    visualizers::ShownRuns& m_shown;
+    std::filesystem::path m_restored; ///< the project whose overlays are those that are shown; empty: none
+};
 
 const QString kThemeKey = QStringLiteral("window/dark");
 const QString kGeometryKey = QStringLiteral("window/geometry");
@@ -49,6 +76,47 @@ void keep(const visualizers::ExportChoice& choice)
 }
 
 } // namespace
+
+OverlayMemory::OverlayMemory(const DocumentSession& session, const RunsModel& runs, visualizers::ShownRuns& shown,
+                             QObject* parent)
+    : QObject(parent), m_session(session), m_runs(runs), m_shown(shown)
+{
+    // Closing a project removes its runs from the plots, but the user has not chosen that.
+    connect(&session, &DocumentSession::aboutToClose, this, [this] { m_restored.clear(); });
+    connect(&runs, &RunsModel::listed, this, &OverlayMemory::restore);
+    connect(&shown, &visualizers::ShownRuns::overlaid, this, &OverlayMemory::keep);
+    connect(&shown, &visualizers::ShownRuns::overlayRemoved, this, &OverlayMemory::keep);
+}
+
+void OverlayMemory::restore()
+{
+    if (m_session.directory().empty() || m_restored == m_session.directory() || m_runs.runs().empty()) {
+        return;
+    }
+    const QVariantMap colours = QSettings().value(keyOf(m_session.directory())).toMap();
+    for (const engine::RunInfo& run : m_runs.runs()) {
+        const auto colour = colours.constFind(QString::fromStdString(run.directory));
+        if (colour != colours.constEnd()) {
+            m_shown.overlay(run.directory);
+            m_shown.paint(run.directory, colour->toULongLong());
+        }
+    }
+    m_restored = m_session.directory();
+}
+
+void OverlayMemory::keep() const
+{
+    if (m_restored.empty() || m_restored != m_session.directory()) {
+        return;
+    }
+    QVariantMap colours;
+    for (const visualizers::ShownRuns::Run& run : m_shown.runs()) {
+        if (run.overlaid) {
+            colours.insert(QString::fromStdString(run.key), QVariant::fromValue<qulonglong>(run.colour));
+        }
+    }
+    QSettings().setValue(keyOf(m_session.directory()), colours);
+}
 
 WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace)
     : QObject(&window), m_memory(memory), m_window(window), m_workspace(workspace)

@@ -6,7 +6,7 @@
 #include "app/look/theme.h"
 #include "app/palette/palette_view.h"
 #include "app/schedule/schedule_page.h"
-#include "app/workspace/panel_mark.h"
+#include "app/workspace/panel_focus.h"
 #include "editor/block/block_canvas.h"
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"

@@ -5,7 +5,6 @@
 #include "app/palette/palette_model.h"
 #include "app/records/run_costs.h"
 #include "app/records/runs_model.h"
-#include "app/workspace/dock_extents.h"
 #include "app/workspace/layouts.h"
 #include "app/workspace/panels.h"
 #include "visualizers/heatmap/shown_matrices.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What goes out of the window and comes back: bundles, exported networks; and runs that another process trains.
 #include "app/bundle/bundle_dialog.h"
-#include "app/runs/export_dialog.h"
+#include "app/runs/checkpoint_dialogs.h"
 #include "app/runs/runs_panel.h"
 #include "engine/api/session.h"
 #include "engine/bundle/manifest.h"

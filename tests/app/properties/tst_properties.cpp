@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/inspector/property_editor.h"
-#include "app/properties/property_list.h"
+#include "app/properties/property.h"
 #include "projects/check/validate.h"
 #include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that trained at a place without shared folders: its checkpoints come to the window's machine on request, and
 // before what reads them here.
-#include "app/runs/export_dialog.h"
-#include "app/runs/fetch_dialog.h"
+#include "app/runs/checkpoint_dialogs.h"
 #include "app/runs/runs_panel.h"
 #include "engine/results/run_reader.h"
 #include "projects/library/presets.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The first screen: what a person came for is on top, and in sight.
 #include "app/look/theme.h"
-#include "app/start/card.h"
-#include "app/start/recent_projects.h"
 #include "app/start/start_page.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"

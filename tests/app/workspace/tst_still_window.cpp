@@ -2,7 +2,7 @@
 // What the window says or shows moves nothing under the pointer, and a key leaves a mark where it went.
 #include "app/runs/run_bar.h"
 #include "app/workspace/banner.h"
-#include "app/workspace/panel_mark.h"
+#include "app/workspace/panel_focus.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

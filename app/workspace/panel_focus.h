@@ -8,6 +8,12 @@ namespace residua::app {
 
 class Workspace;
 
+enum class PanelStep { Next, Previous };
+
+/// Moves the keyboard focus from panel to panel, also where Tab types a character: the canvas in front, then every
+/// visible dock. In each panel the widget that had the focus last receives it. GUI thread.
+void focusPanel(Workspace& workspace, PanelStep step);
+
 /// A frame around the panel that a key has moved the focus to, until the mouse is pressed or the focus leaves the
 /// workspace. Not every widget shows its own focus: a canvas or a plot does not. GUI thread.
 class PanelMark : public QWidget {
