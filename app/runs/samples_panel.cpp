@@ -9,13 +9,17 @@
 #include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QTextBrowser>
+#include <QTextDocument>
+#include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace residua::app {
@@ -26,20 +30,74 @@ constexpr int kLowTexts = 30;     ///< pixels; else the rows above it would be s
 constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
+constexpr int kShownPicture = 96; ///< small pictures are magnified up to it
+
+QString escaped(const std::string& text)
+{
+    return QString::fromStdString(text).toHtmlEscaped();
+}
+
+QString candidatesOf(const engine::MaskedPosition& place)
+{
+    QStringList candidates;
+    for (const engine::TokenCandidate& each : place.candidates) {
+        candidates << escaped(each.token + " " + numberText(100 * each.probability, 3) + " %");
+    }
+    return candidates.join(QStringLiteral(", "));
+}
 
 /// Returns the text, and a line with the candidates of each masked token.
 QString textOf(const engine::SampleReady& sample)
 {
-    QString text = QString::fromStdString(sample.text);
+    QString text = escaped(sample.text);
     for (const engine::MaskedPosition& place : sample.masked) {
-        QStringList candidates;
-        for (const engine::TokenCandidate& each : place.candidates) {
-            candidates << QString::fromStdString(each.token + " " + numberText(100 * each.probability, 3) + " %");
-        }
-        text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") +
-                candidates.join(QStringLiteral(", "));
+        text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") + candidatesOf(place);
     }
-    return text;
+    return QStringLiteral("<pre style=\"white-space: pre-wrap\">%1</pre>").arg(text);
+}
+
+/// Adds the pictures of a sheet to the document as resources, and returns the names by which its HTML has them.
+QStringList addPictures(const engine::FedBatch& batch, QTextDocument& document)
+{
+    const auto count = static_cast<int>(batch.examples.size());
+    const QImage sheet = QImage::fromData(
+        QByteArray::fromRawData(batch.sheet.data(), static_cast<qsizetype>(batch.sheet.size())), "PNG");
+    if (sheet.isNull() || batch.columns <= 0) {
+        return QStringList(count);
+    }
+    constexpr int gap = static_cast<int>(engine::FedBatch::kGap);
+    const auto columns = static_cast<int>(batch.columns);
+    const QSize apart((sheet.width() + gap) / columns, (sheet.height() + gap) / ((count + columns - 1) / columns));
+    const QSize size = apart - QSize(gap, gap);
+    const int times = std::max(1, kShownPicture / std::max(1, size.width())); // whole times, so that pixels stay square
+    QStringList names;
+    for (int i = 0; i < count; ++i) {
+        names << QStringLiteral("picture:%1").arg(i);
+        const QRect place(QPoint(i % columns * apart.width(), i / columns * apart.height()), size);
+        document.addResource(QTextDocument::ImageResource, QUrl(names.back()), sheet.copy(place).scaled(size * times));
+    }
+    return names;
+}
+
+/// Returns a table of the examples with their classes, and what the network takes them for.
+QString tableOf(const engine::SampleReady& sample, QTextDocument& document)
+{
+    const QStringList pictures = addPictures(sample.classified, document);
+    QString rows;
+    for (const engine::MaskedPosition& place : sample.masked) {
+        const auto at = static_cast<std::size_t>(place.position);
+        if (at >= sample.classified.examples.size() || place.candidates.empty()) {
+            continue;
+        }
+        const engine::FedExample& example = sample.classified.examples[at];
+        const QString& picture = pictures[static_cast<qsizetype>(at)];
+        const bool isRight = place.candidates.front().token == example.target;
+        rows +=
+            QStringLiteral("<tr><td>%1</td><td>%2 <b>%3</b><br>%4</td></tr>")
+                .arg(picture.isEmpty() ? escaped(example.input) : QStringLiteral("<img src=\"%1\">").arg(picture),
+                     isRight ? QStringLiteral("✓") : QStringLiteral("✗"), escaped(example.target), candidatesOf(place));
+    }
+    return QStringLiteral("<table cellpadding=\"4\">%1</table>").arg(rows);
 }
 
 } // namespace
@@ -51,7 +109,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
       m_temperature(new QDoubleSpinBox(this)),
       m_live(new QCheckBox(tr("at each checkpoint"), this)),
       m_sample(new QPushButton(tr("Sample"), this)),
-      m_texts(new QPlainTextEdit(this)),
+      m_texts(new QTextBrowser(this)),
       m_state(new QLabel(this))
 {
     setObjectName(QStringLiteral("samplesPanel"));
@@ -84,7 +142,6 @@ void SamplesPanel::layOut()
     m_sample->setObjectName(QStringLiteral("sampleNow"));
     m_texts->setObjectName(QStringLiteral("sampleTexts"));
     m_texts->setAccessibleName(tr("Sampled texts"));
-    m_texts->setReadOnly(true);
     m_texts->setMinimumHeight(kLowTexts);
     m_texts->setFont(numberFont());
     m_state->setProperty("role", QStringLiteral("muted"));
@@ -114,7 +171,7 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     m_sample->setEnabled(!directory.empty());
     m_state->setText(directory.empty() ? tr("Train a language model, and it can be asked for texts here.")
                                        : tr("of %1").arg(name));
-    showTexts();
+    showSamples();
 }
 
 void SamplesPanel::setUse(projects::SampleUse use)
@@ -161,14 +218,18 @@ void SamplesPanel::sample()
 
 void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample)
 {
-    m_samples[directory].push_back({sample.step, textOf(sample)});
+    std::vector<engine::SampleReady>& samples = m_samples[directory];
+    if (!samples.empty()) {
+        samples.back().classified = {}; // the same examples
+    }
+    samples.push_back(sample);
     if (directory == m_run) {
         QStringList notes;
         for (const std::string& note : sample.notes) {
             notes << QString::fromStdString(note);
         }
         m_state->setText(notes.join(QLatin1Char('\n')));
-        showTexts();
+        showSamples();
     }
 }
 
@@ -179,17 +240,20 @@ void SamplesPanel::refuse(const std::string& directory, const QString& reason)
     }
 }
 
-/// The newest text is first.
-void SamplesPanel::showTexts()
+/// The newest sample is first. Only it shows the examples of the data.
+void SamplesPanel::showSamples()
 {
-    QStringList texts;
+    QString shown;
+    m_texts->clear();
     const auto found = m_samples.find(m_run);
     if (found != m_samples.end()) {
-        for (auto sample = found->second.rbegin(); sample != found->second.rend(); ++sample) {
-            texts << tr("step %1").arg(formatWhole(sample->step)) + QLatin1Char('\n') + sample->text;
+        const std::vector<engine::SampleReady>& samples = found->second;
+        for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
+            shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(sample->step))) +
+                     (sample->classified.examples.empty() ? textOf(*sample) : tableOf(*sample, *m_texts->document()));
         }
     }
-    m_texts->setPlainText(texts.join(QStringLiteral("\n\n")));
+    m_texts->setHtml(shown);
 }
 
 } // namespace residua::app

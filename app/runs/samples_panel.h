@@ -15,14 +15,15 @@ class QCheckBox;
 class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
-class QPlainTextEdit;
 class QPushButton;
 class QSpinBox;
+class QTextBrowser;
 
 namespace residua::app {
 
-/// Texts that a run's language model continues, or whose masked tokens it fills, listed by checkpoint. They are sampled
-/// on request, and after each checkpoint of the training run while the panel is visible. GUI thread.
+/// Texts that a run's language model continues, or whose masked tokens it fills, and examples that its classifier
+/// classifies, listed by checkpoint. They are sampled on request, and after each checkpoint of the training run while
+/// the panel is visible. GUI thread.
 class SamplesPanel : public QWidget {
     Q_OBJECT
 public:
@@ -44,22 +45,17 @@ signals:
     void sampleRequested(const residua::engine::SampleRequest& request);
 
 private:
-    struct Sample {
-        std::int64_t step = 0;
-        QString text;
-    };
-
     void layOut();
-    void showTexts();
+    void showSamples();
 
     std::string m_run;
-    std::map<std::string, std::vector<Sample>> m_samples; ///< by run, in order of arrival
+    std::map<std::string, std::vector<engine::SampleReady>> m_samples; ///< by run, in order of arrival
     QLineEdit* m_prompt;
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;
     QCheckBox* m_live;
     QPushButton* m_sample;
-    QPlainTextEdit* m_texts;
+    QTextBrowser* m_texts;
     QLabel* m_state; ///< the current activity or an error
 };
 

@@ -98,10 +98,11 @@ struct FedExample {
     bool operator==(const FedExample&) const = default;
 };
 
-/// The first micro-batch of a project's training.
+/// Examples of a batch.
 struct FedBatch {
+    static constexpr std::int64_t kGap = 2; ///< pixels between the pictures of a sheet
     std::vector<FedExample> examples;
-    /// A PNG with the pictures in rows of `columns`, as they are after every random change; empty for other data.
+    /// A PNG with the pictures in rows of `columns`, as the network receives them; empty for other data.
     std::string sheet;
     std::int64_t columns = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/data_summary.h"
 #include "engine/api/gap.h"
 #include "engine/api/tokeniser_training.h"
 #include "engine/api/values.h"
@@ -97,10 +98,13 @@ struct MaskedPosition {
 };
 struct SampleReady {
     QueryTag tag{};
-    std::string text;                   ///< of masked tokens: the prompt with the most probable ones
+    /// The text that was continued. Of masked tokens: the prompt with the most probable ones. Of a prompt that was
+    /// classified: its class.
+    std::string text;
     std::int64_t step = 0;              ///< of the checkpoint that was used
     std::vector<std::string> notes;     ///< for the user: a newer checkpoint is damaged, or the data differ
     std::vector<MaskedPosition> masked; ///< empty for a text that is continued
+    FedBatch classified;                ///< the examples of the data that were classified, with their classes
 };
 struct EvaluationReady {
     QueryTag tag{};

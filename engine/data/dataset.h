@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/data_summary.h"
 #include "engine/api/split.h"
 #include "engine/host/preparation.h"
 #include "projects/base/result.h"
@@ -129,5 +130,9 @@ public:
     /// hide no tokens.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }
 };
+
+/// Returns the first examples of a batch of these data for people, at most `most`.
+[[nodiscard]] FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::DataSource& data,
+                                std::int64_t most);
 
 } // namespace residua::engine

@@ -16,7 +16,6 @@ namespace residua::engine {
 namespace {
 
 constexpr std::size_t kShownNumbers = 16;
-constexpr std::int64_t kGap = 2; ///< pixels between pictures
 constexpr int kFedDigits = 4;
 
 /// The fields of an open data set's batch by example.
@@ -147,6 +146,7 @@ PictureForm formOf(const projects::DataSource& data)
 /// Returns the pictures on white, row by row.
 Picture sheetOf(const Examples& examples, std::int64_t count, std::int64_t columns, const projects::DataSource& data)
 {
+    constexpr std::int64_t kGap = FedBatch::kGap;
     const PictureForm form = formOf(data);
     const std::int64_t rows = (count + columns - 1) / columns;
     Picture sheet{{rows * (form.height + kGap) - kGap, columns * (form.width + kGap) - kGap, form.channels}, {}};
@@ -166,6 +166,21 @@ Picture sheetOf(const Examples& examples, std::int64_t count, std::int64_t colum
 
 } // namespace
 
+FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::DataSource& data, std::int64_t most)
+{
+    FedBatch fed;
+    const Examples examples(dataset, batch);
+    const std::int64_t count = std::min(batch.batch, most);
+    for (std::int64_t row = 0; row < count; ++row) {
+        fed.examples.push_back(examples.at(row));
+    }
+    if (examples.isPicture() && count > 0) {
+        fed.columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+        fed.sheet = encodedPng(sheetOf(examples, count, fed.columns, data));
+    }
+    return fed;
+}
+
 Result<FedBatch> firstFedBatch(const projects::Project& project, const std::filesystem::path& projectDirectory,
                                std::int64_t most, const std::function<bool()>& wanted)
 {
@@ -183,15 +198,7 @@ Result<FedBatch> firstFedBatch(const projects::Project& project, const std::file
             fed = filled.error();
             return;
         }
-        const Examples examples(**opened, batch);
-        const std::int64_t count = std::min(batch.batch, most);
-        for (std::int64_t row = 0; row < count; ++row) {
-            fed->examples.push_back(examples.at(row));
-        }
-        if (examples.isPicture()) {
-            fed->columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
-            fed->sheet = encodedPng(sheetOf(examples, count, fed->columns, project.data));
-        }
+        fed = fedBatch(**opened, batch, project.data, most);
     });
     return failure ? Result<FedBatch>(Error{"data", failure->text}) : fed;
 }

@@ -90,19 +90,32 @@ Exit runEval(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-/// Shows the candidates of each masked position, and the text with the best ones.
+/// Shows the candidates of each masked position or example, and the text with the best ones.
 void showMasked(const engine::SampleReady& ready, const Console& console)
 {
+    const std::vector<engine::FedExample>& examples = ready.classified.examples;
     std::vector<std::vector<std::string>> rows{{"place", "prediction", "probability"}};
+    if (!examples.empty()) {
+        rows.front().emplace_back("labelled");
+    }
     nlohmann::json places = nlohmann::json::array();
     for (const engine::MaskedPosition& place : ready.masked) {
-        nlohmann::json candidates = nlohmann::json::array();
+        nlohmann::json said{{"position", place.position}, {"candidates", nlohmann::json::array()}};
+        engine::FedExample example;
+        if (const auto at = static_cast<std::size_t>(place.position); at < examples.size()) {
+            example = examples[at];
+            said["input"] = example.input;
+            said["class"] = example.target;
+        }
         for (const engine::TokenCandidate& each : place.candidates) {
             const bool first = &each == &place.candidates.front();
             rows.push_back({first ? groupedText(place.position) : "", each.token, numberText(each.probability, 4)});
-            candidates.push_back({{"token", each.token}, {"probability", each.probability}});
+            if (first && !examples.empty()) {
+                rows.back().push_back(example.target);
+            }
+            said["candidates"].push_back({{"token", each.token}, {"probability", each.probability}});
         }
-        places.push_back({{"position", place.position}, {"candidates", candidates}});
+        places.push_back(std::move(said));
     }
     console.line(console.table(rows));
     console.value({{"text", ready.text}, {"masked", places}, {"step", ready.step}, {"notes", ready.notes}});
@@ -124,7 +137,9 @@ Exit runSample(const Arguments& arguments, const Console& console)
     }
     remarkNotes(ready->notes, console);
     console.remark("from the checkpoint of step " + groupedText(ready->step)); // stderr: the text may be piped
-    console.data(ready->text);
+    if (!ready->text.empty() || ready->masked.empty()) {
+        console.data(ready->text);
+    }
     if (!ready->masked.empty()) {
         showMasked(*ready, console);
         return Exit::Ok;

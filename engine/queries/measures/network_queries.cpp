@@ -72,7 +72,7 @@ private:
         }
         if (m_left <= 0) {
             return SampleReady{
-                m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes, {}};
+                m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes, {}, {}};
         }
         m_sampler->extend(m_tokens);
         --m_left;
@@ -149,17 +149,18 @@ private:
         const DeviceBatch batch =
             upload(m_labelled, schema, parts.device, parameterType(parts.project.training.precision));
         const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
-        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}};
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
         for (const FilledToken& each : classesOf(*parts.network, parts.device, batch, wanted, m_model->step)) {
             MaskedPosition place{each.position, {}};
             for (const auto& [label, probability] : each.candidates) {
                 place.candidates.push_back({nameOf(label), probability});
             }
-            const std::int64_t label = m_labelled.values<std::int64_t>(1)[static_cast<std::size_t>(each.position)];
-            ready.text += (ready.text.empty() ? "" : "\n") +
-                          (m_request.prompt.empty() ? std::to_string(each.position) + " is labelled " + nameOf(label)
-                                                    : place.candidates.front().token);
             ready.masked.push_back(std::move(place));
+        }
+        if (m_request.prompt.empty()) {
+            ready.classified = fedBatch(*parts.dataset, m_labelled, parts.project.data, m_labelled.batch);
+        } else {
+            ready.text = ready.masked.front().candidates.front().token;
         }
         return ready;
     }
@@ -169,7 +170,7 @@ private:
     {
         const Dataset& dataset = *m_model->parts.dataset;
         const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
-        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}};
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
         const std::vector<FilledToken> found = candidatesFor(*m_model->parts.network, m_model->parts.device, m_tokens,
                                                              *dataset.maskToken(), wanted, m_model->step);
         for (const FilledToken& each : found) {

@@ -10,14 +10,16 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTextBrowser>
+#include <QTextDocument>
 #include <QTreeView>
 
 using namespace residua;
@@ -172,7 +174,7 @@ private slots:
 
     void aRunContinuesATextWhileItTrainsAndAfterwards()
     {
-        auto* texts = m_window->findChild<QPlainTextEdit*>(QStringLiteral("sampleTexts"));
+        auto* texts = m_window->findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
         m_window->workspace().showPanelOf(*texts);
         train();
         QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().contains("step 4"), kPatience);
@@ -188,7 +190,7 @@ private slots:
         masked.network.objective = projects::Objective::MaskedToken;
         masked.data.masking.token = 1;
         openWindowOn(masked);
-        auto* texts = m_window->findChild<QPlainTextEdit*>(QStringLiteral("sampleTexts"));
+        auto* texts = m_window->findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
         m_window->workspace().showPanelOf(*texts);
         train();
         const auto* fill = m_window->findChild<QPushButton*>(QStringLiteral("sampleNow"));
@@ -197,6 +199,29 @@ private slots:
         prompt->setText("[MASK] [MASK]");
         emit prompt->returnPressed();
         QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().count(" %") == 10, kPatience);
+    }
+
+    /// The first held-out pictures, each with its class and what the network takes it for.
+    void aClassifierShowsPicturesWithTheirClasses()
+    {
+        projects::Project pictures = projects::findExample("small-vit")->project;
+        pictures.data.source = projects::DrawnPictures{.size = 32, .samples = 100};
+        pictures.stack().segments.front().repeat = 1;
+        pictures.training.steps = 2;
+        pictures.training.batch = 4;
+        pictures.training.validateEvery = 2;
+        openWindowOn(pictures);
+        auto* texts = m_window->findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
+        m_window->workspace().showPanelOf(*texts);
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(texts->toHtml().count("<img "), qsizetype{8}, kPatience);
+        const QString text = texts->toPlainText();
+        QCOMPARE(text.count(QChar(u'✓')) + text.count(QChar(u'✗')), qsizetype{8});
+        const auto picture = [&](const char* name) {
+            return texts->document()->resource(QTextDocument::ImageResource, QUrl(name)).value<QImage>();
+        };
+        QCOMPARE(picture("picture:0").size(), QSize(96, 96)); // magnified three times
+        QVERIFY(picture("picture:0") != picture("picture:7"));
     }
 
     /// A run comes to the front before it is listed, and may be renamed later.
