@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/samples_panel.h"
 
+#include "app/look/example_table.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "projects/base/text.h"
@@ -9,17 +10,13 @@
 #include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
-#include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTextBrowser>
-#include <QTextDocument>
-#include <QUrl>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <initializer_list>
 
 namespace residua::app {
@@ -30,18 +27,12 @@ constexpr int kLowTexts = 30;     ///< pixels; else the rows above it would be s
 constexpr int kTokens = 120;      ///< fewer than a request's default, because texts are sampled at each checkpoint
 constexpr int kMostTokens = 5000; ///< longer texts are sampled in the terminal
 constexpr int kNarrowPrompt = 60;
-constexpr int kShownPicture = 96; ///< small pictures are magnified up to it
-
-QString escaped(const std::string& text)
-{
-    return QString::fromStdString(text).toHtmlEscaped();
-}
 
 QString candidatesOf(const engine::MaskedPosition& place)
 {
     QStringList candidates;
     for (const engine::TokenCandidate& each : place.candidates) {
-        candidates << escaped(each.token + " " + numberText(100 * each.probability, 3) + " %");
+        candidates << QString::fromStdString(each.token + " " + numberText(100 * each.probability, 3) + " %");
     }
     return candidates.join(QStringLiteral(", "));
 }
@@ -49,55 +40,26 @@ QString candidatesOf(const engine::MaskedPosition& place)
 /// Returns the text, and a line with the candidates of each masked token.
 QString textOf(const engine::SampleReady& sample)
 {
-    QString text = escaped(sample.text);
+    QString text = QString::fromStdString(sample.text);
     for (const engine::MaskedPosition& place : sample.masked) {
         text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") + candidatesOf(place);
     }
-    return QStringLiteral("<pre style=\"white-space: pre-wrap\">%1</pre>").arg(text);
+    return verbatim(text);
 }
 
-/// Adds the pictures of a sheet to the document as resources, and returns the names by which its HTML has them.
-QStringList addPictures(const engine::FedBatch& batch, QTextDocument& document)
+/// Returns what the network takes each example for, and whether that is its class.
+QStringList answersOf(const engine::SampleReady& sample)
 {
-    const auto count = static_cast<int>(batch.examples.size());
-    const QImage sheet = QImage::fromData(
-        QByteArray::fromRawData(batch.sheet.data(), static_cast<qsizetype>(batch.sheet.size())), "PNG");
-    if (sheet.isNull() || batch.columns <= 0) {
-        return QStringList(count);
+    QStringList answers;
+    for (std::size_t i = 0; i < sample.masked.size() && i < sample.classified.examples.size(); ++i) {
+        const std::string& known = sample.classified.examples[i].target;
+        const std::vector<engine::TokenCandidate>& candidates = sample.masked[i].candidates;
+        const bool isRight = !candidates.empty() && candidates.front().token == known;
+        answers << (isRight ? QStringLiteral("✓ <b>") : QStringLiteral("✗ <b>")) +
+                       QString::fromStdString(known).toHtmlEscaped() + QStringLiteral("</b><br>") +
+                       candidatesOf(sample.masked[i]).toHtmlEscaped();
     }
-    constexpr int gap = static_cast<int>(engine::FedBatch::kGap);
-    const auto columns = static_cast<int>(batch.columns);
-    const QSize apart((sheet.width() + gap) / columns, (sheet.height() + gap) / ((count + columns - 1) / columns));
-    const QSize size = apart - QSize(gap, gap);
-    const int times = std::max(1, kShownPicture / std::max(1, size.width())); // whole times, so that pixels stay square
-    QStringList names;
-    for (int i = 0; i < count; ++i) {
-        names << QStringLiteral("picture:%1").arg(i);
-        const QRect place(QPoint(i % columns * apart.width(), i / columns * apart.height()), size);
-        document.addResource(QTextDocument::ImageResource, QUrl(names.back()), sheet.copy(place).scaled(size * times));
-    }
-    return names;
-}
-
-/// Returns a table of the examples with their classes, and what the network takes them for.
-QString tableOf(const engine::SampleReady& sample, QTextDocument& document)
-{
-    const QStringList pictures = addPictures(sample.classified, document);
-    QString rows;
-    for (const engine::MaskedPosition& place : sample.masked) {
-        const auto at = static_cast<std::size_t>(place.position);
-        if (at >= sample.classified.examples.size() || place.candidates.empty()) {
-            continue;
-        }
-        const engine::FedExample& example = sample.classified.examples[at];
-        const QString& picture = pictures[static_cast<qsizetype>(at)];
-        const bool isRight = place.candidates.front().token == example.target;
-        rows +=
-            QStringLiteral("<tr><td>%1</td><td>%2 <b>%3</b><br>%4</td></tr>")
-                .arg(picture.isEmpty() ? escaped(example.input) : QStringLiteral("<img src=\"%1\">").arg(picture),
-                     isRight ? QStringLiteral("✓") : QStringLiteral("✗"), escaped(example.target), candidatesOf(place));
-    }
-    return QStringLiteral("<table cellpadding=\"4\">%1</table>").arg(rows);
+    return answers;
 }
 
 } // namespace
@@ -250,7 +212,9 @@ void SamplesPanel::showSamples()
         const std::vector<engine::SampleReady>& samples = found->second;
         for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
             shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(sample->step))) +
-                     (sample->classified.examples.empty() ? textOf(*sample) : tableOf(*sample, *m_texts->document()));
+                     (sample->classified.examples.empty()
+                          ? textOf(*sample)
+                          : exampleTable(sample->classified, *m_texts->document(), {}, answersOf(*sample)));
         }
     }
     m_texts->setHtml(shown);

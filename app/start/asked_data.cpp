@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/asked_data.h"
 
+#include "app/look/example_table.h"
 #include "app/look/format.h"
 #include "projects/model/data_endings.h"
 #include "projects/schema/fields.h"
@@ -70,8 +71,7 @@ struct DataPreviewText {
     Q_DECLARE_TR_FUNCTIONS(DataPreview)
 };
 
-template <class T>
-QString listed(const std::vector<T>& numbers)
+QString listed(const std::vector<std::int64_t>& numbers)
 {
     QStringList texts;
     for (std::size_t i = 0; i < numbers.size() && i < kShownNumbers; ++i) {
@@ -131,14 +131,17 @@ std::vector<std::string_view> endingsOf(const projects::Source& source)
     return endings;
 }
 
-QString previewText(const engine::DataPreview& preview)
+QString previewHtml(const engine::DataPreview& preview, QTextDocument& document)
 {
-    if (!preview.summary.examples.input().isTokens()) {
-        return DataPreviewText::tr("input\n%1\n\ntarget\n%2").arg(listed(preview.inputs), listed(preview.outputs));
+    if (preview.tokens.empty() || preview.first.examples.empty()) {
+        return exampleTable(preview.first, document);
     }
-    const QString ids = DataPreviewText::tr("tokens\n%1").arg(listed(preview.tokens));
-    const QString text = QString::fromStdString(preview.text);
-    return text.isEmpty() || text == listed(preview.tokens) ? ids : text + QStringLiteral("\n\n") + ids;
+    const engine::FedExample& first = preview.first.examples.front();
+    const QString ids = verbatim(DataPreviewText::tr("tokens\n%1").arg(listed(preview.tokens)));
+    const QString text = QString::fromStdString(first.input);
+    const QString target =
+        first.target.empty() ? QString() : QStringLiteral("\n→ ") + QString::fromStdString(first.target);
+    return text == listed(preview.tokens) ? ids : verbatim(text + target) + ids;
 }
 
 QString amountText(const engine::DataSummary& data, const projects::NewProject& project)

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+class QTextDocument;
+
 namespace residua::app {
 
 /// The fields that the dialog asks for data of a kind: those below that the source has. A new source of the schema
@@ -44,8 +46,9 @@ struct AnsweredData {
 /// Returns the file name endings for this kind of data.
 [[nodiscard]] std::vector<std::string_view> endingsOf(const projects::Source& source);
 
-/// Returns the beginning of the training data: a text and its tokens, or a sample's numbers.
-[[nodiscard]] QString previewText(const engine::DataPreview& preview);
+/// Returns HTML for `document` with the beginning of the training data: a text and its tokens, pictures with their
+/// classes, or numbers.
+[[nodiscard]] QString previewHtml(const engine::DataPreview& preview, QTextDocument& document);
 /// Returns how the files are read, the amount of data, the epochs of the new project's training, and the notes.
 [[nodiscard]] QString amountText(const engine::DataSummary& data, const projects::NewProject& project);
 

@@ -11,9 +11,7 @@
 #include <filesystem>
 #include <memory>
 
-class QLabel;
-class QPlainTextEdit;
-class QScrollArea;
+class QTextBrowser;
 
 namespace residua::app {
 
@@ -28,9 +26,7 @@ public:
 private:
     void showBatch(const Result<engine::FedBatch>& fed);
 
-    QLabel* m_sheet;
-    QScrollArea* m_pictures;
-    QPlainTextEdit* m_examples;
+    QTextBrowser* m_examples;
     std::shared_ptr<std::atomic<bool>> m_wanted; ///< false once the dialog is gone
 };
 

@@ -24,11 +24,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
       m_vocabulary(
           spinBoxOf(tr("Vocabulary"), QStringLiteral("newVocabulary"), "/data/source/tokeniser/vocabulary", this)),
       m_amount(new QLabel(this)),
-      m_preview(new QPlainTextEdit(this)),
+      m_preview(new QTextBrowser(this)),
       m_recipe(new QComboBox(this)),
       m_depth(spinBoxOf(tr("Depth"), QStringLiteral("newDepth"), "/network/stack/N/repeat", this)),
       m_width(spinBoxOf(tr("Width"), QStringLiteral("newWidth"), "/network/width", this)),
@@ -136,7 +136,6 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_amount->setTextFormat(Qt::PlainText); // it contains names that may come from other people, like the problem
     m_preview->setObjectName(QStringLiteral("newPreview"));
     m_preview->setAccessibleName(tr("The beginning of what is fed"));
-    m_preview->setReadOnly(true);
     m_preview->setFont(numberFont());
     m_preview->setTabChangesFocus(true);
     m_dataForm = new QFormLayout;
@@ -394,7 +393,7 @@ void NewProjectDialog::update()
         m_amount->setText(namesData() ? tr("Reading the data …") : QString());
         m_soon.start();
     } else if (m_data) {
-        showData(engine::DataPreview{*m_data, {}, {}, {}, {}});
+        showData(engine::DataPreview{*m_data, {}, {}});
     }
 }
 
@@ -474,7 +473,7 @@ void NewProjectDialog::readData()
         }
         m_data = preview ? std::optional(preview->summary) : std::nullopt;
         if (preview) {
-            m_preview->setPlainText(previewText(*preview));
+            m_preview->setHtml(previewHtml(*preview, *m_preview->document()));
         }
         showData(preview);
     });

@@ -18,9 +18,9 @@ class QComboBox;
 class QFormLayout;
 class QLabel;
 class QLineEdit;
-class QPlainTextEdit;
 class QPushButton;
 class QSpinBox;
+class QTextBrowser;
 
 namespace residua::app {
 
@@ -83,7 +83,7 @@ private:
     QSpinBox* m_vocabulary;
     QFormLayout* m_dataForm = nullptr;
     QLabel* m_amount; ///< tokens, epochs
-    QPlainTextEdit* m_preview;
+    QTextBrowser* m_preview;
     QComboBox* m_recipe; ///< network and training at a paper's size, or the example for such data
     QSpinBox* m_depth;
     QSpinBox* m_width;

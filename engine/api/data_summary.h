@@ -73,21 +73,6 @@ struct TrainedProject {
 [[nodiscard]] std::vector<std::string> otherDataOf(const std::vector<TrainedProject>& runs,
                                                    const std::filesystem::path& projectDirectory);
 
-/// The beginning of the data that a project's training reads.
-struct DataPreview {
-    DataSummary summary;
-    std::vector<std::int64_t> tokens; ///< for tokens: the first sequence of the training split
-    std::string text;                 ///< the text of `tokens`; empty if the data have no text
-    std::vector<double> inputs;       ///< for vectors: the first sample
-    std::vector<double> outputs;
-};
-
-/// Opens the data as training would and returns the first sequence or sample. Any thread. Calls `wanted` now and then;
-/// stops with an error once it returns false.
-[[nodiscard]] Result<DataPreview> previewData(const projects::Project& project,
-                                              const std::filesystem::path& projectDirectory,
-                                              const std::function<bool()>& wanted = {});
-
 /// One example of a batch, as the network is fed, for people.
 struct FedExample {
     /// The text, in which a hidden token is "[shown→hidden]"; the first numbers of a vector; empty for pictures.
@@ -106,6 +91,19 @@ struct FedBatch {
     std::string sheet;
     std::int64_t columns = 0;
 };
+
+/// The beginning of the data that a project's training reads.
+struct DataPreview {
+    DataSummary summary;
+    std::vector<std::int64_t> tokens; ///< for tokens: the first sequence of the training split
+    FedBatch first;                   ///< the first sequence of a text, else the first examples of the training split
+};
+
+/// Opens the data as training would and returns their beginning. Any thread. Calls `wanted` now and then; stops with an
+/// error once it returns false.
+[[nodiscard]] Result<DataPreview> previewData(const projects::Project& project,
+                                              const std::filesystem::path& projectDirectory,
+                                              const std::function<bool()>& wanted = {});
 
 /// Opens the data as training would and returns its first micro-batch, of at most `most` examples. Any thread. Calls
 /// `wanted` now and then; stops with an error once it returns false.

@@ -98,8 +98,8 @@ struct MaskedPosition {
 };
 struct SampleReady {
     QueryTag tag{};
-    /// The text that was continued. Of masked tokens: the prompt with the most probable ones. Of a prompt that was
-    /// classified: its class.
+    /// The prompt and its continuation, or the prompt with the most probable tokens in place of the masked ones, or the
+    /// class of the prompt. Empty if examples of the data were classified.
     std::string text;
     std::int64_t step = 0;              ///< of the checkpoint that was used
     std::vector<std::string> notes;     ///< for the user: a newer checkpoint is damaged, or the data differ

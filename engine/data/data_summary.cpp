@@ -19,6 +19,8 @@
 namespace residua::engine {
 namespace {
 
+constexpr std::int64_t kPreviewed = 12; ///< examples that are no long text
+
 DataSummary summaryOf(const DataOutline& data)
 {
     const auto counted = [&data](Split split) {
@@ -34,9 +36,17 @@ DataSummary summaryOf(const DataOutline& data)
             .notes = {}};
 }
 
-std::vector<double> numbersOf(const FieldValues& held)
+/// Returns the tokens of a batch of one sequence, without its padding.
+std::vector<std::int64_t> tokensOf(const Batch& batch, const projects::ExampleSchema& examples)
 {
-    return std::visit([](const auto& values) { return std::vector<double>(values.begin(), values.end()); }, held);
+    std::vector<std::int64_t> tokens = batch.values<std::int64_t>(0);
+    for (std::size_t i = 0; i < batch.fields.size(); ++i) {
+        if (examples.fields[i].role == projects::FieldRole::Mask) {
+            const auto count = [](const auto& mask) { return std::ranges::count(mask, 1); };
+            tokens.resize(static_cast<std::size_t>(std::visit(count, batch.fields[i])));
+        }
+    }
+    return tokens;
 }
 
 /// Summarises an open data set.
@@ -183,26 +193,17 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
         const Dataset& dataset = **opened;
         preview->summary = summaryOf(dataset, project.training);
         preview->summary.readings = readingsOf(project, projectDirectory);
+        const projects::ExampleSchema& examples = preview->summary.examples;
+        const std::int64_t count = examples.input().isTokens() ? 1 : kPreviewed;
         Batch batch;
-        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
+        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, count); !filled) {
             preview = filled.error();
             return;
         }
-        const projects::ExampleSchema& examples = preview->summary.examples;
-        for (std::size_t i = 0; i < batch.fields.size(); ++i) {
-            const projects::ExampleField& field = examples.fields[i];
-            if (field.role == projects::FieldRole::Input && field.isTokens()) {
-                preview->tokens = batch.values<std::int64_t>(i);
-            } else if (field.role == projects::FieldRole::Input) {
-                preview->inputs = numbersOf(batch.fields[i]);
-            } else if (field.role == projects::FieldRole::Target && !examples.input().isTokens()) {
-                preview->outputs = numbersOf(batch.fields[i]);
-            } else if (field.role == projects::FieldRole::Mask) {
-                const std::vector<double> mask = numbersOf(batch.fields[i]); // padding follows the tokens
-                preview->tokens.resize(static_cast<std::size_t>(std::ranges::count(mask, 1.0)));
-            }
+        if (examples.input().isTokens()) {
+            preview->tokens = tokensOf(batch, examples);
         }
-        preview->text = examples.input().isTokens() ? dataset.decode(preview->tokens) : std::string();
+        preview->first = fedBatch(dataset, batch, project.data, count);
     });
     return failure ? Result<DataPreview>(Error{"data", failure->text}) : preview;
 }

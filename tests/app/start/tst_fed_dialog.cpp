@@ -6,8 +6,9 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QLabel>
-#include <QPlainTextEdit>
+#include <QImage>
+#include <QTextBrowser>
+#include <QTextDocument>
 
 using namespace residua;
 using namespace residua::app;
@@ -26,12 +27,14 @@ private slots:
         project.training.batch = 5;
         const FedDialog* const dialog = opened(project);
         QVERIFY(dialog);
-        const auto* const examples = dialog->findChild<QPlainTextEdit*>();
-        QTRY_VERIFY_WITH_TIMEOUT(examples->toPlainText().count('\n') == 4, kPatience);
-        QVERIFY2(examples->toPlainText().startsWith("row 1, column 1  → "), qPrintable(examples->toPlainText()));
+        const auto* const examples = dialog->findChild<QTextBrowser*>();
+        QTRY_COMPARE_WITH_TIMEOUT(examples->toHtml().count("<img "), qsizetype{5}, kPatience);
         QVERIFY(examples->toPlainText().contains(" + ")); // of two classes, by their shares
-        const QSize sheet = dialog->findChild<QLabel*>()->pixmap().size();
-        QCOMPARE(sheet, QSize(3 * 34 - 2, 2 * 34 - 2) * 6); // three columns and two rows, magnified
+        const auto picture = [&](const char* name) {
+            return examples->document()->resource(QTextDocument::ImageResource, QUrl(name)).value<QImage>();
+        };
+        QCOMPARE(picture("picture:0").size(), QSize(32, 32) * 6); // magnified to a third of the width
+        QVERIFY(!picture("picture:4").isNull() && picture("picture:0") != picture("picture:4"));
     }
 
     void textIsShownAsItIsHidden()
@@ -41,9 +44,9 @@ private slots:
         project.data.masking.token = 0;
         const FedDialog* const dialog = opened(project);
         QVERIFY(dialog);
-        const auto* const examples = dialog->findChild<QPlainTextEdit*>();
+        const auto* const examples = dialog->findChild<QTextBrowser*>();
         QTRY_VERIFY_WITH_TIMEOUT(examples->toPlainText().contains(QString::fromUtf8("→")), kPatience);
-        QCOMPARE(examples->toPlainText().count('\n'), 1); // a batch of two
+        QCOMPARE(examples->toHtml().count("<tr>"), qsizetype{2}); // a batch of two
     }
 
 private:

@@ -14,10 +14,10 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTextBrowser>
 #include <QThreadPool>
 #include <QTimer>
 
@@ -105,6 +105,17 @@ private slots:
         QVERIFY(recipe->findData("raptr-bert-base") > 0 && recipe->findData("dca-vit-s16") < 0);
     }
 
+    void picturesAndNumbersArePreviewed()
+    {
+        NewProjectDialog* dialog = open();
+        const auto* preview = child<QTextBrowser>(*dialog, "newPreview");
+        chooseData(*dialog, "Drawn pictures");
+        QTRY_COMPARE(preview->toHtml().count("<img "), qsizetype{12});
+        chooseData(*dialog, "Linear regression");
+        QTRY_COMPARE(preview->toHtml().count("<img "), qsizetype{0});
+        QTRY_COMPARE(preview->toHtml().count("<tr>"), qsizetype{12});
+    }
+
     /// What a document may hold can be chosen, and nothing else.
     void numbersHaveTheRangesOfTheSchema()
     {
@@ -174,7 +185,7 @@ private slots:
         auto* amount = child<QLabel>(*dialog, "newAmount");
         QTRY_VERIFY2(amount->text().contains("vocabulary of 256"), qPrintable(amount->text()));
         QVERIFY(amount->text().contains("epochs"));
-        QVERIFY(child<QPlainTextEdit>(*dialog, "newPreview")->toPlainText().contains("Muse"));
+        QVERIFY(child<QTextBrowser>(*dialog, "newPreview")->toPlainText().contains("Muse"));
         const QString before = amount->text();
         child<QSpinBox>(*dialog, "newSteps")->setValue(1000);
         QVERIFY(amount->text() != before); // the epochs follow at once

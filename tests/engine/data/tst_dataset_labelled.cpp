@@ -231,7 +231,7 @@ private Q_SLOTS:
         const auto preview = previewData(project, m_folder, {});
         QVERIFY(preview.ok());
         QVERIFY(!preview->tokens.empty() && preview->tokens.size() <= 5); // without padding
-        QCOMPARE(preview->text.size(), preview->tokens.size());
+        QCOMPARE(preview->first.examples.front().input.size(), preview->tokens.size());
         const auto fed = firstFedBatch(project, m_folder, 3);
         QVERIFY(fed.ok() && fed->examples.size() == 3);
         const std::vector<std::string> classes = (*Dataset::open(project, m_folder))->classes();
