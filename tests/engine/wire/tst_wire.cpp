@@ -56,7 +56,12 @@ std::vector<Event> events()
     progress.matrices = {{"mix/q", 1, 2, 2, {0.1F, std::numeric_limits<float>::quiet_NaN(), -1e30F, 4}},
                          {"active", 1, 1, 1, {1}}};
     all.push_back(progress);
-    all.push_back(SampleReady{QueryTag{5}, "text \xc3", 3, {"a note"}, {{2, {{"##ing", 0.25}}}}});
+    all.push_back(SampleReady{QueryTag{5},
+                              "text \xc3",
+                              3,
+                              {"a note"},
+                              {{2, {{"##ing", 0.25}}}},
+                              {{{"a text", "its class"}}, "\x89PNG\xff", 1}});
     EvaluationReady evaluation;
     evaluation.means = {{"loss", 1.5}, {"accuracy", 0.25}};
     all.push_back(evaluation);
