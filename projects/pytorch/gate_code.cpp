@@ -195,17 +195,14 @@ self.project = nn.ModuleList(
     out.outdent();
     code.parameters(setting);
     beginForward(setting, out);
+    const std::int64_t absent = setting.layers - setting.present;
     out.lines(R"(
 entries = [x]
 for layer, project in zip(layers, self.project):
-    entries.append(layer(project(torch.cat(entries, dim=-1)))))");
-    if (setting.lacksLayers()) {
-        out.lines(R"(
-x = torch.cat(entries, dim=-1)
-return F.linear(x, self.project[-1].weight[:, : x.shape[-1]]))");
-    } else {
-        out.line("return self.project[-1](torch.cat(entries, dim=-1))");
-    }
+    entries.append(layer(project(torch.cat(entries, dim=-1))))
+%1
+return self.project[-1](torch.cat(entries, dim=-1)))",
+              {absent > 0 ? "entries += [torch.zeros_like(x)] * " + written(absent) : ""});
     return code;
 }
 

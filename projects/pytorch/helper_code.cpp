@@ -187,6 +187,10 @@ constexpr HelperText kHelpers[] = {
     rest = layers[1:]
     return [step(layer, following) for layer, following in zip(layers, rest)] + [layers[-1].feed_forward]
 )"},
+    {Helper::Absent, "absent", R"(def absent(x, *ports):
+    """The branch of a layer that had not begun to train."""
+    return torch.zeros_like(x)
+)"},
 };
 
 constexpr const char* kProjections[] = {"q", "k", "v", "out"};

@@ -30,6 +30,7 @@ enum class Helper {
     Sinkhorn,
     TokenWeights,
     BetweenFeedForwards,
+    Absent,
 };
 
 /// The properties of an attention that change its code. All others are numbers.

@@ -9,6 +9,14 @@
 namespace residua::projects {
 namespace {
 
+/// Writes the input as the first entry, and zeros as the entries that layers in the export do not make.
+std::string startOfStack(std::int64_t present, std::int64_t entries)
+{
+    return "stack = {0: x" + (present < entries ? ", **dict.fromkeys(range(" + written(present + 1) + ", " +
+                                                      written(entries + 1) + "), torch.zeros_like(x))}"
+                                                : "}");
+}
+
 /// Returns x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if any.
 TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
 {
@@ -42,19 +50,18 @@ return x)");
     out.define("read(self, target, x, stack)");
     out.lines(R"(
 for w, (i, j) in zip(self.coefficient, LEARNED):
-    if j == target%1:
+    if j == target:
         x = x + (w - 1) * stack[i]
-return x)",
-              {setting.lacksLayers() ? " and i in stack" : ""});
+return x)");
     out.outdent();
     beginForward(setting, out);
     out.lines(R"(
-stack = {0: x}
+%1
 for j, layer in enumerate(layers, start=1):
     stack[j] = layer(self.read(j, x, stack))
     x = x + stack[j]
-return self.read(%1, x, stack))",
-              {written(setting.layers + 1)});
+return self.read(%2, x, stack))",
+              {startOfStack(setting.present, setting.layers), written(setting.layers + 1)});
     return code;
 }
 
@@ -97,10 +104,37 @@ std::string MixWriter::shortcutsIn(ShortcutState state) const
     return joinedText(parts);
 }
 
-std::string MixWriter::called(const std::string& reader) const
+DepthPlan MixWriter::readPlan() const
 {
-    const std::string stack = hasMiddle() ? "{**stack, 1: middle} if " + reader + " in MIDDLE else stack" : "stack";
-    return "self.mix(" + reader + ", " + stack + mixArguments() + ")";
+    DepthPlan plan = planOf(m_mix, m_setting.layers);
+    for (DepthReader& reader : plan.readers) {
+        if (m_mix.weight == WeightKind::DepthAttention && !isFull() && !reader.sources.empty() &&
+            reader.sources.front() <= m_present) {
+            std::erase_if(reader.sources, [this](std::int64_t source) { return source > m_present; });
+        }
+    }
+    return plan;
+}
+
+std::string MixWriter::newest() const
+{
+    const std::string each = written(m_mix.blockLayers);
+    const std::string entry =
+        m_mix.blockLayers == 1 ? "j - 1" : "(j + " + written(m_mix.blockLayers - 2) + ") // " + each;
+    return m_setting.lacksLayers() && !isFull() ? "min(" + entry + ", " + written(m_present) + ")" : entry;
+}
+
+std::string MixWriter::readOf(const std::string& reader, bool isFinal) const
+{
+    const std::string port = !takesPort() ? "" : isFinal ? ", 0" : ", o";
+    const std::string mix =
+        "self.mix(" + reader + port + (hasMiddle() ? ", entries" : ", stack") + mixArguments() + ")";
+    if (isSingle()) {
+        return mix;
+    }
+    return isFinal       ? mix + (takesPort() ? "" : "[0]")
+           : takesPort() ? "[" + mix + " for o in range(" + written(m_mixes) + ")]"
+                         : mix;
 }
 
 void MixWriter::growMiddle(const std::string& reader)
@@ -111,14 +145,20 @@ void MixWriter::growMiddle(const std::string& reader)
     out().lines(R"(
 while summed < MIDDLE.get(%1, 0):
     summed += 1
-    middle = middle + %2)",
-                {reader, m_setting.lacksLayers() ? "stack.get(summed, 0)" : "stack[summed]"});
+    middle = middle + stack[summed]
+entries = {**stack, 1: middle} if %1 in MIDDLE else stack)",
+                {reader});
 }
 
 void MixWriter::writeForward()
 {
     beginForward(m_setting, out());
-    out().line("stack = {0: x}");
+    const std::int64_t absent = m_plan.modules - mixedModules(m_mix, m_setting.present);
+    if (absent > 0 && !fillsStack()) {
+        m_setting.helpers.use(Helper::Absent);
+        out().line("layers = [*layers, *[absent] * " + written(absent) + "]");
+    }
+    out().line(startOfStack(m_present, fillsStack() ? entryOf(m_mix, m_plan.modules) : m_present));
     if (!m_ofTokens) {
         out().line(gatesEntries() ? "weights, gates = self.weights(), self.gates()" : "weights = self.weights()");
     }
@@ -129,31 +169,24 @@ void MixWriter::writeForward()
     out().outdent();
 }
 
-void MixWriter::beginLoop(bool goesOn)
+void MixWriter::beginLoop()
 {
-    out().line(goesOn ? "for j in range(1, " + finalReader() + "):" : "for j, layer in enumerate(layers, start=1):");
+    out().line("for j, layer in enumerate(layers, start=1):");
     out().indent();
     growMiddle("j");
 }
 
 void MixWriter::writeOnMix()
 {
-    const bool goesOn = m_setting.lacksLayers() && isFull();
     const auto mix = static_cast<std::int64_t>(mixFor(m_plan.ports, MixPort::Residual).value_or(0));
     const std::string residual = isSingle() ? "read" : "read[" + written(mix) + "]";
     const std::string read = isSingle() ? "read" : "*read";
-    beginLoop(goesOn);
+    beginLoop();
     const bool passes = std::ranges::any_of(m_plan.readers, &DepthReader::passes);
-    if (passes) {
-        out().line("read = " + called("j") + " if SOURCES[j] else " + (isSingle() ? "x" : "[x] * " + written(m_mixes)));
-    } else {
-        out().line("read = " + called("j"));
-    }
+    out().line("read = " + readOf("j") +
+               (passes ? std::string(" if SOURCES[j] else ") + (isSingle() ? "x" : "[x] * " + written(m_mixes)) : ""));
     if (isFull()) {
-        out().line("x = " + residual +
-                   (goesOn ? " + layers[j - 1](" + read + ") if j <= len(layers) else " + residual
-                           : " + layer(" + read + ")"));
-        out().line("stack[j] = x");
+        out().lines("x = %1 + layer(%2)\nstack[j] = x", {residual, read});
     } else if (m_mix.blockLayers > 1) {
         out().lines(R"(
 branch = layer(%1)
@@ -169,17 +202,11 @@ stack[b] = stack[b] + branch if b in stack else branch)",
 
 void MixWriter::writeResult(const std::string& residual)
 {
-    const bool mixes = m_mix.finalMix && !m_plan.readers.back().passes;
-    if (mixes) {
+    if (m_mix.finalMix && !m_plan.readers.back().passes) {
         growMiddle(finalReader());
-        out().line("return " + called(finalReader()) + (isSingle() ? "" : "[0]"));
+        out().line("return " + readOf(finalReader(), true));
     } else if (isFull() || besides()) {
         out().line("return x");
-    } else if (m_setting.lacksLayers()) {
-        const std::string last = written(m_plan.modules);
-        growMiddle(last);
-        out().line("read = " + called(last));
-        out().line("return " + residual);
     } else {
         const std::string branch = m_mix.blockLayers > 1 ? "branch" : "stack[" + written(m_plan.modules) + "]";
         out().line("return " + residual + " + " + branch);
@@ -188,20 +215,19 @@ void MixWriter::writeResult(const std::string& residual)
 
 void MixWriter::writeBeside()
 {
-    const bool goesOn = m_setting.lacksLayers();
     const bool families = hasTwoFamilies(m_mix);
     if (families) {
         out().line("before = 0");
     }
-    beginLoop(goesOn);
-    out().line(goesOn ? "branch = layers[j - 1](x) if j <= len(layers) else torch.zeros_like(x)" : "branch = layer(x)");
+    beginLoop();
+    out().line("branch = layer(x)");
     std::vector<std::string> passing;
     for (const DepthReader& reader : m_plan.readers) {
         if (reader.passes) {
             passing.push_back(written(reader.target));
         }
     }
-    const std::string mixed = std::string("x = ") + (families ? "before + branch" : "branch") + " + " + called("j");
+    const std::string mixed = std::string("x = ") + (families ? "before + branch" : "branch") + " + " + readOf("j");
     if (passing.empty()) {
         out().line(mixed);
     } else {
@@ -211,16 +237,12 @@ if j %1:
 else:
     %3)",
                     {passing.size() == 1 ? "== " + passing[0] : "in (" + joinedText(passing) + ")",
-                     isFull() ? "x" : "stack[max(stack)]", mixed});
+                     isFull() ? "x" : "stack[" + newest() + "]", mixed});
     }
     if (families) {
         out().line("before = branch");
     }
-    if (isFull()) {
-        out().line("stack[j] = x");
-    } else {
-        out().lines(goesOn ? "if j <= len(layers):\n    stack[j] = branch" : "stack[j] = branch");
-    }
+    out().line(isFull() ? "stack[j] = x" : "stack[j] = branch");
     out().outdent();
     writeResult("x");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a depth mix, and its parameters.
 #include "projects/base/text.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/stream_start.h"
 #include "projects/pytorch/mix_writer.h"
 
@@ -9,12 +10,6 @@
 
 namespace residua::projects {
 namespace {
-
-/// Removes the outer brackets of an expression that is the only argument of a call: "(3 if j <= 4 else 1)".
-std::string withoutBrackets(const std::string& text)
-{
-    return text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
-}
 
 /// Returns range(0, 5), range(1, 8, 2) or a tuple.
 std::string sequenceText(const std::vector<std::int64_t>& values)
@@ -64,12 +59,16 @@ void MixWriter::writeTables()
         }
         out().line("}");
     }
+    if (!m_ofTokens && !isSingle()) {
+        out().comment("Every mix: its reader, and which of the reader's mixes it is.");
+        out().line("MIXES = [(j, o) for j in SOURCES for o in range(" + written(m_mixes) +
+                   (m_mix.finalMix ? " if j <= " + written(m_plan.modules) + " else 1" : "") + ")]");
+    }
     if (!m_ofTokens) {
         out().comment(isSingle() ? "Every weight: its reader and its source."
-                                 : "Every weight: its reader, which of the reader's mixes it is in, and its source.");
+                                 : "Every weight: its mix and its source.");
         out().line(isSingle() ? "TERMS = [(j, i) for j in SOURCES for i in SOURCES[j]]"
-                              : "TERMS = [(j, o, i) for j in SOURCES for o in range(" +
-                                    withoutBrackets(mixesOfReader()) + ") for i in SOURCES[j]]");
+                              : "TERMS = [(j, o, i) for j, o in MIXES for i in SOURCES[j]]");
     }
     if (hasFrozen()) {
         out().comment("Shortcuts i:j whose weights keep their values.");
@@ -126,21 +125,19 @@ self.register_buffer("frozen", frozen, persistent=False))",
 void MixWriter::writePerceptrons()
 {
     m_setting.helpers.use(Helper::TokenWeights);
-    out().comment("Hidden features of the small network that makes the weights of each reader.");
-    out().line("hidden = {");
-    for (const DepthReader& reader : m_plan.readers) {
-        if (reader.terms() > 0) {
-            const bool isFinal = reader.target > m_plan.modules;
-            out().lines("    %1: %2,",
-                        {written(reader.target), written(perTokenHidden(m_mix, reader.terms(), isFinal))});
+    out().comment("Hidden features and weights of the small network that makes the weights of each reader.");
+    out().line("sizes = {");
+    for (const WiringParameter& parameter : parametersOf(m_mix, m_plan.layers, m_setting.width())) {
+        const std::string name(parameterNameFrom(parameter.name).rest);
+        if (lastOf(name) == "mix") {
+            out().lines("    %1: (%2, %3),",
+                        {written(std::stoll(name)), written(parameter.shape[1]), written(parameter.shape[0])});
         }
     }
     out().lines(R"(
 }
-self.readers = nn.ModuleDict(
-    {str(j): TokenWeights(%1, hidden[j], %2len(SOURCES[j])) for j in hidden}
-))",
-                {written(m_setting.width()), mixesOfReader() == "1" ? "" : mixesOfReader() + " * "});
+self.readers = nn.ModuleDict({str(j): TokenWeights(%1, *sizes[j]) for j in sizes}))",
+                {written(m_setting.width())});
 }
 
 } // namespace residua::projects

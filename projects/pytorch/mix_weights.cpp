@@ -9,9 +9,8 @@ namespace residua::projects {
 void MixWriter::writeWeights()
 {
     const bool fixed = m_mix.weight == WeightKind::Fixed;
-    out().define("weights(self)", {std::string(m_gated ? "The weights of every reader before the gates: "
-                                                       : "The weights of every reader: ") +
-                                   (isSingle() ? "[sources]" : "[mixes, sources]") +
+    out().define("weights(self)", {std::string(m_gated ? "The weights of every mix before the gates: [sources]"
+                                                       : "The weights of every mix: [sources]") +
                                    (m_mix.weight == WeightKind::PerFeature ? ", each with its features." : ".")});
     const std::string c = !fixed && hasFrozen() ? "torch.where(self.frozen, self.coefficient.detach(), "
                                                   "self.coefficient)"
@@ -23,27 +22,19 @@ void MixWriter::writeWeights()
     if (m_mix.normalise == NormaliseOver::Targets) {
         writeSoftmaxOverReaders();
     }
-    const bool bySources = m_mix.normalise == NormaliseOver::Sources;
-    writeRows("c", bySources ? "torch.softmax(" : "",
-              bySources ? overTau() + ", dim=" + (isSingle() ? "0" : "1") + ")" : "");
+    writeRows("c", m_mix.normalise == NormaliseOver::Sources);
     out().outdent();
 }
 
-void MixWriter::writeRows(const std::string& all, const std::string& before, const std::string& after)
+void MixWriter::writeRows(const std::string& all, bool softmax)
 {
-    if (isSingle()) {
-        out().lines(R"(
-rows = %1.split([len(sources) for sources in SOURCES.values()])
-return %2)",
-                    {all, before.empty() ? "dict(zip(SOURCES, rows))"
-                                         : "{j: " + before + "row" + after + " for j, row in zip(SOURCES, rows)}"});
-        return;
-    }
+    const std::string keys = isSingle() ? "SOURCES" : "MIXES";
     out().lines(R"(
-sizes = [(%1, len(SOURCES[j])) for j in SOURCES]
-rows = %2.split([mixes * sources for mixes, sources in sizes])
-return {j: %3 for j, row, size in zip(SOURCES, rows, sizes)})",
-                {mixesOfReader(), all, before + "row.unflatten(0, size)" + after});
+rows = %1.split([len(%2])
+return %3)",
+                {all, isSingle() ? "sources) for sources in SOURCES.values()" : "SOURCES[j]) for j, _ in MIXES",
+                 softmax ? "{key: torch.softmax(row" + overTau() + ", dim=0) for key, row in zip(" + keys + ", rows)}"
+                         : "dict(zip(" + keys + ", rows))"});
 }
 
 void MixWriter::writeSoftmaxOverReaders()
@@ -61,8 +52,7 @@ c = grid.index_put((%1), c%5).softmax(dim=%6)[%1])",
 void MixWriter::writeGates()
 {
     if (gatesEntries()) {
-        out().define("gates(self)", {std::string("The vectors v of every reader: ") +
-                                     (isSingle() ? "[sources, features]." : "[mixes, sources, features].")});
+        out().define("gates(self)", {"The vectors v of every mix: [sources, features]."});
         writeRows("self.gate");
         out().outdent();
     }
@@ -100,91 +90,47 @@ return %1 * (p * p.log()).sum())",
 
 void MixWriter::writeMix()
 {
-    out().define("mix(self, j, stack" + mixArguments() + ")",
-                 {isSingle() ? "What reader j reads." : "What reader j reads, one mix for each port."});
+    out().define("mix(self, j" + std::string(takesPort() ? ", o" : "") + ", stack" + mixArguments() + ")",
+                 {takesPort()  ? "Mix o of reader j."
+                  : isSingle() ? "What reader j reads."
+                               : "What reader j reads, one mix for each port."});
+    const std::string key = isSingle() ? "j" : "j, o";
+    const std::string place = isSingle() ? "j - 1" : written(m_mixes) + " * (j - 1) + o";
     if (m_mix.weight == WeightKind::PerToken) {
         writeTokenMix();
     } else if (m_mix.weight == WeightKind::DepthAttention) {
-        writeAttention();
+        out().lines(R"(
+entries = [stack[i] for i in SOURCES[j]]
+keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries])
+v = self.query[%1] * self.norm[%1]
+p = torch.softmax(keys @ v%2, dim=0).unsqueeze(-1)
+return sum(w * e for w, e in zip(p, entries)))",
+                    {place, overTau()});
     } else if (m_gated) {
-        writeGatedMix();
+        const std::string plain = m_mix.gate.kind == GateKind::Inside ? "F.relu(c)" : "c";
+        const std::string gated = "self.gated(c, v, stack[i])";
+        out().lines(R"(
+%1
+return sum(%2 * stack[i] for c, %3i in zip(weights[%4], %5SOURCES[j])))",
+                    {gatesEntries() ? "" : "v = self.gate[" + place + "]",
+                     hasFrozen() ? "(" + plain + " if (i, j) in FROZEN else " + gated + ")" : gated,
+                     gatesEntries() ? "v, " : "", key, gatesEntries() ? "gates[" + key + "], " : ""});
     } else {
-        const std::string row = isSingle() ? "weights[j]" : "row";
-        const std::string mixed = sumOf("w * stack[i] for w, i in zip(" + row + ", SOURCES[j])" + present());
-        out().line(isSingle() ? "return " + mixed : "return [" + mixed + " for row in weights[j]]");
+        out().line("return sum(w * stack[i] for w, i in zip(weights[" + key + "], SOURCES[j]))");
     }
     out().outdent();
 }
 
 void MixWriter::writeTokenMix()
 {
-    const std::string over = "stack[i] for s, i in enumerate(SOURCES[j])" + present();
+    const std::string sum = "[..., s, None] * stack[i] for s, i in enumerate(SOURCES[j]))";
     out().lines(R"(
-w = self.readers[str(j)](stack[max(stack)])%1
-%2)",
-                {isSingle() ? "" : ".unflatten(-1, (" + mixesOfReader() + ", len(SOURCES[j])))",
-                 m_mix.normalise == NormaliseOver::Sources ? "w = torch.softmax(w" + overTau() + ", dim=-1)" : ""});
-    if (isSingle()) {
-        out().line("return " + sumOf("w[..., s, None] * " + over));
-        return;
-    }
-    out().lines(R"(
-return [
-    %1
-    for o in range(w.shape[-2])
-])",
-                {sumOf("w[..., o, s, None] * " + over)});
-}
-
-void MixWriter::writeAttention()
-{
-    out().lines(R"(
-entries = [stack[i] for i in SOURCES[j]%1]
-keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries]))",
-                {present()});
-    if (isSingle()) {
-        out().lines(R"(
-v = self.query[j - 1] * self.norm[j - 1]
-p = torch.softmax(keys @ v%1, dim=0).unsqueeze(-1)
-return sum(w * e for w, e in zip(p, entries)))",
-                    {overTau()});
-        return;
-    }
-    out().lines(R"(
-first = %1 * (j - 1)
-mixes = []
-for v in (self.query * self.norm)[first : first + %2]:
-    p = torch.softmax(keys @ v%3, dim=0).unsqueeze(-1)
-    mixes.append(sum(w * e for w, e in zip(p, entries)))
-return mixes)",
-                {written(m_mixes), mixesOfReader(), overTau()});
-}
-
-void MixWriter::writeGatedMix()
-{
-    const std::string row = isSingle() ? "weights[j]" : "row";
-    const std::string over =
-        gatesEntries() ? "for c, v, i in zip(" + row + ", " + (isSingle() ? "gates[j]" : "vectors") + ", SOURCES[j])"
-                       : "for c, i in zip(" + row + ", SOURCES[j])";
-    const std::string plain = m_mix.gate.kind == GateKind::Inside ? "F.relu(c)" : "c";
-    const std::string gated = "self.gated(c, v, stack[i])";
-    const std::string weight = hasFrozen() ? "(" + plain + " if (i, j) in FROZEN else " + gated + ")" : gated;
-    const std::string mixed = sumOf(weight + " * stack[i] " + over + present());
-    if (isSingle()) {
-        if (!gatesEntries()) {
-            out().line("v = self.gate[j - 1]");
-        }
-        out().line("return " + mixed);
-        return;
-    }
-    out().lines(R"(
-mixes = []
-for row, %1:
-    mixes.append(%2)
-return mixes)",
-                {gatesEntries() ? "vectors in zip(weights[j], gates[j])"
-                                : "v in zip(weights[j], self.gate[" + written(m_mixes) + " * (j - 1) :])",
-                 mixed});
+w = self.readers[str(j)](stack[%1])%2
+%3
+return %4)",
+                {newest(), isSingle() ? "" : ".unflatten(-1, (-1, len(SOURCES[j])))",
+                 m_mix.normalise == NormaliseOver::Sources ? "w = torch.softmax(w" + overTau() + ", dim=-1)" : "",
+                 isSingle() ? "sum(w" + sum : "[sum(row" + sum + " for row in w.unbind(-2)]"});
 }
 
 } // namespace residua::projects

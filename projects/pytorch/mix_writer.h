@@ -18,7 +18,8 @@ public:
     MixWriter(const TopologySetting& setting, const DepthMix& mix)
         : m_setting(setting),
           m_mix(mix),
-          m_plan(planOf(mix, setting.layers)),
+          m_present(entryOf(mix, mixedModules(mix, setting.present))),
+          m_plan(readPlan()),
           m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
           m_learned(learnedTerms(mix, m_plan)),
           m_ofTokens(isMadePerToken(mix.weight)),
@@ -46,13 +47,6 @@ private:
     }
     [[nodiscard]] bool isLearned() const { return m_mix.weight != WeightKind::Fixed || !m_learned.empty(); }
     [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
-    /// Returns the number of mixes of reader j, as an expression.
-    [[nodiscard]] std::string mixesOfReader() const
-    {
-        return m_mixes == 1     ? "1"
-               : m_mix.finalMix ? "(" + written(m_mixes) + " if j <= " + written(m_plan.modules) + " else 1)"
-                                : written(m_mixes);
-    }
     /// Lists the shortcuts in this state that are read: "(0, 2), (1, 2)".
     [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
     [[nodiscard]] bool hasFrozen() const
@@ -68,21 +62,22 @@ private:
     void writeWeights();
     /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
     void writeSoftmaxOverReaders();
-    /// Writes a method's result: for each reader its part of `all`, between the texts `before` and `after`.
-    void writeRows(const std::string& all, const std::string& before = "", const std::string& after = "");
+    /// Writes a method's result: the part of `all` of each mix, or the softmax of that.
+    void writeRows(const std::string& all, bool softmax = false);
     void writeGates();
     void writeRegulariser();
 
-    /// The condition at the end of a comprehension over sources, and the start value of its sum.
-    [[nodiscard]] std::string present() const { return m_setting.lacksLayers() ? " if i in stack" : ""; }
     [[nodiscard]] std::string overTau() const
     {
         return m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
     }
-    [[nodiscard]] std::string sumOf(const std::string& terms) const
-    {
-        return m_setting.lacksLayers() ? "sum((" + terms + "), torch.zeros_like(stack[0]))" : "sum(" + terms + ")";
-    }
+    /// True if the method mix() computes one of several mixes of a reader.
+    [[nodiscard]] bool takesPort() const { return !isSingle() && m_mix.weight != WeightKind::PerToken; }
+    /// True if layers that are not in the export have zeros in the stack. Else each is replaced by a branch of zeros,
+    /// because full outputs and the residual beside a branch pass through it.
+    [[nodiscard]] bool fillsStack() const { return !isFull() && !besides() && m_mix.finalMix; }
+    /// Returns the number of the newest entry before reader j, as an expression.
+    [[nodiscard]] std::string newest() const;
     [[nodiscard]] std::string mixArguments() const
     {
         return m_ofTokens ? "" : gatesEntries() ? ", weights, gates" : ", weights";
@@ -90,21 +85,21 @@ private:
 
     void writeMix();
     void writeTokenMix();
-    void writeAttention();
-    void writeGatedMix();
 
-    [[nodiscard]] std::string called(const std::string& reader) const;
+    /// Returns the plan. An attention over branches does not read those of layers that are not in the export.
+    [[nodiscard]] DepthPlan readPlan() const;
+    /// Returns what a reader reads: a mix, or a list of mixes.
+    [[nodiscard]] std::string readOf(const std::string& reader, bool isFinal = false) const;
     void growMiddle(const std::string& reader);
     void writeForward();
-    /// Begins the loop over the layers j. With `goesOn`, full outputs and the residual beside a branch pass through
-    /// layers that are not in the export.
-    void beginLoop(bool goesOn);
+    void beginLoop();
     void writeOnMix();
     void writeResult(const std::string& residual);
     void writeBeside();
 
     const TopologySetting& m_setting;
     const DepthMix& m_mix;
+    const std::int64_t m_present; ///< the last entry that layers in the export make
     const DepthPlan m_plan;
     const std::int64_t m_mixes; ///< per layer
     const std::vector<std::size_t> m_learned;

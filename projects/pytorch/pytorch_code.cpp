@@ -50,8 +50,8 @@ def load(folder="."):
 std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
-    names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "TERMS", "FROZEN", "LEARNED", "MIDDLE",
-                  "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
+    names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "MIXES", "TERMS", "FROZEN", "LEARNED",
+                  "MIDDLE", "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
     return names;
 }
 
