@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch of each layer, and concatenation.
+#include "projects/base/text.h"
 #include "projects/pytorch/topology_code.h"
 
 namespace residua::projects {
 namespace {
+
+/// The loop over the layers that a gate computes: for layer, `each` in zip(layers, `lists`): `before`, x = `sum`,
+/// `after`.
+struct GateLoop {
+    std::string equation;
+    std::string each;
+    std::string lists;
+    std::string sum;
+    std::string before = {};
+    std::string after = {};
+    std::string start = {}; ///< the line before the loop
+};
 
 class GateWriter {
 public:
@@ -16,7 +29,8 @@ public:
 
     TopologyCode write()
     {
-        beginTopology(m_setting, m_code.text, {equation()});
+        const GateLoop loop = loopOf();
+        beginTopology(m_setting, m_code.text, {loop.equation});
         m_code.beginInit();
         writeParameters();
         out().outdent();
@@ -24,13 +38,50 @@ public:
             writeFactors();
         }
         beginForward(m_setting, out());
-        writeLoop();
-        out().line("return x");
+        out().lines(R"(
+%1
+for layer, %2 in zip(layers, %3):
+    %4
+    x = %5
+    %6
+return x)",
+                    {loop.start, loop.each, loop.lists, loop.before, loop.sum, loop.after});
         return std::move(m_code);
     }
 
 private:
     [[nodiscard]] PythonText& out() { return m_code.text; }
+
+    [[nodiscard]] GateLoop loopOf() const
+    {
+        switch (m_gate.gate) {
+        case BranchGateKind::Highway:
+            return {"x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1} with t = sigmoid(W_j x_{j-1} + b_j), feature by feature.",
+                    "gate", "self.gates", "x + t * (layer(x) - x)", "t = torch.sigmoid(gate(x))"};
+        case BranchGateKind::ReZero:
+            return {"x_j = x_{j-1} + α_j f_j(x_{j-1}); the halves of a layer share its α, which starts at 0.", "alpha",
+                    m_modules == m_setting.layers ? "self.alpha" : "self.alpha.repeat_interleave(2)",
+                    "x + alpha * layer(x)"};
+        case BranchGateKind::PostNorm:
+            return {"x_j = norm_j(x_{j-1} + f_j(x_{j-1})).", "norm", "self.norms", "norm(x + layer(x))"};
+        case BranchGateKind::ValueResidual:
+            return {"x_j = x_{j-1} + f_j(x_{j-1}), where the attention of layer j > 1 uses λ_j1 V_1 + λ_j2 V_j as its "
+                    "values: those of the first layer and its own.",
+                    "share",
+                    "[None, *self.values]",
+                    "x + branch",
+                    "branch, values = layer(x, first, share)",
+                    "first = values if first is None else first",
+                    "first = None"};
+        case BranchGateKind::LaurelRw:
+        case BranchGateKind::LaurelLr:
+        case BranchGateKind::LaurelPa:
+        case BranchGateKind::LaurelRwLr:
+        case BranchGateKind::LaurelRwLrPa:
+            break;
+        }
+        return laurelLoop();
+    }
 
     /// Returns LAuReL's sum of branch and residual, to which a map of low rank may be added. With RW, it begins with
     /// the factors `a` and `b`.
@@ -44,42 +95,33 @@ private:
         return a + branch + " + " + b + (hasLowRankMaps(m_gate.gate) ? "(" + carried + ")" : carried);
     }
 
-    [[nodiscard]] std::string laurelEquation() const
+    [[nodiscard]] GateLoop laurelLoop() const
     {
-        const bool previous = mixesPrevious(m_gate.gate);
-        const std::string map = previous ? "A_j B_j Σ_k γ_jk x_k" : "A_j B_j x_{j-1}";
-        std::string text = "x_j = " + laurelSum("α_j ", "f_j(x_{j-1})", "β_j ", "x_{j-1}", map) +
-                           (previous                      ? " over the latest activations x_k."
-                            : hasLowRankMaps(m_gate.gate) ? ", where A B is of low rank."
-                                                          : ".");
-        if (hasResidualWeights(m_gate.gate)) {
-            text += m_gate.bound == LaurelBound::None      ? " α and β are free numbers."
-                    : m_gate.bound == LaurelBound::Sigmoid ? " α and β are sigmoids of learned logits."
-                                                           : " α + β = 1, by a softmax of learned logits.";
+        const bool maps = hasLowRankMaps(m_gate.gate);
+        const bool weighs = hasResidualWeights(m_gate.gate);
+        const bool mixes = mixesPrevious(m_gate.gate);
+        const std::string map = mixes ? "A_j B_j Σ_k γ_jk x_k" : "A_j B_j x_{j-1}";
+        GateLoop loop{"x_j = " + laurelSum("α_j ", "f_j(x_{j-1})", "β_j ", "x_{j-1}", map) +
+                          (mixes  ? " over the latest activations x_k."
+                           : maps ? ", where A B is of low rank."
+                                  : "."),
+                      maps ? "down, up" : "(a, b)", maps ? "self.down, self.up" : "self.factors()",
+                      laurelSum("a * ", "layer(x)", "b * ", "x", mixes ? "up(down(mixed))" : "up(down(x))")};
+        if (weighs) {
+            loop.equation += m_gate.bound == LaurelBound::None      ? " α and β are free numbers."
+                             : m_gate.bound == LaurelBound::Sigmoid ? " α and β are sigmoids of learned logits."
+                                                                    : " α + β = 1, by a softmax of learned logits.";
+            loop.each += maps ? ", (a, b)" : "";
+            loop.lists += maps ? ", self.factors()" : "";
         }
-        return text;
-    }
-
-    [[nodiscard]] std::string equation() const
-    {
-        switch (m_gate.gate) {
-        case BranchGateKind::Highway:
-            return "x_j = t f_j(x_{j-1}) + (1 - t) x_{j-1} with t = sigmoid(W_j x_{j-1} + b_j), feature by feature.";
-        case BranchGateKind::ReZero:
-            return "x_j = x_{j-1} + α_j f_j(x_{j-1}); the halves of a layer share its α, which starts at 0.";
-        case BranchGateKind::PostNorm:
-            return "x_j = norm_j(x_{j-1} + f_j(x_{j-1})).";
-        case BranchGateKind::ValueResidual:
-            return "x_j = x_{j-1} + f_j(x_{j-1}), where the attention of layer j > 1 uses λ_j1 V_1 + λ_j2 V_j as its "
-                   "values: those of the first layer and its own.";
-        case BranchGateKind::LaurelRw:
-        case BranchGateKind::LaurelLr:
-        case BranchGateKind::LaurelPa:
-        case BranchGateKind::LaurelRwLr:
-        case BranchGateKind::LaurelRwLrPa:
-            break;
+        if (mixes) {
+            loop.each += ", share";
+            loop.lists += ", shares";
+            loop.before = "mixed = sum(g * e for g, e in zip(share, latest[-len(share) :]))";
+            loop.after = "latest.append(x)";
+            loop.start = "latest, shares = [x], self.coefficient.split(self.counts)";
         }
-        return laurelEquation();
+        return loop;
     }
 
     /// Writes a module for each layer.
@@ -117,52 +159,6 @@ private:
                    : m_gate.bound == LaurelBound::Sigmoid ? "return torch.sigmoid(self.factor)"
                                                           : "return torch.softmax(self.factor, dim=1)");
         out().outdent();
-    }
-
-    void writeLoop()
-    {
-        if (m_gate.gate == BranchGateKind::Highway) {
-            out().lines(R"(
-for layer, gate in zip(layers, self.gates):
-    t = torch.sigmoid(gate(x))
-    x = x + t * (layer(x) - x))");
-        } else if (m_gate.gate == BranchGateKind::ReZero) {
-            out().lines(R"(
-for j, layer in enumerate(layers):
-    x = x + self.alpha[%1] * layer(x))",
-                        {m_modules == m_setting.layers ? "j" : "j // 2"});
-        } else if (m_gate.gate == BranchGateKind::PostNorm) {
-            out().lines(R"(
-for layer, norm in zip(layers, self.norms):
-    x = norm(x + layer(x)))");
-        } else if (m_gate.gate == BranchGateKind::ValueResidual) {
-            out().lines(R"(
-first = None
-for j, layer in enumerate(layers):
-    branch, values = layer(x, first, None if j == 0 else self.values[j - 1])
-    first = values if j == 0 else first
-    x = x + branch)");
-        } else if (mixesPrevious(m_gate.gate)) {
-            out().lines(R"(
-latest = [x]
-shares = self.coefficient.split(self.counts)
-%1
-for j, layer in enumerate(layers):
-    mixed = sum(g * e for g, e in zip(shares[j], latest[-self.counts[j] :]))
-    added = self.up[j](self.down[j](mixed))
-    x = %2
-    latest.append(x))",
-                        {hasResidualWeights(m_gate.gate) ? "factors = self.factors()" : "",
-                         laurelSum("factors[j, 0] * ", "layer(x)", "factors[j, 1] * ", "x", "added")});
-        } else {
-            const bool weighs = hasResidualWeights(m_gate.gate);
-            const bool maps = hasLowRankMaps(m_gate.gate);
-            out().lines(R"(
-for layer%1%2 in zip(layers%3%4):
-    x = %5)",
-                        {maps ? ", down, up" : "", weighs ? ", (a, b)" : "", maps ? ", self.down, self.up" : "",
-                         weighs ? ", self.factors()" : "", laurelSum("a * ", "layer(x)", "b * ", "x", "up(down(x))")});
-        }
     }
 
     const TopologySetting& m_setting;
