@@ -165,42 +165,67 @@ void MixWriter::writeForward()
     if (hasMiddle()) {
         out().line("middle, summed = 0, 0");
     }
-    besides() ? writeBeside() : writeOnMix();
-    out().outdent();
-}
-
-void MixWriter::beginLoop()
-{
+    const bool families = hasTwoFamilies(m_mix);
+    out().lines(families ? "before = 0" : "");
     out().line("for j, layer in enumerate(layers, start=1):");
     out().indent();
     growMiddle("j");
+    besides() ? writeBeside(families) : writeOnMix();
+    if (isFull()) {
+        out().line("stack[j] = x");
+    }
+    out().outdent();
+    writeResult();
+    out().outdent();
+}
+
+std::string MixWriter::residual() const
+{
+    const auto mix = static_cast<std::int64_t>(mixFor(m_plan.ports, MixPort::Residual).value_or(0));
+    return isSingle() ? "read" : "read[" + written(mix) + "]";
 }
 
 void MixWriter::writeOnMix()
 {
-    const auto mix = static_cast<std::int64_t>(mixFor(m_plan.ports, MixPort::Residual).value_or(0));
-    const std::string residual = isSingle() ? "read" : "read[" + written(mix) + "]";
-    const std::string read = isSingle() ? "read" : "*read";
-    beginLoop();
     const bool passes = std::ranges::any_of(m_plan.readers, &DepthReader::passes);
     out().line("read = " + readOf("j") +
                (passes ? std::string(" if SOURCES[j] else ") + (isSingle() ? "x" : "[x] * " + written(m_mixes)) : ""));
+    const std::string branch = isSingle() ? "layer(read)" : "layer(*read)";
     if (isFull()) {
-        out().lines("x = %1 + layer(%2)\nstack[j] = x", {residual, read});
+        out().line("x = " + residual() + " + " + branch);
     } else if (m_mix.blockLayers > 1) {
         out().lines(R"(
-branch = layer(%1)
+branch = %1
 b = (j + %2) // %3
 stack[b] = stack[b] + branch if b in stack else branch)",
-                    {read, written(m_mix.blockLayers - 1), written(m_mix.blockLayers)});
+                    {branch, written(m_mix.blockLayers - 1), written(m_mix.blockLayers)});
     } else {
-        out().line("stack[j] = layer(" + read + ")");
+        out().line("stack[j] = " + branch);
     }
-    out().outdent();
-    writeResult(residual);
 }
 
-void MixWriter::writeResult(const std::string& residual)
+void MixWriter::writeBeside(bool families)
+{
+    std::vector<std::int64_t> passing;
+    for (const DepthReader& reader : m_plan.readers) {
+        if (reader.passes) {
+            passing.push_back(reader.target);
+        }
+    }
+    const std::string mixed = std::string("x = ") + (families ? "before + branch" : "branch") + " + " + readOf("j");
+    out().line("branch = layer(x)");
+    out().lines(passing.empty() ? "%3" : R"(
+if j %1:
+    x = %2 + branch
+else:
+    %3)",
+                {passing.size() == 1 ? "== " + written(passing[0]) : "in " + sequenceText(passing),
+                 isFull() ? "x" : "stack[" + newest() + "]", mixed});
+    out().lines(families ? "before = branch" : "");
+    out().lines(isFull() ? "" : "stack[j] = branch");
+}
+
+void MixWriter::writeResult()
 {
     if (m_mix.finalMix && !m_plan.readers.back().passes) {
         growMiddle(finalReader());
@@ -208,43 +233,9 @@ void MixWriter::writeResult(const std::string& residual)
     } else if (isFull() || besides()) {
         out().line("return x");
     } else {
-        const std::string branch = m_mix.blockLayers > 1 ? "branch" : "stack[" + written(m_plan.modules) + "]";
-        out().line("return " + residual + " + " + branch);
+        out().line("return " + residual() + " + " +
+                   (m_mix.blockLayers > 1 ? "branch" : "stack[" + written(m_plan.modules) + "]"));
     }
-}
-
-void MixWriter::writeBeside()
-{
-    const bool families = hasTwoFamilies(m_mix);
-    if (families) {
-        out().line("before = 0");
-    }
-    beginLoop();
-    out().line("branch = layer(x)");
-    std::vector<std::string> passing;
-    for (const DepthReader& reader : m_plan.readers) {
-        if (reader.passes) {
-            passing.push_back(written(reader.target));
-        }
-    }
-    const std::string mixed = std::string("x = ") + (families ? "before + branch" : "branch") + " + " + readOf("j");
-    if (passing.empty()) {
-        out().line(mixed);
-    } else {
-        out().lines(R"(
-if j %1:
-    x = %2 + branch
-else:
-    %3)",
-                    {passing.size() == 1 ? "== " + passing[0] : "in (" + joinedText(passing) + ")",
-                     isFull() ? "x" : "stack[" + newest() + "]", mixed});
-    }
-    if (families) {
-        out().line("before = branch");
-    }
-    out().line(isFull() ? "stack[j] = x" : "stack[j] = branch");
-    out().outdent();
-    writeResult("x");
 }
 
 TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix)

@@ -9,9 +9,7 @@
 #include <set>
 
 namespace residua::projects {
-namespace {
 
-/// Returns range(0, 5), range(1, 8, 2) or a tuple.
 std::string sequenceText(const std::vector<std::int64_t>& values)
 {
     const std::int64_t step = values.size() > 1 ? values[1] - values[0] : 1;
@@ -29,8 +27,6 @@ std::string sequenceText(const std::vector<std::int64_t>& values)
     const auto textOf = [](std::int64_t value) { return written(value); };
     return "(" + joinedText(values, ", ", textOf) + (values.size() == 1 ? ",)" : ")");
 }
-
-} // namespace
 
 void MixWriter::writeTables()
 {

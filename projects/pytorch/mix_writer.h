@@ -11,6 +11,9 @@
 
 namespace residua::projects {
 
+/// Returns range(0, 5), range(1, 8, 2) or a tuple.
+[[nodiscard]] std::string sequenceText(const std::vector<std::int64_t>& values);
+
 /// Private to pytorch: writes the class of a depth mix. The table SOURCES lists the sources of each reader; the code of
 /// the weights depends on their kind.
 class MixWriter {
@@ -92,10 +95,11 @@ private:
     [[nodiscard]] std::string readOf(const std::string& reader, bool isFinal = false) const;
     void growMiddle(const std::string& reader);
     void writeForward();
-    void beginLoop();
+    /// Returns the mix that the residual of a layer is, of the variable `read`.
+    [[nodiscard]] std::string residual() const;
     void writeOnMix();
-    void writeResult(const std::string& residual);
-    void writeBeside();
+    void writeBeside(bool families);
+    void writeResult();
 
     const TopologySetting& m_setting;
     const DepthMix& m_mix;
