@@ -2,6 +2,7 @@
 #include "projects/pytorch/pytorch_code.h"
 
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
@@ -92,20 +93,43 @@ public:
     }
 
 private:
-    Status add(const GraphClass& made, const std::vector<std::string>& prefixes,
-               const std::vector<std::string>& pythonPrefixes)
+    /// Adds the class, whose parameters the network has once under each prefix.
+    Status add(const GraphClass& made, const std::vector<std::string>& prefixes)
     {
         const Result<GraphCode> code = codeOf(m_project, made, m_helpers);
         if (!code) {
             return code.error();
         }
         m_graphs += "\n\n" + code->text;
-        for (std::size_t i = 0; i < prefixes.size(); ++i) {
+        for (const std::string& prefix : prefixes) {
             for (const auto& [ours, theirs] : code->names) {
-                m_code.names[prefixes[i] + ours] = pythonPrefixes[i] + theirs;
+                m_code.names[prefix + ours] = prefix + theirs;
             }
         }
         return Done{};
+    }
+
+    /// Adds a method whose arguments are the mixes of these ports.
+    static void addMethod(GraphClass& made, GraphMethod method, const std::vector<MixPort>& ports)
+    {
+        for (const Node& node : method.graph.nodes) {
+            if (isFedByStack(node)) {
+                const std::string port = graphPortOf(node);
+                const MixPort fed = mixPortFrom(port).value_or(MixPort::Input);
+                method.argumentOf[port] = method.arguments[mixFor(ports, fed).value_or(0)];
+            }
+        }
+        made.methods.push_back(std::move(method));
+    }
+
+    /// Adds the class of the stem or the head, and returns the conditions that it takes in `conditions`.
+    Status addEnd(GraphClass made, const Graph& graph, const char* prefix, std::string argument,
+                  std::vector<std::string>& conditions)
+    {
+        Graph run = graphAsRun(m_project.stack().topology.wiring, graph);
+        conditions = conditionsOf({&run});
+        addMethod(made, {"forward", "", std::move(run), {std::move(argument)}, {}, conditions}, {MixPort::Input});
+        return add(made, {prefix});
     }
 
     [[nodiscard]] bool readsTokens() const { return examplesOf(m_project.data).input().isTokens(); }
@@ -119,15 +143,11 @@ private:
                                 std::string(readsTokens() ? "tokens [batch, time] to " : "vectors to ") + "values of " +
                                 std::to_string(m_project.stack().width) + " features."},
                         .methods = {}};
-        made.methods.push_back(
-            {"forward", "", graphAsRun(m_project.stack().topology.wiring, m_project.network.stem), {entering()}, {}});
-        mapPorts(made.methods.back());
         if (m_tied) {
             made.kept = m_tied->embedding;
             m_table = m_project.network.stem.find(m_tied->embedding)->name;
         }
-        m_stemConditions = made.methods.back().conditions;
-        return add(made, {kStemPrefix}, {kStemPrefix});
+        return addEnd(std::move(made), m_project.network.stem, kStemPrefix, entering(), m_stemConditions);
     }
 
     Status addHead()
@@ -140,22 +160,7 @@ private:
             made.tied = m_tied->linear;
             made.doc.emplace_back("Its last linear map takes the stem's embedding table as its weight.");
         }
-        made.methods.push_back(
-            {"forward", "", graphAsRun(m_project.stack().topology.wiring, m_project.network.head), {"x"}, {}});
-        mapPorts(made.methods.back());
-        m_headConditions = made.methods.back().conditions;
-        return add(made, {kHeadPrefix}, {kHeadPrefix});
-    }
-
-    /// Feeds the same value to every port that no condition feeds.
-    void mapPorts(GraphMethod& method)
-    {
-        for (const Node& node : method.graph.nodes) {
-            if (isFedByStack(node)) {
-                method.argumentOf[graphPortOf(node)] = method.arguments.front();
-            }
-        }
-        method.conditions = conditionsOf({&method.graph});
+        return addEnd(std::move(made), m_project.network.head, kHeadPrefix, "x", m_headConditions);
     }
 
     /// Returns the conditions that any of the graphs reads, sorted, and notes that the
@@ -230,25 +235,22 @@ private:
         if (!graphs) {
             return graphs.error();
         }
-        if (graphs->size() == 1) {
-            made.methods.push_back({"forward", "", graphs->front(), {}, {}});
-        } else {
-            made.methods.push_back({"attend", "a(x), the first half.", graphs->front(), {}, {}});
-            made.methods.push_back(
-                {"feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back(), {}, {}});
-        }
-        for (GraphMethod& method : made.methods) {
-            method.arguments = layerArguments(m_project.stack().topology);
-            method.argumentOf = layerArgumentOf(m_project.stack().topology);
-            method.conditions = m_layerConditions;
-            for (const Node& node : method.graph.nodes) {
-                if (isFedByStack(node)) {
-                    method.argumentOf.try_emplace(graphPortOf(node), method.arguments.front());
-                }
+        const std::vector<MixPort> ports = portsOf(m_project.stack().topology);
+        const auto addMethodOf = [&](const char* name, const char* doc, const Graph& graph) {
+            GraphMethod method{name, doc, graph, {}, {}, m_layerConditions};
+            for (const MixPort port : ports) {
+                method.arguments.emplace_back(port == MixPort::Input ? "x" : nameOf(port));
             }
+            addMethod(made, std::move(method), ports);
+        };
+        if (graphs->size() == 1) {
+            addMethodOf("forward", "", graphs->front());
+        } else {
+            addMethodOf("attend", "a(x), the first half.", graphs->front());
+            addMethodOf("feed_forward", "f(x), the second half, which reads h + a(h).", graphs->back());
         }
         m_classOf[block.name] = made.name;
-        return add(made, prefixes, prefixes);
+        return add(made, prefixes);
     }
 
     // ---- Network ----

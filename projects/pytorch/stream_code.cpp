@@ -107,37 +107,25 @@ self.register_buffer("permutations", torch.eye(%1)[permutations], persistent=Fal
                         {n});
         }
         const std::int64_t each = modulesPerHome(m_streams);
-        const std::int64_t cycle = m_streams.streams * each;
-        const std::string turns = "torch.eye(" + n + ")" +
-                                  (each == 1 ? "" : ".repeat_interleave(" + written(each) + ", 0)") + ".repeat(" +
-                                  written((m_modules + cycle - 1) / cycle) + ", 1)[:" + layers + "]";
+        const std::string home = "torch.eye(" + n + ")[torch.arange(" + layers + ")" +
+                                 (each == 1 ? "" : " // " + written(each)) + " % " + n + "]";
         const std::string identity = "torch.eye(" + n + ").repeat(" + layers + ", 1, 1)";
-        const std::string first = "torch.eye(" + written(m_sizes.carry) + ")[0].repeat(" + layers + ", 1)";
+        const std::string first = "torch.eye(" + written(m_sizes.carry) + ")[[0] * " + layers + "]";
         const StreamStart start = streamStart(m_streams);
-        std::map<std::string, std::string> starts{
-            {"carry", started(permutes() ? first : identity, start.carry, start.carryOff)},
-            {"exit_bias",
-             "torch.full((" + n + ",), -math.log(" + written(std::max<std::int64_t>(m_streams.streams - 1, 1)) + "))"}};
-        if (m_cut) {
-            starts["read"] = identity;
-        } else if (start.readOn != start.readOff) {
-            starts["read"] = started(turns, start.readOn, start.readOff);
-        }
-        if (start.writeOn != start.writeOff) {
-            starts["write"] = started(turns, start.writeOn, start.writeOff);
-        }
-        m_code.parameters(m_setting, starts);
+        m_code.parameters(m_setting,
+                          {{"read", started(m_cut ? identity : home, start.readOn, start.readOff)},
+                           {"carry", started(permutes() ? first : identity, start.carry, start.carryOff)},
+                           {"write", started(home, start.writeOn, start.writeOff)},
+                           {"exit_bias", "torch.full((" + n + ",), -math.log(" +
+                                             written(std::max<std::int64_t>(m_streams.streams - 1, 1)) + "))"}});
         out().outdent();
     }
 
-    /// Returns `on` where the indicator is 1 and `off` elsewhere.
+    /// Returns `on` where the indicator is 1 and `off` elsewhere. Empty if they are equal.
     static std::string started(const std::string& indicator, double on, double off)
     {
-        if (on == 1 && off == 0) {
-            return indicator.ends_with("]") ? indicator + ".clone()" : indicator;
-        }
         const std::string beside = off == 0 ? "" : off < 0 ? " - " + pythonReal(-off) : " + " + pythonReal(off);
-        return pythonReal(on - off) + " * " + indicator + beside;
+        return on == off ? "" : on == 1 && off == 0 ? indicator : pythonReal(on - off) + " * " + indicator + beside;
     }
 
     [[nodiscard]] std::string wordsOfShapes() const

@@ -2,9 +2,7 @@
 #include "projects/pytorch/topology_code.h"
 
 #include "projects/base/text.h"
-#include "projects/depth/depth_names.h"
 #include "projects/depth/depth_parameters.h"
-#include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
 #include <variant>
@@ -45,26 +43,6 @@ TopologyCode codeOf(const TopologySetting& setting)
                       setting.project.stack().topology.wiring);
 }
 
-std::vector<std::string> layerArguments(const Topology& topology)
-{
-    std::vector<std::string> arguments;
-    for (const MixPort port : portsOf(topology)) {
-        arguments.emplace_back(port == MixPort::Input ? "x" : nameOf(port));
-    }
-    return arguments;
-}
-
-std::map<std::string, std::string> layerArgumentOf(const Topology& topology)
-{
-    const std::vector<std::string> arguments = layerArguments(topology);
-    std::map<std::string, std::string> result;
-    result[kInputPort] = arguments.front();
-    for (const MixPort port : portsOf(MixPorts::QkvResidual)) {
-        result[std::string(nameOf(port))] = arguments[mixFor(portsOf(topology), port).value_or(0)];
-    }
-    return result;
-}
-
 void TopologyCode::beginInit()
 {
     text.define("__init__(self)");
@@ -81,8 +59,8 @@ void TopologyCode::parameters(const TopologySetting& setting, const std::map<std
             continue;
         }
         const auto start = starts.find(name);
-        text.line("self." + name + " = nn.Parameter(" + (start != starts.end() ? start->second : startOf(parameter)) +
-                  ")");
+        const bool hasOwn = start != starts.end() && !start->second.empty();
+        text.line("self." + name + " = nn.Parameter(" + (hasOwn ? start->second : startOf(parameter)) + ")");
         names[parameter.name] = parameter.name;
     }
 }

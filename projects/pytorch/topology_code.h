@@ -38,15 +38,11 @@ struct TopologyCode {
     /// Begins the constructor.
     void beginInit();
     /// Names the parameters of the topology, and adds each as an attribute of the same name unless it is in a module
-    /// list. A start is an expression of `starts`, else its number or its draw.
+    /// list. A start is an expression of `starts` unless that is empty, else its number or its draw.
     void parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts = {});
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
-/// Returns the arguments of a layer's method: x, or q, k, v and residual if the topology feeds them separately.
-[[nodiscard]] std::vector<std::string> layerArguments(const Topology& topology);
-/// Returns the argument of layerArguments() for each input port of a block.
-[[nodiscard]] std::map<std::string, std::string> layerArgumentOf(const Topology& topology);
 
 /// Return the code of each kind of wiring.
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix);
