@@ -32,7 +32,6 @@ DepthPlan emptyPlan(const DepthMix& mix, std::int64_t layers)
     DepthPlan plan;
     plan.layers = layers;
     plan.modules = mixedModules(mix, layers);
-    plan.runningSum = isRunningSum(mix);
     plan.ports = portsOf(mix.ports);
     return plan;
 }

@@ -45,7 +45,6 @@ struct DepthTerm {
 struct DepthPlan {
     std::int64_t layers = 0;
     std::int64_t modules = 0;         ///< K, the modules that i:j counts: layers, or both halves of each (MixSites)
-    bool runningSum = false;          ///< true for the plain residual sum, which stores no entries (isRunningSum)
     std::vector<MixPort> ports;       ///< ports of a layer that have separate mixes
     std::vector<DepthReader> readers; ///< modules 1..K, then the final output if it has a mix. Includes readers without
                                       ///< sources, which the caller must handle

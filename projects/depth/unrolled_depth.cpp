@@ -230,20 +230,6 @@ bool same(double a, double b)
     return std::abs(a - b) <= kSame * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
-bool UnrolledDepth::isPlain() const
-{
-    const auto adds = [this](const BranchSum& sum, std::size_t branches) {
-        const auto end = sum.begin() + static_cast<std::ptrdiff_t>(branches * static_cast<std::size_t>(features));
-        return std::all_of(sum.begin(), end, [](double weight) { return same(weight, 1); }) &&
-               std::all_of(end, sum.end(), [](double weight) { return same(weight, 0); });
-    };
-    bool plain = adds(output, inputs.size() + 1);
-    for (std::size_t b = 0; b < inputs.size(); ++b) {
-        plain = plain && std::ranges::all_of(inputs[b], [&](const BranchSum& sum) { return adds(sum, b + 1); });
-    }
-    return plain;
-}
-
 Granularity granularityFor(const Wiring& a, const Wiring& b)
 {
     return splitsLayers(a) || splitsLayers(b) ? Granularity::Half : Granularity::Layer;

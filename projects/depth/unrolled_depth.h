@@ -39,9 +39,6 @@ struct UnrolledDepth {
     /// The inputs of branch i + 1 at its ports q, k, v and residual. A single port gives all four.
     std::vector<std::array<BranchSum, 4>> inputs;
     BranchSum output;
-
-    /// True if every weight is 1, which is the plain residual network.
-    [[nodiscard]] bool isPlain() const;
 };
 
 /// Returns Half if one of the wirings has separate halves.

@@ -103,7 +103,7 @@ private slots:
             if (const auto* const mix = std::get_if<DepthMix>(&preset.wiring)) {
                 const DepthPlan plan = planOf(*mix, kLayers);
                 const auto terms = static_cast<std::int64_t>(plan.terms.size());
-                QCOMPARE(mixed, plan.runningSum ? 0 : terms);
+                QCOMPARE(mixed, isRunningSum(*mix) ? 0 : terms);
                 const bool perFeature = mix->weight == WeightKind::PerFeature;
                 if ((mix->weight == WeightKind::Scalar || perFeature) && mix->gate.kind == GateKind::None) {
                     QCOMPARE(parameters, mixed * (perFeature ? kWidth : 1));
