@@ -6,7 +6,6 @@
 #include "engine/depth/depth_rule.h"
 #include "engine/ops/part_selection.h"
 #include "engine/runs/run_files.h"
-#include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
@@ -25,7 +24,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 namespace residua::engine {
@@ -56,8 +54,7 @@ public:
 
     [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs, DepthStack*) override
     {
-        const auto first = m_mix.states.lower_bound({0, static_cast<std::int64_t>(step.row) + 1});
-        std::int64_t weight = std::distance(m_mix.states.begin(), first);
+        auto weight = static_cast<std::int64_t>(step.firstTerm);
         at::Tensor read = inputs.base;
         for (const at::Tensor& entry : inputs.values) {
             if (entry.defined()) {
@@ -356,21 +353,6 @@ DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t w
     if (projects::isRunningSum(mix)) {
         return std::unique_ptr<DepthRule>(
             std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan.compute()));
-    }
-    const bool besides = mix.feeds == projects::MixFeeds::ResidualBesideBranch;
-    if (besides && mix.ports != projects::MixPorts::Input) {
-        return Error{"topology · ports", "a mix beside the branch feeds no port; expected one mix"};
-    }
-    const std::int64_t modules = projects::mixedModules(mix, count);
-    for (std::int64_t target = 1; !besides && target <= projects::lastReader(mix, modules); ++target) {
-        const DepthReader reader = projects::readerOf(mix, target, modules);
-        if (reader.sources.empty() && !reader.passes && target <= modules) {
-            return Error{"topology · " + projects::readerName(mix, count, target),
-                         "reads no entry of the stack; it needs at least one"};
-        }
-    }
-    if (mix.normalise != projects::NormaliseOver::None && !(mix.temperature > 0)) {
-        return Error{"topology · temperature", "got " + std::to_string(mix.temperature) + ", expected more than 0"};
     }
     if (projects::isMadePerToken(mix.weight)) {
         return makeTokenWeights(mix, count, tensors, plan.compute());

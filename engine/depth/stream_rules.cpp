@@ -428,17 +428,6 @@ private:
 
 DepthRuleResult makeRule(const MultiStream& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
-    if (wiring.streams < 1) {
-        return Error{"topology · streams", "got " + std::to_string(wiring.streams) + ", expected at least 1"};
-    }
-    if (wiring.constraint != StreamConstraint::None && wiring.streams < 2) {
-        return Error{"topology · streams", "got 1, expected at least 2 to mix"};
-    }
-    if (wiring.state == projects::StreamState::Fractions && width % wiring.streams != 0) {
-        return Error{"topology · streams", "got " + std::to_string(wiring.streams) +
-                                               ", expected a number of fractions that divides the width, " +
-                                               std::to_string(width)};
-    }
     using Made = std::unique_ptr<DepthRule>;
     const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
     if (wiring.weights == projects::StreamWeights::Static) {

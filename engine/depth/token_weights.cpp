@@ -176,10 +176,6 @@ public:
     AttentionWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, const Compute& compute)
         : TokenWeights(mix, layers, compute), m_query(tensors["query"]), m_norm(tensors["norm"])
     {
-        for (const DepthReader& reader : m_depth.readers) {
-            m_firstMix.push_back(m_mixes);
-            m_mixes += reader.outputs;
-        }
     }
 
     void begin() override
@@ -216,21 +212,18 @@ private:
         }
         Seen& seen = m_entries[entry];
         if (seen.logits.empty()) {
-            const std::int64_t row = m_firstMix[index];
+            const auto row = static_cast<std::int64_t>(index * m_depth.ports.size());
             std::vector<std::int64_t> sizes;
-            for (std::size_t r = index; r < m_firstMix.size(); ++r) {
+            for (std::size_t r = index; r < m_depth.readers.size(); ++r) {
                 sizes.push_back(reader(r).outputs);
             }
-            const at::Tensor all =
-                LogitsFunction::apply(stack.entry(entry), m_vectors.narrow(0, row, m_mixes - row).contiguous());
+            const at::Tensor all = LogitsFunction::apply(stack.entry(entry), m_vectors.slice(0, row).contiguous());
             seen = {index, all.split_with_sizes(sizes)};
         }
         return seen.logits[index - seen.first];
     }
 
-    std::vector<std::int64_t> m_firstMix; ///< of each reader
-    std::int64_t m_mixes = 0;
-    at::Tensor m_query;
+    at::Tensor m_query; ///< [mixes, d], those of a reader one after the other
     at::Tensor m_norm;
     at::Tensor m_vectors;        ///< q ⊙ w in this pass
     std::vector<Seen> m_entries; ///< by their index among the stack entries
@@ -241,14 +234,7 @@ private:
 DepthRuleResult makeTokenWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors,
                                  const Compute& compute)
 {
-    if (mix.gate.kind != projects::GateKind::None) {
-        return Error{"topology · gate", "weights made for each token take no gate"};
-    }
-    const bool attends = mix.weight == WeightKind::DepthAttention;
-    if (mix.normalise != NormaliseOver::Sources && (attends || mix.normalise == NormaliseOver::Targets)) {
-        return Error{"topology · normalise", "weights made for each token are normalised over the sources"};
-    }
-    if (attends) {
+    if (mix.weight == WeightKind::DepthAttention) {
         return std::unique_ptr<DepthRule>(std::make_unique<AttentionWeights>(mix, layers, tensors, compute));
     }
     return std::unique_ptr<DepthRule>(std::make_unique<PerTokenWeights>(mix, layers, tensors, compute));
