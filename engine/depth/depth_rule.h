@@ -79,6 +79,9 @@ using DepthRuleResult = Result<std::unique_ptr<DepthRule>>;
 [[nodiscard]] DepthRuleResult makeRule(const projects::Concatenation& wiring, LayerStack& layers, std::int64_t width,
                                        InitPlan& plan);
 
+/// Returns α and β of each module with RW of LAuReL, from their learned parameters: [modules, 2] (gate_rules.cpp).
+[[nodiscard]] at::Tensor laurelFactors(projects::LaurelBound bound, const at::Tensor& learned);
+
 /// Returns the values of a tensor in row-major order.
 [[nodiscard]] std::vector<double> hostNumbers(const at::Tensor& tensor);
 

@@ -152,7 +152,7 @@ public:
             m_gammas = m_gamma.split_with_sizes(m_counts);
         }
         if (m_factor.defined()) {
-            m_factors = applied().flatten().unbind(0);
+            m_factors = laurelFactors(m_bound, m_factor).flatten().unbind(0);
         }
     }
     [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs,
@@ -186,7 +186,7 @@ public:
         if (m_gamma.defined()) {
             result.push_back(gammaMatrix(step));
         } else if (m_factor.defined()) {
-            const at::Tensor factors = applied();
+            const at::Tensor factors = laurelFactors(m_bound, m_factor);
             result.push_back(unfoldedFactors(factors.select(1, 0), factors.select(1, 1), step));
         }
         if (m_factor.defined()) {
@@ -196,19 +196,6 @@ public:
     }
 
 private:
-    /// Returns α and β: [L, 2].
-    [[nodiscard]] at::Tensor applied() const
-    {
-        switch (m_bound) {
-        case LaurelBound::None:
-            break;
-        case LaurelBound::Sigmoid:
-            return at::sigmoid(m_factor);
-        case LaurelBound::Softmax:
-            return at::softmax(m_factor, 1);
-        }
-        return m_factor;
-    }
     [[nodiscard]] Matrix gammaMatrix(std::int64_t step) const
     {
         const std::vector<double> gamma = hostNumbers(m_gamma);
@@ -241,27 +228,24 @@ public:
     {
     }
 
-    /// Returns an error unless every layer has one attention, with values of one shape.
+    /// Returns an error unless the attentions of all layers have values of one shape.
     [[nodiscard]] Status connect(LayerStack& layers)
     {
         std::string expected;
         for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-            std::vector<ValueUser*> users;
             for (Operator* const step : layers.operators(layer)) {
-                if (auto* const user = dynamic_cast<ValueUser*>(step)) {
-                    users.push_back(user);
+                auto* const user = dynamic_cast<ValueUser*>(step);
+                if (user == nullptr) {
+                    continue;
                 }
+                const std::string shape = user->valueShape();
+                if (layer > 0 && shape != expected) {
+                    return Error{"layer " + std::to_string(layer + 1),
+                                 "has values of " + shape + ", the first layer " + expected};
+                }
+                expected = shape;
+                user->share(m_values, layer);
             }
-            const std::string place = "layer " + std::to_string(layer + 1);
-            if (users.size() != 1) {
-                return Error{place, "has " + std::to_string(users.size()) + " attentions, expected one to mix values"};
-            }
-            const std::string shape = users.front()->valueShape();
-            if (layer > 0 && shape != expected) {
-                return Error{place, "has values of " + shape + ", the first layer " + expected};
-            }
-            expected = shape;
-            users.front()->share(m_values, layer);
         }
         layers.keepActivations();
         return Done{};
@@ -286,13 +270,17 @@ private:
 
 } // namespace
 
+at::Tensor laurelFactors(LaurelBound bound, const at::Tensor& learned)
+{
+    return bound == LaurelBound::Sigmoid   ? at::sigmoid(learned)
+           : bound == LaurelBound::Softmax ? at::softmax(learned, 1)
+                                           : learned;
+}
+
 DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     using Made = std::unique_ptr<DepthRule>;
     const std::size_t modules = layers.size();
-    if (modules == 0) {
-        return Error{"network · stack", "has no layers to gate"};
-    }
     const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
     switch (wiring.gate) {
     case BranchGateKind::Highway:

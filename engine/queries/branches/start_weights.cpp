@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/queries/branches/start_weights.h"
 
+#include "engine/depth/depth_rule.h"
 #include "engine/train/tensor_io.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
 
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -33,20 +35,6 @@ using projects::WeightKind;
 Granularity granularityOf(const projects::Wiring& wiring)
 {
     return projects::modulesIn(wiring, 1) > 1 ? Granularity::Half : Granularity::Layer;
-}
-
-/// Returns α and β of each layer, concatenated, from their learned parameters (engine/depth/gate_rules.cpp).
-std::vector<double> boundFactors(LaurelBound bound, std::vector<double> learned)
-{
-    for (std::size_t i = 0; i + 1 < learned.size() && bound != LaurelBound::None; i += 2) {
-        double& alpha = learned[i];
-        double& beta = learned[i + 1];
-        const bool sigmoid = bound == LaurelBound::Sigmoid;
-        const double share = 1 / (1 + std::exp(sigmoid ? -alpha : beta - alpha));
-        beta = sigmoid ? 1 / (1 + std::exp(-beta)) : 1 - share;
-        alpha = share;
-    }
-    return learned;
 }
 
 /// Returns the parameters that give α and β, or nullopt if these are out of bounds.
@@ -104,22 +92,14 @@ public:
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
     {
-        const std::size_t count = modulesOf(wiring);
-        std::vector<double> branch(count, 1.0);
-        std::vector<double> residual(count, 1.0);
-        if (wiring.gate == BranchGateKind::ReZero) {
-            branch = numbers(projects::kTopologyAlpha).values;
-            for (std::size_t module = 0; branch.size() < count; module += 2) { // both halves of a layer share it
-                branch.insert(branch.begin() + static_cast<std::ptrdiff_t>(module), branch[module]);
-            }
-        } else { // LAuReL-RW
-            const std::vector<double> factors = boundFactors(wiring.bound, numbers(projects::kTopologyFactor).values);
-            for (std::size_t layer = 0; layer < count; ++layer) {
-                branch[layer] = factors[2 * layer];
-                residual[layer] = factors[2 * layer + 1];
-            }
+        const Granularity modules = granularityOf(wiring);
+        if (wiring.gate == BranchGateKind::ReZero) { // both halves of a layer share a factor
+            const at::Tensor alpha = tensor(projects::kTopologyAlpha).repeat_interleave(projects::modulesIn(wiring, 1));
+            return projects::unrolled({hostNumbers(alpha), hostNumbers(at::ones_like(alpha))}, m_granularity, modules);
         }
-        return projects::unrolled({branch, residual}, m_granularity, granularityOf(wiring));
+        const at::Tensor factors = laurelFactors(wiring.bound, tensor(projects::kTopologyFactor));
+        return projects::unrolled({hostNumbers(factors.select(1, 0)), hostNumbers(factors.select(1, 1))}, m_granularity,
+                                  modules);
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
@@ -128,11 +108,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t modulesOf(const projects::Wiring& wiring) const
-    {
-        return static_cast<std::size_t>(projects::modulesIn(wiring, m_layers));
-    }
-
     [[nodiscard]] at::Tensor tensor(const std::string& name) const
     {
         const auto found = m_learned.find(name);
@@ -149,9 +124,8 @@ private:
     {
         MixNumbers result;
         if (const at::Tensor values = tensor(name); values.defined()) {
-            const double* const data = values.const_data_ptr<double>();
             result.features = values.dim() == 2 ? values.size(1) : 1;
-            result.values.assign(data, data + values.numel());
+            result.values = hostNumbers(values);
         }
         return result;
     }
