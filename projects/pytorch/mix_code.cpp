@@ -17,20 +17,18 @@ std::string startOfStack(std::int64_t present, std::int64_t entries)
                                                 : "}");
 }
 
+/// Returns the shortcut as "(0, 2)".
+std::string pairText(const Shortcut& shortcut)
+{
+    return "(" + written(shortcut.source) + ", " + written(shortcut.target) + ")";
+}
+
 /// Returns x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if any.
 TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
 {
     TopologyCode code;
     PythonText& out = code.text;
-    std::vector<std::string> shortcuts;
-    if (!mix.states.empty()) {
-        const DepthPlan plan = planOf(mix, setting.layers);
-        for (const std::size_t term : learnedTerms(mix, plan)) {
-            shortcuts.push_back("(" + written(plan.terms[term].source) + ", " +
-                                written(plan.readers[plan.terms[term].reader].target) + ")");
-        }
-    }
-    if (shortcuts.empty()) {
+    if (mix.states.empty()) {
         beginTopology(setting, out, {"x_j = x_{j-1} + f_j(x_{j-1})."});
         beginForward(setting, out);
         out.lines(R"(
@@ -40,7 +38,8 @@ return x)");
         return code;
     }
     out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
-    out.lines("LEARNED = [%1]\n\n\n", {joinedText(shortcuts)});
+    out.lines("LEARNED = [%1]\n\n\n",
+              {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});
     beginTopology(setting, out,
                   {"x_j = x_{j-1} + f_j(u_j), where layer j, or the final output, reads u_j = x_{j-1} + (w_ij - 1) e_i "
                    "for each learned shortcut i:j. Entry e_0 is the input, e_i the branch of layer i."});
@@ -90,16 +89,13 @@ TopologyCode MixWriter::write()
 
 std::string MixWriter::shortcutsIn(ShortcutState state) const
 {
-    std::set<Shortcut> found;
-    for (const DepthTerm& term : m_plan.terms) {
-        const Shortcut shortcut{term.source, m_plan.readers[term.reader].target};
-        if (hasState(m_mix, shortcut, state)) {
-            found.insert(shortcut);
-        }
-    }
     std::vector<std::string> parts;
-    for (const Shortcut& shortcut : found) {
-        parts.push_back("(" + written(shortcut.source) + ", " + written(shortcut.target) + ")");
+    for (const DepthReader& reader : m_plan.readers) {
+        for (const std::int64_t source : reader.sources) {
+            if (const Shortcut shortcut{source, reader.target}; hasState(m_mix, shortcut, state)) {
+                parts.push_back(pairText(shortcut));
+            }
+        }
     }
     return joinedText(parts);
 }

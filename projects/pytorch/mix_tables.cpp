@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a depth mix, and its parameters.
 #include "projects/base/text.h"
-#include "projects/depth/depth_parameters.h"
 #include "projects/depth/stream_start.h"
 #include "projects/pytorch/mix_writer.h"
 
@@ -28,6 +27,17 @@ std::string sequenceText(const std::vector<std::int64_t>& values)
     return "(" + joinedText(values, ", ", textOf) + (values.size() == 1 ? ",)" : ")");
 }
 
+void MixWriter::writeTable(const std::string& name, const std::function<std::string(const DepthReader&)>& textOf)
+{
+    out().line(name + " = {");
+    for (const DepthReader& reader : m_plan.readers) {
+        if (const std::string text = textOf(reader); !text.empty()) {
+            out().lines("    %1: %2,", {written(reader.target), text});
+        }
+    }
+    out().line("}");
+}
+
 void MixWriter::writeTables()
 {
     out().comment("The entries of the stack that each reader weighs, by the reader's number: the layers, and " +
@@ -39,21 +49,12 @@ void MixWriter::writeTables()
         out().line("SOURCES = {j: range(j) for j in range(1, " +
                    written(static_cast<std::int64_t>(m_plan.readers.size()) + 1) + ")}");
     } else {
-        out().line("SOURCES = {");
-        for (const DepthReader& reader : m_plan.readers) {
-            out().lines("    %1: %2,", {written(reader.target), sequenceText(reader.sources)});
-        }
-        out().line("}");
+        writeTable("SOURCES", [](const DepthReader& reader) { return sequenceText(reader.sources); });
     }
     if (hasMiddle()) {
         out().comment("For these readers entry 1 stands for the sum of the entries from 1 to that one.");
-        out().line("MIDDLE = {");
-        for (const DepthReader& reader : m_plan.readers) {
-            if (reader.middle) {
-                out().lines("    %1: %2,", {written(reader.target), written(reader.middle->last)});
-            }
-        }
-        out().line("}");
+        writeTable("MIDDLE",
+                   [](const DepthReader& reader) { return reader.middle ? written(reader.middle->last) : ""; });
     }
     if (!m_ofTokens && !isSingle()) {
         out().comment("Every mix: its reader, and which of the reader's mixes it is.");
@@ -122,17 +123,11 @@ void MixWriter::writePerceptrons()
 {
     m_setting.helpers.use(Helper::TokenWeights);
     out().comment("Hidden features and weights of the small network that makes the weights of each reader.");
-    out().line("sizes = {");
-    for (const WiringParameter& parameter : parametersOf(m_mix, m_plan.layers, m_setting.width())) {
-        const std::string name(parameterNameFrom(parameter.name).rest);
-        if (lastOf(name) == "mix") {
-            out().lines("    %1: (%2, %3),",
-                        {written(std::stoll(name)), written(parameter.shape[1]), written(parameter.shape[0])});
-        }
-    }
-    out().lines(R"(
-}
-self.readers = nn.ModuleDict({str(j): TokenWeights(%1, *sizes[j]) for j in sizes}))",
+    writeTable("sizes", [this](const DepthReader& reader) {
+        const std::int64_t hidden = perTokenHidden(m_mix, reader.terms(), reader.target > m_plan.modules);
+        return hidden > 0 ? "(" + written(hidden) + ", " + written(reader.terms()) + ")" : "";
+    });
+    out().lines("self.readers = nn.ModuleDict({str(j): TokenWeights(%1, *sizes[j]) for j in sizes})",
                 {written(m_setting.width())});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,6 @@ public:
           m_present(entryOf(mix, mixedModules(mix, setting.present))),
           m_plan(readPlan()),
           m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
-          m_learned(learnedTerms(mix, m_plan)),
           m_ofTokens(isMadePerToken(mix.weight)),
           m_gated(mix.gate.kind != GateKind::None)
     {
@@ -48,7 +48,10 @@ private:
     {
         return std::ranges::any_of(m_plan.readers, [](const DepthReader& r) { return r.middle.has_value(); });
     }
-    [[nodiscard]] bool isLearned() const { return m_mix.weight != WeightKind::Fixed || !m_learned.empty(); }
+    [[nodiscard]] bool isLearned() const
+    {
+        return m_mix.weight != WeightKind::Fixed || !shortcutsIn(ShortcutState::Learned).empty();
+    }
     [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
     /// Lists the shortcuts in this state that are read: "(0, 2), (1, 2)".
     [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
@@ -57,6 +60,8 @@ private:
         return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || m_mix.weight != WeightKind::Fixed);
     }
 
+    /// Writes a dictionary with a line for each reader whose text is not empty.
+    void writeTable(const std::string& name, const std::function<std::string(const DepthReader&)>& textOf);
     void writeTables();
     void writeParameters();
     /// Writes the tensors that the coefficients start from, and returns their start.
@@ -106,8 +111,7 @@ private:
     const std::int64_t m_present; ///< the last entry that layers in the export make
     const DepthPlan m_plan;
     const std::int64_t m_mixes; ///< per layer
-    const std::vector<std::size_t> m_learned;
-    const bool m_ofTokens; ///< true if weights are computed for each token
+    const bool m_ofTokens;      ///< true if weights are computed for each token
     const bool m_gated;
     TopologyCode m_code;
 };

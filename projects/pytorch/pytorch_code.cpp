@@ -306,30 +306,23 @@ private:
     /// Writes the call of the topology with the layers, which are given their conditions.
     void writeStack()
     {
-        PythonText& out = m_network;
+        const bool binds = !m_layerConditions.empty();
         const auto bound = [&](const std::string& call) {
-            return m_layerConditions.empty() ? call : "partial(" + call + given(m_layerConditions) + ")";
+            return binds ? "partial(" + call + given(m_layerConditions) + ")" : call;
         };
-        switch (sitesOf(m_project.stack().topology.wiring)) {
-        case MixSites::Both:
-            out.line("halves = [half for layer in self.layers.values() for half in (layer.attend, "
-                     "layer.feed_forward)]");
-            out.line(m_layerConditions.empty() ? "x = self.topology(x, halves)"
-                                               : "x = self.topology(x, [" + bound("half") + " for half in halves])");
-            return;
-        case MixSites::Ffn:
-            if (!m_layerConditions.empty()) {
-                out.line("halves = [(" + bound("layer.attend") + ", " + bound("layer.feed_forward") +
-                         ") for layer in self.layers.values()]");
-                out.line("x = self.topology(x, [SimpleNamespace(attend=a, feed_forward=f) for a, f in halves])");
-                return;
-            }
-            [[fallthrough]];
-        case MixSites::Mhsa:
-            out.line(m_layerConditions.empty()
-                         ? "x = self.topology(x, list(self.layers.values()))"
-                         : "x = self.topology(x, [" + bound("layer") + " for layer in self.layers.values()])");
+        const MixSites sites = sitesOf(m_project.stack().topology.wiring);
+        std::string layers = "[" + bound("layer") + " for layer in self.layers.values()]";
+        if (sites == MixSites::Both) {
+            layers = "[" + bound("half") +
+                     " for layer in self.layers.values() for half in (layer.attend, layer.feed_forward)]";
+        } else if (!binds) {
+            layers = "list(self.layers.values())";
+        } else if (sites == MixSites::Ffn) {
+            layers = "[SimpleNamespace(attend=" + bound("layer.attend") +
+                     ", feed_forward=" + bound("layer.feed_forward") + ") for layer in self.layers.values()]";
         }
+        m_network.line("layers = " + layers);
+        m_network.line("x = self.topology(x, layers)");
     }
 
     void writeLayers()
