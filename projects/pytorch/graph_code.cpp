@@ -130,25 +130,22 @@ Status GraphWriter::add(const ResolvedNode& node)
     if (node.kind->traits.role == NodeRole::GraphOutput) {
         return Done{};
     }
-    const Status added = emit(node);
-    return added ? added : Status(Error{placeOf(m_made.ref, *m_node), added.error().message});
+    Result<std::string> value = emit(node);
+    if (!value) {
+        return Error{placeOf(m_made.ref, *m_node), value.error().message};
+    }
+    if (value->find_first_of(" (.[") != std::string::npos) { // no variable yet
+        const std::string variable = m_variables->of(m_node->name);
+        m_body.push_back(variable + " = " + *value);
+        value = variable;
+    }
+    m_values[{node.id, node.kind->outputs.front()}] = *std::move(value);
+    return Done{};
 }
 
 std::string GraphWriter::in(const ResolvedNode& node, std::size_t port) const
 {
     return m_values.at(node.feeds[port]);
-}
-
-void GraphWriter::define(const ResolvedNode& node, const std::string& expression)
-{
-    const std::string variable = m_variables->of(m_node->name);
-    m_body.push_back(variable + " = " + expression);
-    alias(node, variable);
-}
-
-void GraphWriter::alias(const ResolvedNode& node, const std::string& variable)
-{
-    m_values[{node.id, node.kind->outputs.front()}] = variable;
 }
 
 std::string GraphWriter::attributeOf(const std::string& name)

@@ -43,9 +43,9 @@ public:
     using GraphWriter::GraphWriter;
 
 private:
-    using Emit = Status (NodeWriter::*)(const ResolvedNode&);
+    using Emit = Result<std::string> (NodeWriter::*)(const ResolvedNode&);
 
-    Status emit(const ResolvedNode& node) override
+    Result<std::string> emit(const ResolvedNode& node) override
     {
         static const std::map<std::string, Emit> kTable{
             {"add", &NodeWriter::addSum},
@@ -100,25 +100,13 @@ private:
         return joinedText(parts, sign);
     }
 
-    Status addSum(const ResolvedNode& node)
-    {
-        define(node, infix(node, " + "));
-        return Done{};
-    }
+    Result<std::string> addSum(const ResolvedNode& node) { return infix(node, " + "); }
 
-    Status addProduct(const ResolvedNode& node)
-    {
-        define(node, infix(node, " * "));
-        return Done{};
-    }
+    Result<std::string> addProduct(const ResolvedNode& node) { return infix(node, " * "); }
 
-    Status addConcat(const ResolvedNode& node)
-    {
-        define(node, "torch.cat((" + infix(node, ", ") + "), dim=-1)");
-        return Done{};
-    }
+    Result<std::string> addConcat(const ResolvedNode& node) { return "torch.cat((" + infix(node, ", ") + "), dim=-1)"; }
 
-    Status addExpression(const ResolvedNode& node)
+    Result<std::string> addExpression(const ResolvedNode& node)
     {
         const Result<Expression> formula = parseExpression(paramText(node.params, "formula"));
         if (!formula) {
@@ -128,28 +116,18 @@ private:
         for (const std::string& name : namesIn(*formula)) {
             variables.emplace(name, in(node, variables.size()));
         }
-        const Result<std::string> text = pythonFormula(*formula, variables, m_helpers);
-        if (!text) {
-            return text.error();
-        }
-        define(node, *text);
-        return Done{};
+        return pythonFormula(*formula, variables, m_helpers);
     }
 
-    Status addImage(const ResolvedNode& node)
+    Result<std::string> addImage(const ResolvedNode& node)
     {
-        define(node, in(node) + ".reshape(-1, " + size(paramInt(node.params, "channels")) + ", " +
-                         size(paramInt(node.params, "height")) + ", " + size(paramInt(node.params, "width")) + ")");
-        return Done{};
+        return in(node) + ".reshape(-1, " + size(paramInt(node.params, "channels")) + ", " +
+               size(paramInt(node.params, "height")) + ", " + size(paramInt(node.params, "width")) + ")";
     }
 
-    Status addFlatten(const ResolvedNode& node)
-    {
-        define(node, in(node) + ".flatten(1)");
-        return Done{};
-    }
+    Result<std::string> addFlatten(const ResolvedNode& node) { return in(node) + ".flatten(1)"; }
 
-    Status addLinear(const ResolvedNode& node)
+    Result<std::string> addLinear(const ResolvedNode& node)
     {
         const std::int64_t out = paramInt(node.params, "out");
         const std::int64_t features = node.in[0].features();
@@ -162,8 +140,7 @@ private:
                 m_names[m_node->name + ".bias"] = attribute;
                 arguments += ", self." + attribute;
             }
-            define(node, "F.linear(" + arguments + ")");
-            return Done{};
+            return "F.linear(" + arguments + ")";
         }
         const auto rank = rankOf(node.params, "rank", out, features);
         std::string made = "nn.Linear(" + size(features) + ", " + size(out) + flag("bias", bias) + ")";
@@ -172,11 +149,10 @@ private:
             made = "LowRankLinear(" + size(features) + ", " + size(out) + ", rank=" + size(*rank) +
                    (bias ? ", bias=True)" : ")");
         }
-        define(node, module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")");
-        return Done{};
+        return module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")";
     }
 
-    Status addConv1d(const ResolvedNode& node)
+    Result<std::string> addConv1d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
         const std::int64_t groups = paramInt(node.params, kGroupsParam);
@@ -188,11 +164,10 @@ private:
         const std::string padded = kernel == 1 ? in(node) + ".transpose(1, 2)"
                                                : "F.pad(" + in(node) + ".transpose(1, 2), (" + size(before) + ", " +
                                                      size(kernel - 1 - before) + "))";
-        define(node, module(made, weightNames(false, bias)) + "(" + padded + ").transpose(1, 2)");
-        return Done{};
+        return module(made, weightNames(false, bias)) + "(" + padded + ").transpose(1, 2)";
     }
 
-    Status addConv2d(const ResolvedNode& node)
+    Result<std::string> addConv2d(const ResolvedNode& node)
     {
         const std::int64_t kernel = paramInt(node.params, "kernel");
         const std::int64_t groups = paramInt(node.params, kGroupsParam);
@@ -213,18 +188,16 @@ private:
             m_helpers.use(bySide ? Helper::LowRankConv2dBySide : Helper::LowRankConv2d);
         }
         made.insert(0, bySide ? "LowRankConv2dBySide" : rank ? "LowRankConv2d" : "nn.Conv2d");
-        define(node, module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")");
-        return Done{};
+        return module(made, weightNames(rank.has_value(), bias)) + "(" + in(node) + ")";
     }
 
-    Status addPatchify(const ResolvedNode& node)
+    Result<std::string> addPatchify(const ResolvedNode& node)
     {
         const std::string patch = size(paramInt(node.params, "patch"));
         const bool bias = paramBool(node.params, "bias");
         const std::string made = "nn.Conv2d(" + size(node.in[0].dims[1]) + ", " + size(paramInt(node.params, "out")) +
                                  ", kernel_size=" + patch + ", stride=" + patch + flag("bias", bias) + ")";
-        define(node, module(made, weightNames(false, bias)) + "(" + in(node) + ").flatten(2).transpose(1, 2)");
-        return Done{};
+        return module(made, weightNames(false, bias)) + "(" + in(node) + ").flatten(2).transpose(1, 2)";
     }
 
     /// The norm that owns the weights: the node itself, or the node whose weights it uses.
@@ -250,8 +223,14 @@ private:
         return {name, false, paramDouble(node.params, "epsilon")};
     }
 
-    Status addLayerNorm(const ResolvedNode& node) { return addNorm(node, {"nn.LayerNorm", "F.layer_norm", true}); }
-    Status addRmsNorm(const ResolvedNode& node) { return addNorm(node, {"nn.RMSNorm", "F.rms_norm", false}); }
+    Result<std::string> addLayerNorm(const ResolvedNode& node)
+    {
+        return addNorm(node, {"nn.LayerNorm", "F.layer_norm", true});
+    }
+    Result<std::string> addRmsNorm(const ResolvedNode& node)
+    {
+        return addNorm(node, {"nn.RMSNorm", "F.rms_norm", false});
+    }
 
     /// The PyTorch names of a norm.
     struct NormWords {
@@ -260,7 +239,7 @@ private:
         bool mayHaveBias = false; ///< true if it has a bias by default
     };
 
-    Status addNorm(const ResolvedNode& node, const NormWords& words)
+    Result<std::string> addNorm(const ResolvedNode& node, const NormWords& words)
     {
         const NormOwner owner = ownerOf(node);
         const std::string features = size(node.in[0].features());
@@ -276,16 +255,14 @@ private:
         }
         const double epsilon = paramDouble(node.params, "epsilon");
         if (epsilon == owner.epsilon) {
-            define(node, attribute + "(" + in(node) + ")");
-        } else {
-            const std::string bias = words.mayHaveBias && owner.bias ? ", " + attribute + ".bias" : "";
-            define(node, words.function + "(" + in(node) + ", (" + features + ",), " + attribute + ".weight" + bias +
-                             ", eps=" + pythonReal(epsilon) + ")");
+            return attribute + "(" + in(node) + ")";
         }
-        return Done{};
+        const std::string bias = words.mayHaveBias && owner.bias ? ", " + attribute + ".bias" : "";
+        return words.function + "(" + in(node) + ", (" + features + ",), " + attribute + ".weight" + bias +
+               ", eps=" + pythonReal(epsilon) + ")";
     }
 
-    Status addActivation(const ResolvedNode& node)
+    Result<std::string> addActivation(const ResolvedNode& node)
     {
         const std::string& function = paramText(node.params, "function");
         const Activation* const activation = findActivation(function);
@@ -293,42 +270,33 @@ private:
             return Error{"function", "PyTorch code does not know " + function};
         }
         if (activation->torch.empty()) {
-            alias(node, in(node));
-            return Done{};
+            return in(node);
         }
         const std::string argument(activation->torchArgument);
-        define(node, std::string(activation->torch) + "(" + in(node) + (argument.empty() ? "" : ", " + argument) + ")");
-        return Done{};
+        return std::string(activation->torch) + "(" + in(node) + (argument.empty() ? "" : ", " + argument) + ")";
     }
 
-    Status addSwiglu(const ResolvedNode& node)
-    {
-        define(node, "F.silu(" + in(node, 0) + ") * " + in(node, 1));
-        return Done{};
-    }
+    Result<std::string> addSwiglu(const ResolvedNode& node) { return "F.silu(" + in(node, 0) + ") * " + in(node, 1); }
 
-    Status addDropout(const ResolvedNode& node)
+    Result<std::string> addDropout(const ResolvedNode& node)
     {
         const std::string made = "nn.Dropout(" + pythonReal(paramDouble(node.params, "rate")) + ")";
-        define(node, module(made, {}) + "(" + in(node) + ")");
-        return Done{};
+        return module(made, {}) + "(" + in(node) + ")";
     }
 
-    Status addScale(const ResolvedNode& node)
+    Result<std::string> addScale(const ResolvedNode& node)
     {
         const std::string value = pythonReal(paramDouble(node.params, "value"));
         const std::string& learned = paramText(node.params, "learned");
         if (learned == "no") {
-            define(node, value + " * " + in(node));
-            return Done{};
+            return value + " * " + in(node);
         }
         m_helpers.use(Helper::Scale);
         const std::int64_t factors = learned == "scalar" ? 1 : node.in[0].features();
-        define(node, module("Scale(" + size(factors) + ", start=" + value + ")", {"factor"}) + "(" + in(node) + ")");
-        return Done{};
+        return module("Scale(" + size(factors) + ", start=" + value + ")", {"factor"}) + "(" + in(node) + ")";
     }
 
-    Status addAttention(const ResolvedNode& node)
+    Result<std::string> addAttention(const ResolvedNode& node)
     {
         const std::int64_t width = node.in[0].features();
         const AttentionSizes sizes = attentionSizesOf(node.params, width);
@@ -377,78 +345,63 @@ private:
         const std::string called = module(made + ")", parameters) + "(" + in(node, 0) + ", " + in(node, 1) + ", " +
                                    in(node, 2) + (traits.mixesValues ? ", first, share" : "") +
                                    (traits.masked ? ", " + in(node, 3) + ")" : ")");
-        if (traits.mixesValues) {
-            const std::string variable = m_variables->of(m_node->name);
-            m_body.push_back(variable + ", values = " + called);
-            alias(node, variable);
-        } else {
-            define(node, called);
+        if (!traits.mixesValues) {
+            return called;
         }
-        return Done{};
+        std::string variable = m_variables->of(m_node->name);
+        m_body.push_back(variable + ", values = " + called);
+        return variable;
     }
 
-    Status addTokenEmbedding(const ResolvedNode& node)
+    Result<std::string> addTokenEmbedding(const ResolvedNode& node)
     {
         const std::string made =
             "nn.Embedding(" + size(paramInt(node.params, "vocab")) + ", " + size(paramInt(node.params, "dim")) + ")";
-        define(node, module(made, {"weight"}) + "(" + in(node) + ")");
-        return Done{};
+        return module(made, {"weight"}) + "(" + in(node) + ")";
     }
 
-    Status addPositionEmbedding(const ResolvedNode& node)
+    Result<std::string> addPositionEmbedding(const ResolvedNode& node)
     {
         const std::string made =
             "nn.Embedding(" + size(paramInt(node.params, "length")) + ", " + size(node.in[0].features()) + ")";
         const std::string table = module(made, {"weight"});
-        define(node, in(node) + " + " + table + ".weight[: " + in(node) + ".shape[1]]");
-        return Done{};
+        return in(node) + " + " + table + ".weight[: " + in(node) + ".shape[1]]";
     }
 
-    Status addSegmentEmbedding(const ResolvedNode& node)
+    Result<std::string> addSegmentEmbedding(const ResolvedNode& node)
     {
         const std::string made =
             "nn.Embedding(" + size(paramInt(node.params, "segments")) + ", " + size(node.in[0].features()) + ")";
         const std::string table = module(made, {"weight"});
-        define(node, in(node) + " + " + (node.in.size() > 1 ? table + "(" + in(node, 1) + ")" : table + ".weight[0]"));
-        return Done{};
+        return in(node) + " + " + (node.in.size() > 1 ? table + "(" + in(node, 1) + ")" : table + ".weight[0]");
     }
 
-    Status addSinusoids(const ResolvedNode& node)
+    Result<std::string> addSinusoids(const ResolvedNode& node)
     {
         const std::string base = pythonReal(paramDouble(node.params, "base"));
         if (const std::int64_t columns = paramInt(node.params, kColumnsParam); columns > 0) {
             m_helpers.use(Helper::GridSinusoids);
-            define(node,
-                   in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")");
-            return Done{};
+            return in(node) + " + grid_sinusoids(" + in(node) + ", " + base + ", " + std::to_string(columns) + ")";
         }
         m_helpers.use(Helper::Sinusoids);
-        define(node, in(node) + " + sinusoids(" + in(node) + ", " + base + ")");
-        return Done{};
+        return in(node) + " + sinusoids(" + in(node) + ", " + base + ")";
     }
 
-    Status addClassToken(const ResolvedNode& node)
+    Result<std::string> addClassToken(const ResolvedNode& node)
     {
         const std::string token = module("nn.Embedding(1, " + size(node.in[0].features()) + ")", {"weight"});
-        define(node, "torch.cat((" + token + ".weight.expand(len(" + in(node) + "), 1, -1), " + in(node) + "), 1)");
-        return Done{};
+        return "torch.cat((" + token + ".weight.expand(len(" + in(node) + "), 1, -1), " + in(node) + "), 1)";
     }
 
-    Status addFirstToken(const ResolvedNode& node)
-    {
-        define(node, in(node) + "[:, 0]");
-        return Done{};
-    }
+    Result<std::string> addFirstToken(const ResolvedNode& node) { return in(node) + "[:, 0]"; }
 
-    Status addMeanPool(const ResolvedNode& node)
+    Result<std::string> addMeanPool(const ResolvedNode& node)
     {
         if (node.in.size() == 1) {
-            define(node, in(node) + ".mean(1)");
-            return Done{};
+            return in(node) + ".mean(1)";
         }
         const std::string weights = in(node, 1) + ".to(" + in(node) + ").unsqueeze(-1)";
-        define(node, "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)");
-        return Done{};
+        return "(" + in(node) + " * " + weights + ").sum(1) / " + weights + ".sum(1).clamp_min(1)";
     }
 };
 

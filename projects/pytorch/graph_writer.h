@@ -33,8 +33,9 @@ public:
     Result<GraphCode> write();
 
 private:
-    /// Writes a node that is not a port of the graph. The error names the part that has no code.
-    virtual Status emit(const ResolvedNode& node) = 0;
+    /// Returns the value of a node that is not a port of the graph: an expression, or a variable that has the value.
+    /// Writes the lines that it needs first. The error names the part that has no code.
+    virtual Result<std::string> emit(const ResolvedNode& node) = 0;
 
     Status writeMethod(const GraphMethod& method, PythonText& text);
 
@@ -46,10 +47,6 @@ private:
 
 protected: // for emit()
     [[nodiscard]] std::string in(const ResolvedNode& node, std::size_t port = 0) const;
-
-    /// Writes a line that assigns the expression to a new variable for the node.
-    void define(const ResolvedNode& node, const std::string& expression);
-    void alias(const ResolvedNode& node, const std::string& variable);
 
     /// Returns the attribute for the node with this name.
     std::string attributeOf(const std::string& name);
