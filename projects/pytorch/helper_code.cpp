@@ -258,28 +258,25 @@ private:
         arguments += m_traits.qkNorm != QkNorm::None ? ", norm_eps" : "";
         arguments += m_traits.dropout ? ", dropout" : "";
         m_text.define("__init__(" + arguments + ")");
-        m_text.line("super().__init__()");
-        m_text.line("self.heads, self.head_dim = heads, head_dim");
-        if (m_traits.sharesHeads) {
-            m_text.line("self.kv_heads = kv_heads");
-        }
-        if (m_traits.window) {
-            m_text.line("self.window = window");
-        }
-        if (m_traits.rope) {
-            m_text.line("self.frequencies = " + frequencies());
-        }
-        if (m_traits.dropout) {
-            m_text.line("self.dropout = dropout");
-        }
+        m_text.lines(R"(
+super().__init__()
+self.heads, self.head_dim = heads, head_dim
+%1
+%2
+%3
+%4)",
+                     {m_traits.sharesHeads ? "self.kv_heads = kv_heads" : "",
+                      m_traits.window ? "self.window = window" : "",
+                      m_traits.rope ? "self.frequencies = " + frequencies() : "",
+                      m_traits.dropout ? "self.dropout = dropout" : ""});
         const std::string inner = "heads * head_dim";
-        const std::string shared = m_traits.sharesHeads ? "kv_heads * head_dim" : inner;
+        const std::string kvHeads = m_traits.sharesHeads ? "kv_heads" : "heads";
+        const std::string shared = kvHeads + " * head_dim";
         m_text.line(projection(0, "width", inner));
         m_text.line(projection(1, "width", shared));
         m_text.line(projection(2, "width", shared));
         m_text.line(projection(3, inner, "width"));
         if (m_traits.features) {
-            const std::string kvHeads = m_traits.sharesHeads ? "kv_heads" : "heads";
             m_text.line("self.features = nn.Parameter(torch.randn(" + kvHeads + ", features, head_dim))");
         }
         if (m_traits.qkNorm != QkNorm::None) {
@@ -311,20 +308,18 @@ private:
         m_text.define(std::string("forward(self, q, k, v") + (m_traits.mixesValues ? ", first, share" : "") +
                       (m_traits.masked ? ", mask)" : ")"));
         const bool normsAll = m_traits.qkNorm == QkNorm::AllHeads;
-        m_text.line(std::string("q = self.split(") + (normsAll ? "self.q_norm(self.q(q))" : "self.q(q)") +
-                    ", self.heads)");
-        m_text.line(std::string("k = self.split(") + (normsAll ? "self.k_norm(self.k(k))" : "self.k(k)") + ", " +
-                    shared + ")");
-        m_text.line(std::string(m_traits.mixesValues ? "own" : "v") + " = self.split(self.v(v), " + shared + ")");
-        if (m_traits.mixesValues) {
-            m_text.line("v = own if first is None else share[0] * first + share[1] * own");
-        }
-        if (m_traits.qkNorm == QkNorm::Head) {
-            m_text.line("q, k = self.q_norm(q), self.k_norm(k)");
-        }
-        if (m_traits.rope) {
-            m_text.line("q, k = rotate(q, self.frequencies), rotate(k, self.frequencies)");
-        }
+        m_text.lines(R"(
+q = self.split(%1, self.heads)
+k = self.split(%2, %3)
+%4 = self.split(self.v(v), %3)
+%5
+%6
+%7)",
+                     {normsAll ? "self.q_norm(self.q(q))" : "self.q(q)",
+                      normsAll ? "self.k_norm(self.k(k))" : "self.k(k)", shared, m_traits.mixesValues ? "own" : "v",
+                      m_traits.mixesValues ? "v = own if first is None else share[0] * first + share[1] * own" : "",
+                      m_traits.qkNorm == QkNorm::Head ? "q, k = self.q_norm(q), self.k_norm(k)" : "",
+                      m_traits.rope ? "q, k = rotate(q, self.frequencies), rotate(k, self.frequencies)" : ""});
         m_text.line("mixed = " + mixture());
         const std::string made = "self.out(mixed.transpose(1, 2).flatten(2))";
         m_text.line("return " + made + (m_traits.mixesValues ? ", own" : ""));

@@ -158,18 +158,16 @@ void MixWriter::writeForward()
     if (!m_ofTokens) {
         out().line(gatesEntries() ? "weights, gates = self.weights(), self.gates()" : "weights = self.weights()");
     }
-    if (hasMiddle()) {
-        out().line("middle, summed = 0, 0");
-    }
     const bool families = hasTwoFamilies(m_mix);
-    out().lines(families ? "before = 0" : "");
-    out().line("for j, layer in enumerate(layers, start=1):");
+    out().lines(R"(
+%1
+%2
+for j, layer in enumerate(layers, start=1):)",
+                {hasMiddle() ? "middle, summed = 0, 0" : "", families ? "before = 0" : ""});
     out().indent();
     growMiddle("j");
     besides() ? writeBeside(families) : writeOnMix();
-    if (isFull()) {
-        out().line("stack[j] = x");
-    }
+    out().lines(isFull() ? "stack[j] = x" : "");
     out().outdent();
     writeResult();
     out().outdent();
