@@ -40,33 +40,26 @@ std::int64_t newestOf(const DepthMix& mix, const DepthPlan& plan, const DepthRea
     return newestEntryBefore(mix, reader.target);
 }
 
-/// Returns the weights that a mix of the reader gives to the entries 0..newest. `weights` has one for each source.
-/// nullopt for an entry that it does not read. A summed middle's weight applies to all entries in it.
-std::vector<std::optional<double>> entryWeights(const DepthReader& reader, std::span<const double> weights,
-                                                std::int64_t newest)
+/// Returns the weight that a mix of the reader gives to an entry. `weights` has one for each source; that of a summed
+/// middle applies to all entries in it. nullopt for an entry that it does not read.
+std::optional<double> weightOf(const DepthReader& reader, std::span<const double> weights, std::int64_t entry,
+                               std::int64_t newest)
 {
-    std::vector<std::optional<double>> result(static_cast<std::size_t>(newest + 1));
     if (reader.passes) {
-        result.back() = 1.0;
-        return result;
+        return entry == newest ? std::optional(1.0) : std::nullopt;
     }
-    for (std::size_t s = 0; s < weights.size(); ++s) {
-        const std::int64_t first = reader.sources[s];
-        const std::int64_t last = reader.readsAlone(first) ? first : std::min(reader.middle->last, newest);
-        for (std::int64_t entry = first; entry <= last; ++entry) {
-            result[static_cast<std::size_t>(entry)] = weights[s];
-        }
-    }
-    return result;
+    const bool inMiddle = reader.middle && reader.middle->first <= entry && entry <= reader.middle->last;
+    const auto source = std::ranges::equal_range(reader.sources, inMiddle ? reader.middle->first : entry);
+    return source.empty() ? std::nullopt
+                          : std::optional(weights[static_cast<std::size_t>(source.begin() - reader.sources.begin())]);
 }
 
 /// Returns the difference of a mix with these weights from the plain sum, without the reader's name.
 Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<const double> weights,
                       std::int64_t newest)
 {
-    const std::vector<std::optional<double>> found = entryWeights(reader, weights, newest);
     for (std::int64_t entry = 0; entry <= newest; ++entry) {
-        const std::optional<double> weight = found[static_cast<std::size_t>(entry)];
+        const std::optional<double> weight = weightOf(reader, weights, entry, newest);
         const double plain = plainWeight(mix, entry, newest);
         if (same(weight.value_or(0.0), plain)) {
             continue;
