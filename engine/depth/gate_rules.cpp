@@ -36,8 +36,9 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// branch_i·residual_{i+1} ⋯ residual_{j−1}.
 Matrix unfoldedFactors(const at::Tensor& branch, const at::Tensor& residual, std::int64_t step)
 {
-    return mixMatrix(projects::unrolled({hostNumbers(branch), hostNumbers(residual)}, projects::Granularity::Layer),
-                     step);
+    constexpr auto kLayer = projects::Granularity::Layer;
+    const auto program = projects::factorProgram(static_cast<std::size_t>(branch.numel()), kLayer);
+    return mixMatrix(projects::unrolled(program, {1, hostNumbers(at::stack({residual, branch}, 1))}, kLayer), step);
 }
 
 /// Returns "coefficient": the learned numbers of the modules, one row each.

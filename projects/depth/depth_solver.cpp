@@ -152,20 +152,11 @@ Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const Un
     return learns ? solver.solved() : solver.fixed(start, unrolled(mix, layers, start, wanted.granularity));
 }
 
-Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules)
+Result<MixNumbers> factorsFor(const UnrolledDepth& wanted, Granularity modules)
 {
     const bool joins = wanted.granularity == Granularity::Half && modules == Granularity::Layer;
     const DepthProgram program = factorProgram(wanted.inputs.size() / (joins ? 2 : 1), modules);
-    const Result<MixNumbers> weights = Solver(program, wanted, false).solved();
-    if (!weights) {
-        return weights.error();
-    }
-    ResidualFactors factors;
-    for (std::size_t term = 0; term < weights->values.size(); term += 2) {
-        factors.residual.push_back(weights->values[term]);
-        factors.branch.push_back(weights->values[term + 1]);
-    }
-    return factors;
+    return Solver(program, wanted, false).solved();
 }
 
 Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied)

@@ -241,7 +241,6 @@ MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers)
     return appliedWeights(mix, plan, {1, plan.start});
 }
 
-/// Returns the program of `modules` joins of a residual with a branch.
 DepthProgram factorProgram(std::size_t modules, Granularity granularity)
 {
     const bool halves = granularity == Granularity::Half;
@@ -275,15 +274,6 @@ UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumber
         beside.values.push_back(applied.values[term] - 1);
     }
     return unrolled(program, beside, granularity);
-}
-
-UnrolledDepth unrolled(const ResidualFactors& factors, Granularity granularity, Granularity modules)
-{
-    MixNumbers weights;
-    for (std::size_t module = 0; module < factors.branch.size(); ++module) {
-        weights.values.insert(weights.values.end(), {factors.residual[module], factors.branch[module]});
-    }
-    return unrolled(factorProgram(factors.branch.size(), modules), weights, granularity);
 }
 
 UnrolledDepth unrolled(const MultiStream& wiring, std::int64_t layers, const StreamNumbers& numbers,

@@ -55,15 +55,6 @@ struct UnrolledDepth {
 /// Returns the initial weights of a wiring, as applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
-/// The factors of x_j = branch_j·f_j + residual_j·x_{j−1} (ReZero, LAuReL-RW), one number each per module.
-struct ResidualFactors {
-    std::vector<double> branch;
-    std::vector<double> residual;
-};
-/// Unrolls factors. `modules` tells whether modules are layers or halves.
-[[nodiscard]] UnrolledDepth unrolled(const ResidualFactors& factors, Granularity granularity,
-                                     Granularity modules = Granularity::Layer);
-
 /// The connections of the modules with n residual streams (Hyper-Connections), each for R reads (StreamSizes).
 struct StreamNumbers {
     std::vector<double> read;  ///< [modules, n, R]
@@ -81,8 +72,11 @@ struct StreamNumbers {
 /// them.
 [[nodiscard]] Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied);
 
-/// Returns the factors with which such a wiring computes `wanted`, or an error.
-[[nodiscard]] Result<ResidualFactors> factorsFor(const UnrolledDepth& wanted, Granularity modules = Granularity::Layer);
+/// Returns the program of x_j = r_j·x_{j−1} + b_j·f_j (ReZero, LAuReL-RW) over modules that are layers or halves. Its
+/// weights are r_1, b_1, r_2, ….
+[[nodiscard]] DepthProgram factorProgram(std::size_t modules, Granularity granularity);
+/// Returns the weights with which such a program computes `wanted`, or an error.
+[[nodiscard]] Result<MixNumbers> factorsFor(const UnrolledDepth& wanted, Granularity modules = Granularity::Layer);
 
 /// Computes and solves unrolled depths. Private to them.
 
@@ -99,9 +93,6 @@ using Mixer = std::function<Result<BranchSum>(const MixSite& site)>;
 /// Runs a program with sums in place of tensors. `wanted` is null or the unrolled depth that the mixes are to give.
 [[nodiscard]] Result<UnrolledDepth> walk(const DepthProgram& program, std::int64_t features, Granularity granularity,
                                          const UnrolledDepth* wanted, const Mixer& mixer);
-
-/// Returns the program of `modules` joins of a residual with a branch; the modules are layers or halves.
-[[nodiscard]] DepthProgram factorProgram(std::size_t modules, Granularity granularity);
 
 /// to += factor·weight·sum, feature by feature. `weight` has one number, or one per feature.
 void addTo(BranchSum& to, const BranchSum& sum, std::span<const double> weight, double factor = 1);

@@ -8,7 +8,10 @@
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/logical_and.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -92,14 +95,16 @@ public:
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const
     {
-        const Granularity modules = granularityOf(wiring);
-        if (wiring.gate == BranchGateKind::ReZero) { // both halves of a layer share a factor
+        // The factors of residual and branch of each module. In ReZero both halves of a layer share one.
+        at::Tensor factors;
+        if (wiring.gate == BranchGateKind::ReZero) {
             const at::Tensor alpha = tensor(projects::kTopologyAlpha).repeat_interleave(projects::modulesIn(wiring, 1));
-            return projects::unrolled({hostNumbers(alpha), hostNumbers(at::ones_like(alpha))}, m_granularity, modules);
+            factors = at::stack({at::ones_like(alpha), alpha}, 1);
+        } else { // LAuReL-RW
+            factors = laurelFactors(wiring.bound, tensor(projects::kTopologyFactor)).flip(1);
         }
-        const at::Tensor factors = laurelFactors(wiring.bound, tensor(projects::kTopologyFactor));
-        return projects::unrolled({hostNumbers(factors.select(1, 0)), hostNumbers(factors.select(1, 1))}, m_granularity,
-                                  modules);
+        const auto program = projects::factorProgram(static_cast<std::size_t>(factors.size(0)), granularityOf(wiring));
+        return projects::unrolled(program, {1, hostNumbers(factors)}, m_granularity);
     }
 
     Result<UnrolledDepth> operator()(const projects::Concatenation&) const
@@ -175,27 +180,20 @@ struct Maker {
     {
         const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
         const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
-        const Result<projects::ResidualFactors> found = factors && !shifted
-                                                            ? projects::factorsFor(wanted, granularityOf(wiring))
-                                                            : Result<projects::ResidualFactors>(impossible());
+        const Result<MixNumbers> found = factors && !shifted ? projects::factorsFor(wanted, granularityOf(wiring))
+                                                             : Result<MixNumbers>(impossible());
         if (!found) {
             return found.error();
         }
         if (wiring.gate == BranchGateKind::LaurelRw) {
-            return factorsOf(wiring.bound, *found);
+            return factorsOf(wiring.bound, found->values);
         }
-        const bool carries = std::ranges::all_of(found->residual, [](double factor) { return factor == 1; });
-        const std::size_t each = found->branch.size() / static_cast<std::size_t>(project.network.depth());
-        std::vector<double> alpha; // both halves of a layer share it
-        bool shares = true;
-        for (std::size_t module = 0; module < found->branch.size(); ++module) {
-            if (module % each == 0) {
-                alpha.push_back(found->branch[module]);
-            }
-            shares = shares && found->branch[module] == alpha.back();
-        }
-        return carries && shares ? Result<TopologyWeights>(TopologyWeights{{projects::kTopologyAlpha, tensorOf(alpha)}})
-                                 : Result<TopologyWeights>(impossible());
+        const at::Tensor both = tensorOf(found->values).view({project.network.depth(), -1, 2});
+        const at::Tensor alpha = both.select(2, 1); // both halves of a layer share it
+        const at::Tensor fits = at::logical_and(both.select(2, 0) == 1, alpha == alpha.narrow(1, 0, 1));
+        return fits.all().item<bool>() ? Result<TopologyWeights>(TopologyWeights{
+                                             {projects::kTopologyAlpha, alpha.select(1, 0).contiguous()}})
+                                       : Result<TopologyWeights>(impossible());
     }
 
     Result<TopologyWeights> operator()(const MultiStream&) const { return impossible(); }
@@ -204,15 +202,16 @@ struct Maker {
 private:
     [[nodiscard]] Error impossible() const { return projects::cannotGiveSums(project.stack().topology); }
 
-    [[nodiscard]] Result<TopologyWeights> factorsOf(LaurelBound bound, const projects::ResidualFactors& found) const
+    /// `found` has the factors of residual and branch of each layer.
+    [[nodiscard]] static Result<TopologyWeights> factorsOf(LaurelBound bound, const std::vector<double>& found)
     {
         std::vector<double> learned;
-        for (std::size_t layer = 0; layer < found.branch.size(); ++layer) {
-            const auto logits = logitsOf(bound, found.branch[layer], found.residual[layer]);
+        for (std::size_t i = 0; i < found.size(); i += 2) {
+            const auto logits = logitsOf(bound, found[i + 1], found[i]);
             if (!logits) {
-                return Error{"topology", "its factors are bounded, and those of layer " + std::to_string(layer + 1) +
-                                             " would have to be " + std::to_string(found.branch[layer]) + " and " +
-                                             std::to_string(found.residual[layer]) + "; choose no bound"};
+                return Error{"topology", "its factors are bounded, and those of layer " + std::to_string(i / 2 + 1) +
+                                             " would have to be " + std::to_string(found[i + 1]) + " and " +
+                                             std::to_string(found[i]) + "; choose no bound"};
             }
             learned.insert(learned.end(), {logits->first, logits->second});
         }

@@ -291,8 +291,9 @@ private slots:
             const DepthMix mix = mixNamed(name, 5);
             QVERIFY2(!isPlain(unrolled(mix, 5, startingWeights(mix, 5), granularityFor(mix, mix))), name);
         }
-        QVERIFY(isPlain(unrolled({{1, 1, 1}, {1, 1, 1}}, Granularity::Layer)));
-        QVERIFY(!isPlain(unrolled({{1, 1, 1}, {1, 0.5, 1}}, Granularity::Half)));
+        const DepthProgram factors = factorProgram(3, Granularity::Layer);
+        QVERIFY(isPlain(unrolled(factors, {1, {1, 1, 1, 1, 1, 1}}, Granularity::Layer)));
+        QVERIFY(!isPlain(unrolled(factors, {1, {1, 1, 0.5, 1, 1, 1}}, Granularity::Half)));
         const MultiStream one{.streams = 1, .sites = MixSites::Mhsa};
         QVERIFY(isPlain(unrolled(one, 2, {{1, 1}, {1, 1}, {1, 1}, {1}}, Granularity::Layer)));
     }
@@ -380,12 +381,12 @@ private slots:
 
     void factorsOfAResidual()
     {
-        const std::vector<double> branch{0.5, -1, 2};
-        const std::vector<double> residual{1, 0.25, 3};
+        const std::vector<double> weights{1, 0.5, 0.25, -1, 3, 2}; // of residual and branch
+        const DepthProgram program = factorProgram(3, Granularity::Layer);
         for (const Granularity granularity : {Granularity::Layer, Granularity::Half}) {
-            const auto factors = factorsFor(unrolled({branch, residual}, granularity));
+            const auto factors = factorsFor(unrolled(program, {1, weights}, granularity));
             QVERIFY(factors.ok());
-            QVERIFY(alike(factors->branch, branch) && alike(factors->residual, residual));
+            QVERIFY(alike(factors->values, weights));
         }
         const DepthMix ancre = mixNamed("ancre-none", 4);
         QVERIFY(!factorsFor(unrolled(ancre, 4, unevenWeights(ancre, 4, 1), Granularity::Layer)).ok());
