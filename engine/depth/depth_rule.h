@@ -82,6 +82,18 @@ using DepthRuleResult = Result<std::unique_ptr<DepthRule>>;
 /// Returns α and β of each module with RW of LAuReL, from their learned parameters: [modules, 2] (gate_rules.cpp).
 [[nodiscard]] at::Tensor laurelFactors(projects::LaurelBound bound, const at::Tensor& learned);
 
+/// The mixes of n streams at K modules.
+struct StreamTerms {
+    at::Tensor read;  ///< from the streams to the layer's input: [K, R, n]
+    at::Tensor write; ///< from the old streams and the branch to the new streams: [K, n, n + R]
+
+    /// Returns the weights of all modules and of the exit [n] in the order of the wiring's program.
+    [[nodiscard]] std::vector<double> numbers(const at::Tensor& exit) const;
+};
+/// Returns the mixes of applied weights: `read` is [K, n, R], `carry` [K, from, to] and `write` [K, n]
+/// (stream_rules.cpp).
+[[nodiscard]] StreamTerms streamTerms(const at::Tensor& read, const at::Tensor& carry, const at::Tensor& write);
+
 /// Returns the values of a tensor in row-major order.
 [[nodiscard]] std::vector<double> hostNumbers(const at::Tensor& tensor);
 

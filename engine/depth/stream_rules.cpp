@@ -121,10 +121,9 @@ public:
     void begin() override
     {
         const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
-        m_read = applied.read.transpose(1, 2).contiguous().unbind(0);
-        const at::Tensor carry = applied.carry.permute({2, 1, 0});
-        const at::Tensor write = isCut() ? at::diag_embed(applied.write) : applied.write.unsqueeze(2);
-        m_write = at::cat({carry, write}, 2).unbind(0);
+        const StreamTerms terms = streamTerms(applied.read, applied.carry.movedim(-1, 0), applied.write);
+        m_read = terms.read.unbind(0);
+        m_write = terms.write.unbind(0);
     }
 
     /// The weights of a module's read and write are computed from the streams that it reads.
@@ -149,14 +148,21 @@ public:
     /// What depends on the token is not in them.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
-        const projects::StreamNumbers all = numbers();
-        const std::int64_t n = m_wiring.streams;
-        const auto matrix = [&](const char* name, const std::vector<double>& values) {
-            return Matrix{name, step, static_cast<std::int64_t>(values.size()) / n, n, {values.begin(), values.end()}};
+        const at::NoGradGuard noGrad;
+        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
+        const at::Tensor carry = applied.carry.movedim(-1, 0);
+        const at::Tensor exit =
+            m_exit.defined() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon : m_plainExit.flatten();
+        const std::vector<double> weights = streamTerms(applied.read, carry, applied.write).numbers(exit);
+        const projects::UnrolledDepth sums =
+            projects::unrolled(projects::programOf(m_wiring, m_layers), {1, weights}, projects::Granularity::Module);
+        const auto matrix = [&](const char* name, const at::Tensor& tensor) {
+            const std::vector<double> values = hostNumbers(tensor);
+            const std::int64_t n = m_wiring.streams;
+            return Matrix{name, step, tensor.numel() / n, n, {values.begin(), values.end()}};
         };
-        return {mixMatrix(projects::unrolled(m_wiring, m_layers, all, projects::Granularity::Module), step),
-                matrix(matrix::kStreamRead, all.read), matrix(matrix::kStreamCarry, all.carry),
-                matrix(matrix::kStreamWrite, all.write)};
+        return {mixMatrix(sums, step), matrix(matrix::kStreamRead, applied.read), matrix(matrix::kStreamCarry, carry),
+                matrix(matrix::kStreamWrite, applied.write)};
     }
 
 protected:
@@ -263,29 +269,6 @@ private:
         weights.tokenWeights =
             (at::sigmoid(y * m_exitScale + m_exitBias.unsqueeze(1)) + projects::kStreamEpsilon).unsqueeze(0);
         return weights;
-    }
-
-    /// Returns the connections without the parts that depend on the token; one copy from the device.
-    [[nodiscard]] projects::StreamNumbers numbers() const
-    {
-        const at::NoGradGuard noGrad;
-        const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
-        const at::Tensor exit =
-            m_exit.defined() ? at::sigmoid(m_exitBias) + projects::kStreamEpsilon : m_plainExit.flatten();
-        const at::Tensor parts[] = {applied.read.flatten(), applied.carry.permute({2, 0, 1}).flatten(),
-                                    applied.write.flatten(), exit};
-        const std::vector<double> all = hostNumbers(at::cat(parts));
-        auto next = all.begin();
-        const auto take = [&](const at::Tensor& part) {
-            const auto first = std::exchange(next, next + part.numel());
-            return std::vector<double>(first, next);
-        };
-        projects::StreamNumbers numbers;
-        numbers.read = take(parts[0]);
-        numbers.carry = take(parts[1]);
-        numbers.write = take(parts[2]);
-        numbers.exit = take(parts[3]);
-        return numbers;
     }
 
     [[nodiscard]] at::TensorOptions options() const
@@ -425,6 +408,18 @@ private:
 };
 
 } // namespace
+
+std::vector<double> StreamTerms::numbers(const at::Tensor& exit) const
+{
+    const at::Tensor modules = at::cat({read.flatten(1), write.flatten(1)}, 1);
+    return hostNumbers(at::cat({modules.flatten(), exit}));
+}
+
+StreamTerms streamTerms(const at::Tensor& read, const at::Tensor& carry, const at::Tensor& write)
+{
+    const at::Tensor branch = read.size(2) > 1 ? at::diag_embed(write) : write.unsqueeze(2);
+    return {read.transpose(1, 2).contiguous(), at::cat({carry.transpose(1, 2), branch}, 2)};
+}
 
 DepthRuleResult makeRule(const MultiStream& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {

@@ -276,29 +276,4 @@ UnrolledDepth unrolled(const DepthMix& mix, std::int64_t layers, const MixNumber
     return unrolled(program, beside, granularity);
 }
 
-UnrolledDepth unrolled(const MultiStream& wiring, std::int64_t layers, const StreamNumbers& numbers,
-                       Granularity granularity)
-{
-    const DepthProgram program = programOf(wiring, layers);
-    const auto n = static_cast<std::size_t>(wiring.streams);
-    const std::size_t reads = program.parts;
-    MixNumbers weights;
-    const auto take = [&](double weight) { weights.values.push_back(weight); };
-    for (std::size_t module = 0; module < static_cast<std::size_t>(program.modules); ++module) {
-        for (std::size_t term = 0; term < reads * n; ++term) {
-            take(numbers.read[(module * n + term % n) * reads + term / n]);
-        }
-        for (std::size_t out = 0; out < n; ++out) {
-            for (std::size_t in = 0; in < n; ++in) {
-                take(numbers.carry[(module * n + in) * n + out]);
-            }
-            for (std::size_t part = 0; part < reads; ++part) {
-                take(reads == 1 || part == out ? numbers.write[module * n + out] : 0.0);
-            }
-        }
-    }
-    weights.values.insert(weights.values.end(), numbers.exit.begin(), numbers.exit.end());
-    return unrolled(program, weights, granularity);
-}
-
 } // namespace residua::projects

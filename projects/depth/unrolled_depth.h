@@ -55,16 +55,6 @@ struct UnrolledDepth {
 /// Returns the initial weights of a wiring, as applied: [terms].
 [[nodiscard]] MixNumbers startingWeights(const DepthMix& mix, std::int64_t layers);
 
-/// The connections of the modules with n residual streams (Hyper-Connections), each for R reads (StreamSizes).
-struct StreamNumbers {
-    std::vector<double> read;  ///< [modules, n, R]
-    std::vector<double> carry; ///< [modules, in, out]
-    std::vector<double> write; ///< [modules, n]
-    std::vector<double> exit;  ///< [n]; of copies
-};
-[[nodiscard]] UnrolledDepth unrolled(const MultiStream& wiring, std::int64_t layers, const StreamNumbers& numbers,
-                                     Granularity granularity);
-
 /// Returns the weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Weights that it does not
 /// learn must be the initial ones. The error names the layer whose sum the mix cannot give, and the reason.
 [[nodiscard]] Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted);

@@ -9,6 +9,7 @@
 #include "projects/transfer/retrofit.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/logical_and.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
@@ -86,11 +87,10 @@ public:
     Result<UnrolledDepth> operator()(const MultiStream& wiring) const
     {
         const double exit = wiring.exit == projects::StreamExit::Mean ? 1 / static_cast<double>(wiring.streams) : 1;
-        return projects::unrolled(wiring, m_layers,
-                                  {numbers(projects::kTopologyRead).values, numbers(projects::kTopologyCarry).values,
-                                   numbers(projects::kTopologyWrite).values,
-                                   std::vector<double>(static_cast<std::size_t>(wiring.streams), exit)},
-                                  m_granularity);
+        const StreamTerms terms = streamTerms(tensor(projects::kTopologyRead).unsqueeze(2),
+                                              tensor(projects::kTopologyCarry), tensor(projects::kTopologyWrite));
+        const std::vector<double> weights = terms.numbers(at::full({wiring.streams}, exit, at::kDouble));
+        return projects::unrolled(projects::programOf(wiring, m_layers), {1, weights}, m_granularity);
     }
 
     Result<UnrolledDepth> operator()(const BranchGate& wiring) const

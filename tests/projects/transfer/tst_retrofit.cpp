@@ -295,7 +295,7 @@ private slots:
         QVERIFY(isPlain(unrolled(factors, {1, {1, 1, 1, 1, 1, 1}}, Granularity::Layer)));
         QVERIFY(!isPlain(unrolled(factors, {1, {1, 1, 0.5, 1, 1, 1}}, Granularity::Half)));
         const MultiStream one{.streams = 1, .sites = MixSites::Mhsa};
-        QVERIFY(isPlain(unrolled(one, 2, {{1, 1}, {1, 1}, {1, 1}, {1}}, Granularity::Layer)));
+        QVERIFY(isPlain(unrolled(programOf(one, 2), {1, {1, 1, 1, 1, 1, 1, 1}}, Granularity::Layer)));
     }
 
     /// Whatever weights one wiring has: where another says that it can have them, it gives the very same sums.
