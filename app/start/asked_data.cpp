@@ -134,7 +134,7 @@ std::vector<std::string_view> endingsOf(const projects::Source& source)
 QString previewHtml(const engine::DataPreview& preview, QTextDocument& document)
 {
     if (preview.tokens.empty() || preview.first.examples.empty()) {
-        return exampleTable(preview.first, document);
+        return exampleTable(preview.first, document, {.columns = 3});
     }
     const engine::FedExample& first = preview.first.examples.front();
     const QString ids = verbatim(DataPreviewText::tr("tokens\n%1").arg(listed(preview.tokens)));

@@ -112,7 +112,7 @@ constexpr Panel kPanels[] = {
     {"coefficients", "heatmapDock", QT_TRANSLATE_NOOP("Panels", "Coefficients"), PanelArea::Tables, kBelow,
      makeHeatmap},
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},
-    {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Text"), PanelArea::Tables, kBelow, makeSamples},
+    {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Samples"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},
 };
 
