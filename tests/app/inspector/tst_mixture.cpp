@@ -14,9 +14,9 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTextBrowser>
 #include <QTimer>
 #include <QToolButton>
 
@@ -177,7 +177,7 @@ private slots:
         QCOMPARE(dialog->findChild<QLabel*>("mixtureShare1")->text(), QString("75 %"));
         auto* const amount = dialog->findChild<QLabel*>("newAmount");
         QTRY_VERIFY2(amount->text().contains("b.txt: 4,500 tokens"), qPrintable(amount->text()));
-        QVERIFY(dialog->findChild<QPlainTextEdit*>("newPreview")->toPlainText().contains(".txt"));
+        QVERIFY(dialog->findChild<QTextBrowser*>("newPreview")->toPlainText().contains(".txt"));
         QTest::mouseClick(dialog->findChild<QPushButton*>("newCreate"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isDraft());
         QCOMPARE(parts().size(), std::size_t{2});
