@@ -271,7 +271,7 @@ private slots:
             QVERIFY(first.all<QueryFailed>().empty());
             QVERIFY(!rests());
         }
-        QTRY_VERIFY_WITH_TIMEOUT(rests(), kPatience);
+        QVERIFY(QTest::qWaitFor([] { return rests(); }, kPatience)); // asks no second time
         SessionProbe second(backgroundPlace());
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{1};
