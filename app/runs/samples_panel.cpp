@@ -100,10 +100,10 @@ void SamplesPanel::layOut()
     m_temperature->setAccessibleName(tr("Temperature"));
     m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));
     m_live->setChecked(true);
-    m_live->setToolTip(tr("A text at each checkpoint of the run that trains, while this panel is seen"));
+    m_live->setToolTip(tr("A sample at each checkpoint of the run that trains, while this panel is seen"));
     m_sample->setObjectName(QStringLiteral("sampleNow"));
     m_texts->setObjectName(QStringLiteral("sampleTexts"));
-    m_texts->setAccessibleName(tr("Sampled texts"));
+    m_texts->setAccessibleName(tr("Samples of the model"));
     m_texts->setMinimumHeight(kLowTexts);
     m_texts->setFont(numberFont());
     m_state->setProperty("role", QStringLiteral("muted"));
@@ -131,8 +131,9 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
 {
     m_run = directory;
     m_sample->setEnabled(!directory.empty());
-    m_state->setText(directory.empty() ? tr("Train a language model, and it can be asked for texts here.")
-                                       : tr("of %1").arg(name));
+    m_state->setText(directory.empty()
+                         ? tr("Train a model of language or a classifier, and it can be asked for samples here.")
+                         : tr("of %1").arg(name));
     showSamples();
 }
 
