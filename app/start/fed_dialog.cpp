@@ -15,7 +15,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr QSize kFedSize(720, 640);
+constexpr QSize kFedSize(760, 640);
 constexpr int kSheetWidth = 640; ///< pixels of all pictures in a row
 constexpr std::int64_t kMostExamples = 64;
 
