@@ -16,6 +16,11 @@
 #include <utility>
 
 namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kJoinsBytes = std::int64_t{64} << 20U; ///< bounds the copies of parameters and states
+
+} // namespace
 
 Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParameter>& parameters,
                      std::unique_ptr<ParameterShares> shares, std::shared_ptr<RoundedWeights> rounded)
@@ -76,6 +81,7 @@ at::Tensor Optimiser::step(double rate, std::span<const HeldSlice> untouched)
     const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients)));
     UpdateStep step;
     step.roundsTo16 = m_roundsTo16;
+    step.joinsBytes = norm.is_cpu() ? 0 : kJoinsBytes;
     if (m_clipNorm > 0) {
         step.scale = norm.div(m_clipNorm).clamp_min(1.0).to(at::kFloat);
     }

@@ -27,10 +27,13 @@ void updateOne(const projects::Galore& galore, const UpdateGroup::Member& member
                const UpdateStep& step)
 {
     const ParameterStates& states = *member.states;
+    const auto store = [&step](const at::Tensor& target, const at::Tensor& value) {
+        step.store(JoinedTensors({target}), value.unsqueeze(0));
+    };
     const at::Tensor left = states["left"];
     const at::Tensor right = states["right"];
     const bool projects = left.defined() || right.defined();
-    at::Tensor gradient = step.gradientOf(member);
+    at::Tensor gradient = step.scale.defined() ? member.gradient.div(step.scale) : member.gradient;
     const double count = states.countOnHost();
     if (projects && std::fmod(count - 1, static_cast<double>(galore.gap)) == 0) {
         if (step.skip.item<double>() != 0) {
@@ -43,8 +46,8 @@ void updateOne(const projects::Galore& galore, const UpdateGroup::Member& member
     gradient = right.defined() ? gradient.matmul(right.t()) : gradient;
     const at::Tensor mean = states["mean"].mul(galore.beta1).add_(gradient, 1 - galore.beta1);
     const at::Tensor square = states["square"].mul(galore.beta2).addcmul_(gradient, gradient, 1 - galore.beta2);
-    step.store(states["mean"], mean);
-    step.store(states["square"], square);
+    store(states["mean"], mean);
+    store(states["square"], square);
     at::Tensor change = mean.div(square.sqrt().add_(galore.epsilon));
     change = left.defined() ? left.matmul(change) : change;
     change = right.defined() ? change.matmul(right) : change;
@@ -52,7 +55,7 @@ void updateOne(const projects::Galore& galore, const UpdateGroup::Member& member
     const double corrected =
         step.rate * std::sqrt(1 - std::pow(galore.beta2, count)) / (1 - std::pow(galore.beta1, count));
     const at::Tensor next = member.parameter.add(change, -corrected);
-    step.store(member.parameter, weightDecay > 0 ? next.add(next, -step.rate * weightDecay) : next);
+    store(member.parameter, weightDecay > 0 ? next.add(next, -step.rate * weightDecay) : next);
 }
 
 } // namespace

@@ -3,8 +3,10 @@
 #include "engine/train/updates.h"
 
 #include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -28,6 +30,16 @@ std::vector<at::Tensor> listOf(const UpdateGroup& group, Function tensorOf)
 std::optional<at::Tensor> scaleOf(const UpdateStep& step)
 {
     return step.scale.defined() ? std::optional(step.scale) : std::nullopt;
+}
+
+/// True if one call can update both.
+bool areAlike(const UpdateGroup::Member& a, const UpdateGroup::Member& b)
+{
+    const auto countsAlike = [](const ParameterStates::State& x, const ParameterStates::State& y) {
+        return x.is.kind != Kind::CountOnHost || *x.tensor.const_data_ptr<float>() == *y.tensor.const_data_ptr<float>();
+    };
+    return a.parameter.sizes() == b.parameter.sizes() &&
+           std::ranges::equal(a.states->all(), b.states->all(), countsAlike);
 }
 
 } // namespace
@@ -87,6 +99,23 @@ std::vector<at::Tensor> UpdateGroup::states(std::string_view name) const
     return listOf(*this, [name](const Member& member) { return (*member.states)[name]; });
 }
 
+std::vector<UpdateGroup> UpdateGroup::parts(std::int64_t bytes) const
+{
+    std::vector<UpdateGroup> parts;
+    for (const Member& member : members) {
+        const auto part = std::ranges::find_if(parts, [&](const UpdateGroup& each) {
+            const auto joined = static_cast<std::int64_t>((each.members.size() + 1) * member.parameter.nbytes());
+            return joined <= bytes && areAlike(each.members.front(), member);
+        });
+        if (part == parts.end()) {
+            parts.push_back({rule, {member}});
+        } else {
+            part->members.push_back(member);
+        }
+    }
+    return parts;
+}
+
 void UpdateGroup::countSkipped() const
 {
     for (const Member& member : members) {
@@ -98,14 +127,21 @@ void UpdateGroup::countSkipped() const
     }
 }
 
-at::Tensor UpdateStep::gradientOf(const UpdateGroup::Member& member) const
+JoinedTensors::JoinedTensors(std::vector<at::Tensor> all)
+    : members(std::move(all)), values(members.size() == 1 ? members.front().unsqueeze(0) : at::stack(members))
 {
-    return scale.defined() ? member.gradient.div(scale) : member.gradient;
 }
 
-void UpdateStep::store(const at::Tensor& target, const at::Tensor& value) const
+at::Tensor UpdateStep::gradientsOf(const UpdateGroup& part) const
 {
-    target.copy_(target.is_cpu() ? value : at::where(skip.to(at::kBool), target, value));
+    const at::Tensor gradients = JoinedTensors(part.gradients()).values;
+    return scale.defined() ? gradients.div(scale) : gradients;
+}
+
+void UpdateStep::store(const JoinedTensors& targets, const at::Tensor& values) const
+{
+    const at::Tensor kept = values.is_cpu() ? values : at::where(skip.to(at::kBool), targets.values, values);
+    at::_foreach_copy_(targets.members, kept.unbind());
 }
 
 void update(const projects::AdamW& adamW, const UpdateGroup& group, const UpdateStep& step)
@@ -127,13 +163,14 @@ void update(const projects::Sgd& sgd, const UpdateGroup& group, const UpdateStep
 
 void update(const projects::Lion& lion, const UpdateGroup& group, const UpdateStep& step)
 {
-    for (const UpdateGroup::Member& member : group.members) {
-        const at::Tensor gradient = step.gradientOf(member);
-        const at::Tensor momentum = (*member.states)["momentum"];
-        const at::Tensor direction = momentum.mul(lion.beta1).add(gradient, 1 - lion.beta1).sign_();
-        const at::Tensor decayed = member.parameter.mul(1 - step.rate * group.rule.weightDecay);
-        step.store(member.parameter, decayed.add(direction, -step.rate));
-        step.store(momentum, momentum.mul(lion.beta2).add(gradient, 1 - lion.beta2));
+    for (const UpdateGroup& part : group.parts(step.joinsBytes)) {
+        const at::Tensor gradients = step.gradientsOf(part);
+        const JoinedTensors parameters(part.parameters());
+        const JoinedTensors momenta(part.states("momentum"));
+        const at::Tensor directions = momenta.values.mul(lion.beta1).add(gradients, 1 - lion.beta1).sign_();
+        const at::Tensor decayed = parameters.values.mul(1 - step.rate * group.rule.weightDecay);
+        step.store(parameters, decayed.add(directions, -step.rate));
+        step.store(momenta, momenta.values.mul(lion.beta2).add(gradients, 1 - lion.beta2));
     }
 }
 

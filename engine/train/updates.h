@@ -51,24 +51,38 @@ struct UpdateGroup {
     [[nodiscard]] std::vector<at::Tensor> parameters() const;
     [[nodiscard]] std::vector<at::Tensor> gradients() const;
     [[nodiscard]] std::vector<at::Tensor> states(std::string_view name) const;
+    /// Returns the group in parts whose members have one shape and one count on the host. A part has one member, or
+    /// parameters of at most `bytes` together.
+    [[nodiscard]] std::vector<UpdateGroup> parts(std::int64_t bytes) const;
     /// Increments the counts on the device, as the update of a skipped step does on a GPU.
     void countSkipped() const;
 };
 
-/// The step that an update belongs to.
-struct UpdateStep {
-    double rate = 0;         ///< of the group
-    at::Tensor scale;        ///< ≥ 1, divides the gradients; undefined: 1
-    at::Tensor skip;         ///< 1 if nothing may change, else 0; always 0 on a processor
-    bool roundsTo16 = false; ///< products of matrices may be in bf16
+/// Tensors of one shape as one, so that an operator on them is one launch.
+struct JoinedTensors {
+    explicit JoinedTensors(std::vector<at::Tensor> all);
 
-    [[nodiscard]] at::Tensor gradientOf(const UpdateGroup::Member& member) const;
-    /// Writes the value to `target` unless the step is skipped.
-    void store(const at::Tensor& target, const at::Tensor& value) const;
+    std::vector<at::Tensor> members;
+    at::Tensor values; ///< [members, …]: a view of the only one, or a copy of several
 };
 
-/// Updates the parameters and states of a group by its algorithm. Only GaLore waits for the device, when it chooses a
-/// projection.
+/// The step that an update belongs to.
+struct UpdateStep {
+    double rate = 0;             ///< of the group
+    at::Tensor scale;            ///< ≥ 1, divides the gradients; undefined: 1
+    at::Tensor skip;             ///< 1 if nothing may change, else 0; always 0 on a processor
+    bool roundsTo16 = false;     ///< products of matrices may be in bf16
+    std::int64_t joinsBytes = 0; ///< the largest part of a group that has several members
+
+    /// Returns the scaled gradients [members, …] of a part.
+    [[nodiscard]] at::Tensor gradientsOf(const UpdateGroup& part) const;
+    /// Writes the values [members, …] to the members unless the step is skipped.
+    void store(const JoinedTensors& targets, const at::Tensor& values) const;
+};
+
+/// Updates the parameters and states of a group by its algorithm: AdamW and SGD all at once, GaLore each by itself, and
+/// the others in parts of one shape, so that their launches do not grow with the number of layers. Only GaLore waits
+/// for the device, when it chooses a projection.
 void update(const projects::AdamW& adamW, const UpdateGroup& group, const UpdateStep& step);
 void update(const projects::Sgd& sgd, const UpdateGroup& group, const UpdateStep& step);
 void update(const projects::Adafactor& adafactor, const UpdateGroup& group, const UpdateStep& step);

@@ -7,6 +7,7 @@
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/studies/sweep_grid.h"
 #include "tests/bench/bench_options.h"
 #include "tests/bench/bench_shapes.h"
 #include "tests/bench/bench_steps.h"
@@ -44,6 +45,7 @@ constexpr const char* kHelp =
   --residual LIST         fp32 (default), bf16, or both separated by a comma
   --precision fp32|bf16   default bf16, for small ones fp32
   --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
+  --optimiser NAME        an optimiser with its defaults, as "muon" or "adafactor" (default: AdamW)
   --schedule TEXT         one stage of a schedule's preset, as "raptr 5": steps train 5 random layers on average
   --steps N, --warmup N   measured steps of each network, default 8, and steps before them, default 2
   --device cpu|cuda:N     default cpu
@@ -71,9 +73,10 @@ struct Options {
     std::vector<std::string> residuals{"fp32"};
     std::string precision; ///< empty: that of the shape
     std::string device = "cpu";
-    std::string schedule; ///< empty: every step trains all layers
-    std::string trace;    ///< empty: none
-    std::string record;   ///< empty: nothing is recorded
+    std::string schedule;  ///< empty: every step trains all layers
+    std::string optimiser; ///< empty: that of the shape
+    std::string trace;     ///< empty: none
+    std::string record;    ///< empty: nothing is recorded
     std::int64_t tokens = 0;
     std::int64_t batch = 8;
     std::int64_t steps = 8;
@@ -103,6 +106,7 @@ Options parse(int argc, char** argv)
                         {"--trace", &options.trace},
                         {"--record", &options.record},
                         {"--schedule", &options.schedule},
+                        {"--optimiser", &options.optimiser},
                         {"--tokens", &options.tokens},
                         {"--batch", &options.batch},
                         {"--steps", &options.steps},
@@ -150,6 +154,12 @@ projects::Project makeProject(const Options& options, const std::string& topolog
             fail(schedule.error().text());
         }
         project->stack().schedule = *std::move(schedule);
+    }
+    if (!options.optimiser.empty()) {
+        project = projects::withField(*project, "/training/optimiser", {options.optimiser});
+    }
+    if (!project) {
+        fail(project.error().text());
     }
     return *std::move(project);
 }

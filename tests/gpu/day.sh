@@ -122,6 +122,15 @@ subnetworks() {
   done
 }
 
+optimisers() {
+  local optimiser
+  for optimiser in adamw adafactor muon lion; do
+    echo "optimiser $optimiser"
+    ours "$bundle/bin/bench_training" --shape small --optimiser "$optimiser" --warmup 8 --steps 200 --seconds 3 --device cuda:0 &&
+      ours "$bundle/bin/bench_training" --shape llama130m --optimiser "$optimiser" --tokens 32768 --steps 10 --device cuda:0 || return 1
+  done
+}
+
 deterministic() {
   ours "$bundle/bin/bench_training" --shape llama130m --topologies plain --tokens 32768 --steps 12 --device cuda:0 --deterministic &&
     ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain --tokens 16384 --steps 12 --device cuda:0 --deterministic
@@ -216,6 +225,7 @@ stage gpt2 40 gpt2
 stage peer_gpt2 40 peer_gpt2
 stage graphs 40 graphs
 stage subnetworks 50 subnetworks
+stage optimisers 60 optimisers
 stage traces 30 traces
 stage deterministic 40 deterministic
 stage terminal 50 terminal

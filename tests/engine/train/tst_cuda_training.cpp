@@ -40,10 +40,11 @@ constexpr int kCourseSteps = 10;
 constexpr int kLongCourseSteps = 60;
 
 /// Four layers of width 16 without dropout, whose draws differ between devices.
-Project wired(const std::string& topology)
+Project wired(const std::string& topology, Precision precision = Precision::Fp32)
 {
     Project project = tests::quickLanguage(kCourseSteps);
     project.stack().segments.front().repeat = 4;
+    project.training.precision = precision;
     tests::setAttention(project, "dropout", 0.0);
     return *projects::rewired(project, tests::topologyNamed(topology, project.network));
 }
@@ -84,17 +85,12 @@ void halfRank(Project& project, projects::LowRankMethod method)
 const Course kCourses[] = {
     {"plain", OnCpu::Close, [](Project&) {}},
     {"dca", OnCpu::Close, [](Project& project) { project = wired("dca"); }},
-    {"dca, bf16", OnCpu::Bf16,
-     [](Project& project) {
-         project = wired("dca");
-         project.training.precision = Precision::Bf16;
-     }},
+    {"dca, bf16", OnCpu::Bf16, [](Project& project) { project = wired("dca", Precision::Bf16); }},
     {"raptr", OnCpu::Close, [](Project& project) { scheduleAs(project, "raptr 2-3-4"); }},
     {"raptr, long stages", OnCpu::Other, [](Project& project) { longStages(project, "raptr 3-4"); }, kLongCourseSteps},
     {"raptr, long stages, dca, bf16", OnCpu::Other,
      [](Project& project) {
-         project = wired("dca");
-         project.training.precision = Precision::Bf16;
+         project = wired("dca", Precision::Bf16);
          longStages(project, "raptr 3-4");
      },
      kLongCourseSteps},
@@ -122,8 +118,7 @@ const Course kCourses[] = {
     {"ancre-ingoing", OnCpu::Close, [](Project& project) { project = wired("ancre-ingoing"); }},
     {"ancre-outgoing, bf16 throughout", OnCpu::Bf16,
      [](Project& project) {
-         project = wired("ancre-outgoing");
-         project.training.precision = Precision::Bf16;
+         project = wired("ancre-outgoing", Precision::Bf16);
          project.training.residualPrecision = projects::ResidualPrecision::Bf16;
      }},
     {"mudd", OnCpu::Close, [](Project& project) { project = wired("mudd"); }},
@@ -144,6 +139,10 @@ const Course kCourses[] = {
     {"msg-mlp", OnCpu::Close, [](Project& project) { scheduleAs(project, "msg-mlp"); }},
     {"gradient descent", OnCpu::Close,
      [](Project& project) { project.training.optimiser = projects::Sgd{.momentum = 0.9, .weightDecay = 0.01}; }},
+    {"adafactor", OnCpu::Close,
+     [](Project& project) { project.training.optimiser = projects::Adafactor{.factoredFrom = 8}; }},
+    {"muon", OnCpu::Other, [](Project& project) { project.training.optimiser = projects::Muon{}; }},
+    {"lion", OnCpu::Close, [](Project& project) { project.training.optimiser = projects::Lion{}; }},
     {"pictures", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-vit", "plain"); }},
     {"pictures, dca", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-vit", "dca"); }},
     {"hidden tokens", OnCpu::Close, [](Project& project) { project = tests::familyUnder("small-bert", "plain"); }},

@@ -16,6 +16,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/record_function.h>
 
 #include <QFile>
 #include <QJsonArray>
@@ -27,7 +28,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <set>
 
 using namespace residua;
 using namespace residua::engine;
@@ -154,6 +157,56 @@ double countedBytes(Optimiser& optimiser, const std::vector<NamedParameter>& par
     }
     return bytes;
 }
+
+/// Counts the operators that a function calls, without the views of single tensors and the copies to them.
+std::size_t operatorsOf(const std::function<void()>& run)
+{
+    static thread_local std::size_t count = 0;
+    count = 0;
+    const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback([](const at::RecordFunction& function) {
+        static const std::set<std::string_view> kOfMembers{"aten::copy_", "aten::select", "aten::unsqueeze",
+                                                           "aten::as_strided"};
+        count += kOfMembers.contains(function.name()) ? 0 : 1;
+        return std::unique_ptr<at::ObserverContext>();
+    }));
+    run();
+    at::removeCallback(handle);
+    return count;
+}
+
+/// Matrices of one shape with their states under one rule, which update() changes as Optimiser does.
+struct Alike {
+    Alike(const projects::Optimiser& algorithm, std::size_t count)
+    {
+        group.rule.algorithm = algorithm;
+        group.rule.weightDecay = 0.25;
+        const projects::TrainedParameter trained{.name = "w", .shape = {24, 16}, .is = ParameterClass::Matrix};
+        for (std::size_t i = 0; i < count; ++i) {
+            states.emplace_back(group.rule, trained, at::TensorOptions(at::kFloat));
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const at::Tensor start = valuesOf(static_cast<std::uint32_t>(i), {24, 16}) * 0.125;
+            group.members.push_back({start, {}, &states[i], i});
+        }
+    }
+
+    /// Updates the members from `first` on. Returns the number of operators.
+    std::size_t step(std::int64_t joinsBytes, std::size_t first = 0)
+    {
+        UpdateGroup part{group.rule, {group.members.begin() + static_cast<std::ptrdiff_t>(first), group.members.end()}};
+        for (UpdateGroup::Member& member : part.members) {
+            member.gradient = valuesOf(static_cast<std::uint32_t>(100 + 10 * steps + member.index), {24, 16});
+        }
+        const UpdateStep step{.rate = 0.01, .scale = at::tensor(2.0F), .skip = {}, .joinsBytes = joinsBytes};
+        ++steps;
+        return operatorsOf(
+            [&] { std::visit([&](const auto& each) { update(each, part, step); }, group.rule.algorithm); });
+    }
+
+    std::vector<ParameterStates> states;
+    UpdateGroup group;
+    std::size_t steps = 0;
+};
 
 class TestOptimisers : public QObject {
     Q_OBJECT
@@ -283,6 +336,43 @@ private Q_SLOTS:
         for (const auto& [name, stored] : state.stored()) {
             QVERIFY2(!name.starts_with("layers.2.") || !viewOf(stored).any().item<bool>(), name.c_str());
         }
+    }
+
+    void joinsParametersOfOneShape_data()
+    {
+        QTest::addColumn<projects::Optimiser>("algorithm");
+        QTest::newRow("lion") << projects::Optimiser(projects::Lion{});
+        QTest::newRow("muon") << projects::Optimiser(projects::Muon{});
+        QTest::newRow("adafactor") << projects::Optimiser(projects::Adafactor{});
+        QTest::newRow("adafactor, factored") << projects::Optimiser(projects::Adafactor{.factoredFrom = 8});
+    }
+
+    /// As each by itself, in as many operators for six as for two. The first member has updates fewer than the others.
+    void joinsParametersOfOneShape()
+    {
+        QFETCH(projects::Optimiser, algorithm);
+        constexpr std::int64_t kBytes = 24 * 16 * 4;
+        for (const std::int64_t joined : {kBytes, 3 * kBytes, 100 * kBytes}) {
+            Alike single(algorithm, 6);
+            Alike together(algorithm, 6);
+            for (std::size_t step = 0; step < 4; ++step) {
+                single.step(0, step < 2 ? 1 : 0);
+                together.step(joined, step < 2 ? 1 : 0);
+            }
+            for (std::size_t i = 0; i < 6; ++i) {
+                const at::Tensor& one = single.group.members[i].parameter;
+                QVERIFY(tests::distance(one, together.group.members[i].parameter) < 1e-6);
+                for (std::size_t state = 0; state < single.states[i].all().size(); ++state) {
+                    const at::Tensor& expected = single.states[i].all()[state].tensor;
+                    QVERIFY(tests::distance(expected, together.states[i].all()[state].tensor) < 1e-6);
+                }
+            }
+        }
+        Alike two(algorithm, 2);
+        Alike six(algorithm, 6);
+        const std::size_t ofTwo = two.step(100 * kBytes);
+        QCOMPARE(six.step(100 * kBytes), ofTwo);
+        QVERIFY(six.step(0) > 3 * ofTwo);
     }
 
     /// T5X decays by a share of its own; a gradient of zeros changes nothing else.
