@@ -92,6 +92,12 @@ int lane();
 /// Each lane of `mask` gives a value and gets that of lane `from`.
 std::uint64_t shuffleBits(unsigned mask, std::uint64_t value, int from);
 
+/// The instruction mma.m16n8k16 for bfloat16, with the elements of each lane that PTX defines. Sums in double.
+void multiplyAdd(float (&sums)[4], const std::uint32_t (&left)[4], const std::uint32_t (&right)[2]);
+
+/// The instruction ldmatrix.x4: lane i gives the address of row i % 8 of matrix i / 8.
+void loadMatrices(std::uint32_t (&words)[4], const void* row);
+
 struct LaunchCall {
     const void* kernel;
     void (*call)(const void* kernel, void** arguments);

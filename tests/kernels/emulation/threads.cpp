@@ -227,6 +227,55 @@ std::uint64_t shuffleBits(unsigned mask, std::uint64_t value, int from)
     return 0;
 }
 
+namespace {
+
+/// Returns one of the two bfloat16 numbers of a word.
+double halfOf(std::uint32_t word, int half)
+{
+    return double(std::bit_cast<float>(half == 0 ? word << 16 : word & 0xffff0000u));
+}
+
+} // namespace
+
+void multiplyAdd(float (&sums)[4], const std::uint32_t (&left)[4], const std::uint32_t (&right)[2])
+{
+    struct Factors {
+        const std::uint32_t* left;  // [4]
+        const std::uint32_t* right; // [2]
+    };
+    const Factors own{left, right};
+    const void* const code = __builtin_return_address(0);
+    const std::uint64_t* given = exchange(0xffffffffu, reinterpret_cast<std::uintptr_t>(&own), code);
+    const auto factorsOf = [&](int lane) { return *reinterpret_cast<const Factors*>(given[lane]); };
+    double total[4];
+    for (int i = 0; i < 4; ++i) {
+        const int row = lane() / 4 + i / 2 * 8;
+        const int column = lane() % 4 * 2 + i % 2;
+        total[i] = sums[i];
+        for (int k = 0; k < 16; ++k) {
+            const Factors a = factorsOf(row % 8 * 4 + k % 8 / 2);
+            const Factors b = factorsOf(column * 4 + k % 8 / 2);
+            total[i] += halfOf(a.left[row / 8 + k / 8 * 2], k % 2) * halfOf(b.right[k / 8], k % 2);
+        }
+    }
+    exchange(0xffffffffu, 0, code); // no lane's factors may change before all have read them
+    for (int i = 0; i < 4; ++i)
+        sums[i] = float(total[i]);
+}
+
+void loadMatrices(std::uint32_t (&words)[4], const void* row)
+{
+    const void* const code = __builtin_return_address(0);
+    if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+        report("ldmatrix takes rows of 16 aligned bytes", code);
+    const std::uint64_t* rows = exchange(0xffffffffu, reinterpret_cast<std::uintptr_t>(row), code);
+    for (int matrix = 0; matrix < 4; ++matrix) {
+        const auto* from = reinterpret_cast<const unsigned char*>(rows[matrix * 8 + lane() / 4]) + lane() % 4 * 4;
+        touch(from, 4, false, code);
+        std::memcpy(&words[matrix], from, 4);
+    }
+}
+
 } // namespace residua::emulation
 
 using namespace residua::emulation;
