@@ -15,24 +15,6 @@
 namespace residua::kernels::cuda {
 namespace {
 
-/// The present sources come first in `index`, then the absent ones.
-struct GatedArgs {
-    std::int64_t tokens;
-    std::int64_t width;
-    std::int32_t sources;
-    std::int32_t present;
-    float eps;
-    float perWidth; ///< 1 / width
-    const float* weights;
-    const float* gateVectors;
-    float* gateLogits;
-    float* rstd;
-    const void* base[kMaxOutputs];
-    void* out[kMaxOutputs];
-    const void* source[kMaxSources]; ///< of the present ones
-    std::int16_t index[kMaxSources]; ///< in the caller's stack
-};
-
 /// The choices that depend on the element type and the number of outputs. A thread has 16 bytes of each token, so a
 /// block's threads bound the width. No case may need more registers than 65,536 / kMostThreads.
 template <class T, int O>
@@ -301,38 +283,13 @@ bool hasGatedRows(const MixStack& stack)
 
 Status gatedRows(const MixForward& mix, void* stream)
 {
-    const MixStack& stack = mix.stack;
-    GatedArgs args{stack.tokens,
-                   stack.width,
-                   stack.sources,
-                   0,
-                   float(stack.eps),
-                   1.0F / float(stack.width),
-                   static_cast<const float*>(stack.weights),
-                   static_cast<const float*>(stack.gateVectors),
-                   static_cast<float*>(mix.gateLogits),
-                   static_cast<float*>(mix.rstd),
-                   {},
-                   {},
-                   {},
-                   {}};
-    for (int o = 0; o < stack.outputs; ++o) {
-        args.base[o] = mix.base[o];
-        args.out[o] = mix.out[o];
-    }
-    for (std::int32_t s = 0; s < stack.sources; ++s) {
-        if (!stack.source[s])
-            continue;
-        args.source[args.present] = stack.source[s];
-        args.index[args.present++] = std::int16_t(s);
-    }
-    for (std::int32_t s = 0, absent = args.present; s < stack.sources; ++s)
-        if (!stack.source[s])
-            args.index[absent++] = std::int16_t(s);
-    return withOutputs(stack.outputs, [&](auto outputs) {
+    const GatedArgs args = gatedArgs(mix);
+    if (hasGatedTiles(mix.stack) && args.present > 0)
+        return gatedTiles(mix.stack, args, stream);
+    return withOutputs(mix.stack.outputs, [&](auto outputs) {
         constexpr int kOutputs = decltype(outputs)::kValue;
-        return stack.dataType == DataType::bfloat16 ? launchGated<Bf16, kOutputs>(stack, args, stream)
-                                                    : launchGated<float, kOutputs>(stack, args, stream);
+        return mix.stack.dataType == DataType::bfloat16 ? launchGated<Bf16, kOutputs>(mix.stack, args, stream)
+                                                        : launchGated<float, kOutputs>(mix.stack, args, stream);
     });
 }
 

@@ -57,16 +57,17 @@ __device__ inline int ownedValue(int lane)
     }
 }
 
-/// Loads 16 bytes. Needs one instruction less than load() for every second bfloat16 number.
+/// Loads at most 16 bytes. Needs one instruction less than load() for every second bfloat16 number.
 __device__ inline void loadWords(const float* from, float (&to)[4])
 {
     load(from, to);
 }
-__device__ inline void loadWords(const Bf16* from, float (&to)[8])
+template <int L>
+__device__ inline void loadWords(const Bf16* from, float (&to)[L])
 {
-    const auto words = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(from);
+    const auto words = *reinterpret_cast<const Pack<std::uint32_t, L / 2>*>(from);
 #pragma unroll
-    for (int w = 0; w < 4; ++w) {
+    for (int w = 0; w < L / 2; ++w) {
         to[2 * w] = __uint_as_float(words.element[w] << 16);
         to[2 * w + 1] = __uint_as_float(words.element[w] & 0xffff0000u);
     }

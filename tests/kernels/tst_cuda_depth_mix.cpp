@@ -73,6 +73,29 @@ std::vector<MixCase> gatedRowCases()
     return cases;
 }
 
+/// The form with tensor cores: narrow and wide rows, chunks of sources and groups of tokens that are not full, several
+/// groups in a block.
+std::vector<MixCase> gatedTileCases()
+{
+    struct Shape {
+        int tokens, width, sources, absent;
+    };
+    const Shape shapes[] = {{5, 128, 6, 2}, {9, 768, 5, -1}, {2, 1024, 9, 8}, {3, 2048, 7, -1}, {4, 320, 4, 0}};
+    std::vector<MixCase> cases;
+    std::size_t turn = 0;
+    for (const GateKind gate : {GateKind::reluOutside, GateKind::reluInside})
+        for (const GateInput input : {GateInput::raw, GateInput::normalised})
+            for (int i = 0; i < 3; ++i) {
+                const Shape& shape = shapes[turn++ % std::size(shapes)];
+                cases.push_back({DataType::bfloat16, shape.tokens, shape.width, shape.sources, 3,
+                                 WeightKind::perFeature, gate, input, ReluGradAtZero::one, turn % 2 == 0, false,
+                                 shape.absent});
+            }
+    cases.push_back({DataType::bfloat16, 4225, 128, 5, 3, WeightKind::perFeature, GateKind::reluOutside,
+                     GateInput::normalised, ReluGradAtZero::one, true});
+    return cases;
+}
+
 std::vector<MixCase> casesToRun()
 {
     const int stride = std::max(1, qEnvironmentVariableIntValue("RESIDUA_CASE_STRIDE"));
@@ -82,6 +105,8 @@ std::vector<MixCase> casesToRun()
         cases.push_back(table[i]);
     const std::vector<MixCase> gated = gatedRowCases();
     cases.insert(cases.end(), gated.begin(), gated.end());
+    const std::vector<MixCase> tiles = gatedTileCases();
+    cases.insert(cases.end(), tiles.begin(), tiles.end());
     // For the weight gradient: a stack that fits in shared memory, one that does not, and one with several tiles of
     // tokens in each block.
     cases.push_back({DataType::bfloat16, 9, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
