@@ -93,7 +93,7 @@ struct TileThread {
     const int warp = int(threadIdx.x / 32);
     const int warps = int(blockDim.x / 32);
     const int column = warp * Shape::kSlice + lane % 16 * kColumns;
-    const int token = lane / 16 * 2; ///< the first of two
+    const int token = lane / 16 * 2;                              ///< the first of two
     const int partialsAt = warps * kStages * kRows * kStride / 2; ///< float32 numbers in shared memory
     const int gatesAt = partialsAt + 2 * warps * kChunkValues;
     // Where this lane begins in a chunk's rows: to copy, to load a left factor, and to add.
@@ -123,7 +123,10 @@ struct TileThread {
     }
 
     /// Returns the first element of the warp's row in stage 0.
-    __device__ int rowAt(int row) const { return (warp * kStages * kRows + row) * kStride; }
+    __device__ int rowAt(int row) const
+    {
+        return (warp * kStages * kRows + row) * kStride;
+    }
 
     /// Begins to copy a group's sources. Beyond the end, processes the last token again without storing it.
     __device__ void startCopies(const Place& place)
@@ -359,7 +362,8 @@ using Wide = TileShape<8>;
 template <class Shape>
 bool holds(std::int64_t width)
 {
-    return width % Shape::kSlice == 0 && width >= 2 * Shape::kSlice && width <= Shape::kMostThreads / 32 * Shape::kSlice;
+    return width % Shape::kSlice == 0 && width >= 2 * Shape::kSlice &&
+           width <= Shape::kMostThreads / 32 * Shape::kSlice;
 }
 
 } // namespace
