@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/mix_args.cuh"
+#include "kernels/cuda/mix_weight_grad_split.cuh"
 #include "kernels/cuda/row_reduce.cuh"
 
 #include <cstdint>
@@ -24,16 +24,7 @@ constexpr int paddedValues(int values)
     return (values + 3) / 4 * 4;
 }
 
-struct RowArgs {
-    StackArgs stack;
-    const void* outGrad[kMaxOutputs];
-    const float* gateLogits;
-    const float* rstd;    ///< null unless the gate's input is normalised
-    float* tokenGrad;     ///< null: not wanted
-    float* weightPartial; ///< [ranges, weightStride], null: not wanted
-    float* vectorPartial; ///< [ranges, subsets, O, d], null: not wanted
-    std::int64_t weightStride;
-    std::int64_t rangeTokens;
+struct RowArgs : SplitArgs {
     int tileTokens; ///< times the padded dot products of a token at most 32
     int ahead;      ///< tiles that are copied before they are used, 1 .. 3
     // Byte offsets in shared memory. The rows of the sources start at 0.

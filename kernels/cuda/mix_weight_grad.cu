@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// mixWeightGrad. Rows of whole 16-byte packs have a form of their own in mix_weight_grad_rows.cu. The form here has no
-// limit on the shape, the kinds or the alignment: float64, odd widths, and a relu inside per-feature weights.
+// mixWeightGrad. The faster forms of kForms come first. The form here has no limit on the shape, the kinds or the
+// alignment: float64, odd widths, and a relu inside per-feature weights.
 //
 // Each block has a range of tokens and processes it in tiles. The rows of a source in the tile are read twice: for
 // their dot products with the output gradients (one warp per token), then for the per-feature sums (a few columns per
@@ -11,12 +11,17 @@
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/mix_args.cuh"
 #include "kernels/cuda/mix_weight_grad.cuh"
-#include "kernels/cuda/partial_sums.cuh"
+#include "kernels/cuda/mix_weight_grad_split.cuh"
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::kernels::cuda {
 namespace {
+
+/// The forms for some of the shapes and kinds, in the order in which they are tried. The choice depends on the call's
+/// arguments and the device's shared memory only.
+constexpr const WeightGradForm* kForms[] = {&kRowForm};
 
 constexpr int kMaxBlocks = 256;
 constexpr int kMinBlocks = 64;
@@ -235,8 +240,13 @@ struct Plan {
 /// Returns the number of elements of weightGrad, or 0 if it is not wanted.
 std::int64_t weightCount(const MixWeightGrad& mix)
 {
-    const std::int64_t rows = std::int64_t(mix.stack.outputs) * mix.stack.sources;
-    return !mix.weightGrad ? 0 : mix.stack.weightKind == WeightKind::perFeature ? rows * mix.stack.width : rows;
+    return mix.weightGrad ? weightElements(mix.stack) : 0;
+}
+
+/// True if a form takes the call's shape and kinds, so that only unaligned tensors need the form here.
+bool hasForm(const MixWeightGrad& mix)
+{
+    return std::any_of(std::begin(kForms), std::end(kForms), [&](const auto* form) { return form->takes(mix); });
 }
 
 Plan planOf(const MixWeightGrad& mix)
@@ -250,7 +260,7 @@ Plan planOf(const MixWeightGrad& mix)
     plan.accumulatorBytes = stack.dataType == DataType::float64 ? 8 : 4;
     const std::int64_t blockBytes = plan.stride * std::int64_t(plan.accumulatorBytes);
     // If only unaligned tensors need this form, few blocks keep the workspace small.
-    const std::int64_t most = hasRowForm(mix) ? kUnalignedBlocks
+    const std::int64_t most = hasForm(mix) ? kUnalignedBlocks
                               : blockBytes > 0
                                   ? std::clamp<std::int64_t>(kMaxPartialBytes / blockBytes, kMinBlocks, kMaxBlocks)
                                   : kMaxBlocks;
@@ -289,8 +299,10 @@ Status weightGrad(const WeightGradArgs& args, const Plan& plan, bool packed, voi
 std::size_t mixWeightGradWorkspace(const MixWeightGrad& mix)
 {
     const Plan plan = planOf(mix);
-    const std::size_t bytes = std::size_t(plan.blocks * plan.stride) * plan.accumulatorBytes;
-    return hasRowForm(mix) ? std::max(bytes, rowFormWorkspace(mix)) : bytes;
+    std::size_t bytes = std::size_t(plan.blocks * plan.stride) * plan.accumulatorBytes;
+    for (const WeightGradForm* form : kForms)
+        bytes = form->takes(mix) ? std::max(bytes, form->workspace(mix)) : bytes;
+    return bytes;
 }
 
 Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
@@ -307,10 +319,11 @@ Status mixWeightGrad(const MixWeightGrad& mix, void* stream)
     const std::size_t needed = cuda::mixWeightGradWorkspace(mix);
     if (needed > mix.workspaceBytes || (needed > 0 && !mix.workspace))
         return Status::workspaceTooSmall;
-    if (hasRowForm(mix) && rowFormFits(mix)) {
-        countCall(mix.stack.dataType, true);
-        return rowFormWeightGrad(mix, stream);
-    }
+    for (const WeightGradForm* form : kForms)
+        if (form->takes(mix) && form->fits(mix)) {
+            countCall(mix.stack.dataType, true);
+            return form->run(mix, stream);
+        }
     WeightGradArgs args{
         argsOf(mix.stack),   {},          mix.gateLogits,   mix.rstd, mix.tokenGrad, mix.workspace, plan.weightElements,
         plan.vectorElements, plan.stride, plan.blockTokens, false};

@@ -4,9 +4,7 @@
 // per thread. The rows of the sources and the output gradients arrive in rings in shared memory by asynchronous copies.
 //
 // Blocks with the same tokens are neighbours in the grid and run at the same time, so they share the output gradients
-// in the second-level cache. A second kernel adds the partial sums of the ranges in order, without atomics, so the bits
-// are always the same. The split into blocks depends on the shape only; the depth of the rings depends on the device
-// too, but does not change a result.
+// in the second-level cache. The depth of the rings depends on the device too, but does not change a result.
 //
 // The loop over tokens is a pipeline with one barrier per step. Step i computes the dot products of tile i of tokens
 // per warp, adds those of tile i - 1 over the warps of a group to get the gate gradients q, and adds the terms q·x of
@@ -14,19 +12,14 @@
 #include "kernels/cuda/mix_weight_grad.cuh"
 
 #include "kernels/cuda/mix_row_worker.cuh"
-#include "kernels/cuda/partial_sums.cuh"
 
 #include <algorithm>
 
 namespace residua::kernels::cuda {
 namespace {
 
-/// The multiprocessors of an H100 or H200, for which the number of blocks is chosen. Other devices give the same bits.
-constexpr int kMultiprocessors = 132;
 constexpr int kMostThreads = 512; ///< of a block, and of the blocks that a multiprocessor should hold
 constexpr int kMostResident = 8;  ///< blocks that a multiprocessor should hold
-/// Fewer tokens per range would cost more for the partial sums than more blocks save.
-constexpr std::int64_t kFewTokens = 8;
 
 template <class T, int O, bool feature, Gate gate>
 __global__ void __launch_bounds__(kMostThreads, 1) weightGradStreams(const __grid_constant__ RowArgs args)
@@ -46,22 +39,15 @@ Gate gateOf(GateKind kind)
     return isRelu(kind) ? Gate::relu : kind == GateKind::token ? Gate::token : Gate::none;
 }
 
-/// The split into blocks. Depends on the shape and the requested results only.
-struct Split {
+struct RowSplit : BlockSplit {
     int lanes;
     int slots;
     int groupThreads;
     int groups;
-    int resident; ///< blocks per multiprocessor
-    int subsets;
-    std::int64_t rangeTokens;
-    std::int64_t ranges;
-    std::int64_t weightStride;
-    std::int64_t vectorElements;
 };
 
 /// Sets the groups of a block for a number of subsets.
-void arrange(Split& split, int sources, int subsets)
+void arrange(RowSplit& split, int sources, int subsets)
 {
     split.subsets = subsets;
     const int most = (sources + subsets - 1) / subsets;
@@ -69,16 +55,16 @@ void arrange(Split& split, int sources, int subsets)
     split.resident = std::min(kMostResident, kMostThreads / (split.groups * split.groupThreads));
 }
 
-int residentThreads(const Split& split)
+int residentThreads(const RowSplit& split)
 {
     return split.resident * split.groups * split.groupThreads;
 }
 
-Split splitOf(const MixWeightGrad& mix)
+RowSplit splitOf(const MixWeightGrad& mix)
 {
     const MixStack& stack = mix.stack;
     const bool feature = stack.weightKind == WeightKind::perFeature;
-    Split split{};
+    RowSplit split{};
     split.lanes = int(16 / elementSize(stack.dataType));
     split.slots = slotsOf(split.lanes, stack.outputs, feature, gateOf(stack.gateKind));
     split.groupThreads = (int(stack.width / split.lanes) + 31) / 32 * 32;
@@ -92,19 +78,12 @@ Split splitOf(const MixWeightGrad& mix)
         if (residentThreads(split) <= threads)
             arrange(split, stack.sources, fewest);
     }
-    const std::int64_t wanted = std::max(1, kMultiprocessors * split.resident / split.subsets);
-    const std::int64_t ranges = std::clamp<std::int64_t>(stack.tokens / kFewTokens, 1, wanted);
-    split.rangeTokens = (stack.tokens + ranges - 1) / ranges;
-    split.ranges = split.rangeTokens ? (stack.tokens + split.rangeTokens - 1) / split.rangeTokens : 0;
-    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
-    if (mix.weightGrad)
-        split.weightStride = (rows * (feature ? stack.width : 1) + 3) / 4 * 4;
-    split.vectorElements = mix.gateVectorGrad ? stack.outputs * stack.width : 0;
+    splitTokens(split, mix);
     return split;
 }
 
 /// Sets the offsets in shared memory and returns its size.
-std::size_t layOut(RowArgs& args, const Split& split, const MixStack& stack)
+std::size_t layOut(RowArgs& args, const RowSplit& split, const MixStack& stack)
 {
     const Gate gate = gateOf(stack.gateKind);
     const std::int64_t row = stack.width * elementSize(stack.dataType) * args.tileTokens;
@@ -126,19 +105,14 @@ std::size_t layOut(RowArgs& args, const Split& split, const MixStack& stack)
 }
 
 /// Chooses the deepest rings that fit the device. Returns the bytes of shared memory, or 0 if none fit.
-std::size_t chooseRings(RowArgs& args, const Split& split, const MixStack& stack)
+std::size_t chooseRings(RowArgs& args, const RowSplit& split, const MixStack& stack)
 {
     struct Depth {
         int tileTokens, ahead;
     };
     constexpr Depth kDepths[] = {{4, 1}, {3, 1}, {2, 2}, {2, 1}, {1, 3}, {1, 2}, {1, 1}};
-    int device = 0;
-    int most = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-        return 0;
-    // Each block also takes 1 KiB that the system reserves.
-    const std::size_t each = (std::size_t(most) + 1024) / std::size_t(split.resident) - 1024;
+    const std::size_t most = mostShared();
+    const std::size_t each = sharedOf(most, split.resident);
     const int values = paddedValues(split.slots * stack.outputs);
     for (const Depth& depth : kDepths) {
         if (depth.tileTokens * values > 32)
@@ -146,31 +120,14 @@ std::size_t chooseRings(RowArgs& args, const Split& split, const MixStack& stack
         args.tileTokens = depth.tileTokens;
         args.ahead = depth.ahead;
         const std::size_t bytes = layOut(args, split, stack);
-        if (bytes <= each || (depth.tileTokens + depth.ahead == 2 && bytes <= std::size_t(most)))
+        if (bytes <= each || (depth.tileTokens + depth.ahead == 2 && bytes <= most))
             return bytes;
     }
     return 0;
 }
 
-RowArgs rowArgs(const MixWeightGrad& mix, const Split& split)
-{
-    RowArgs args{};
-    args.stack = argsOf(mix.stack);
-    for (int o = 0; o < mix.stack.outputs; ++o)
-        args.outGrad[o] = mix.outGrad[o];
-    args.gateLogits = static_cast<const float*>(mix.gateLogits);
-    args.rstd = mix.stack.gateInput == GateInput::normalised ? static_cast<const float*>(mix.rstd) : nullptr;
-    args.tokenGrad = static_cast<float*>(mix.tokenGrad);
-    float* workspace = static_cast<float*>(mix.workspace);
-    args.weightPartial = mix.weightGrad ? workspace : nullptr;
-    args.vectorPartial = mix.gateVectorGrad ? workspace + split.ranges * split.weightStride : nullptr;
-    args.weightStride = split.weightStride;
-    args.rangeTokens = split.rangeTokens;
-    return args;
-}
-
 template <class T, int O, bool feature>
-Status launchGate(const RowArgs& args, const Split& split, std::size_t shared, void* stream)
+Status launchGate(const RowArgs& args, const RowSplit& split, std::size_t shared, void* stream)
 {
     const dim3 grid(unsigned(split.subsets), unsigned(split.ranges));
     const dim3 block(unsigned(split.groupThreads), unsigned(split.groups));
@@ -185,7 +142,7 @@ Status launchGate(const RowArgs& args, const Split& split, std::size_t shared, v
 }
 
 template <class T>
-Status launchRows(const RowArgs& args, const Split& split, int outputs, std::size_t shared, void* stream)
+Status launchRows(const RowArgs& args, const RowSplit& split, int outputs, std::size_t shared, void* stream)
 {
     return withOutputs(outputs, [&](auto count) {
         constexpr int kOutputs = decltype(count)::kValue;
@@ -195,9 +152,7 @@ Status launchRows(const RowArgs& args, const Split& split, int outputs, std::siz
     });
 }
 
-} // namespace
-
-bool hasRowForm(const MixWeightGrad& mix)
+bool takes(const MixWeightGrad& mix)
 {
     const MixStack& stack = mix.stack;
     if (stack.dataType == DataType::float64)
@@ -207,43 +162,34 @@ bool hasRowForm(const MixWeightGrad& mix)
     return stack.width % lanes == 0 && stack.width / lanes <= kMostThreads && !masked;
 }
 
-std::size_t rowFormWorkspace(const MixWeightGrad& mix)
+std::size_t workspace(const MixWeightGrad& mix)
 {
-    const Split split = splitOf(mix);
-    return std::size_t(split.ranges * (split.weightStride + split.subsets * split.vectorElements)) * sizeof(float);
+    return splitWorkspace(splitOf(mix));
 }
 
-bool rowFormFits(const MixWeightGrad& mix)
+bool fits(const MixWeightGrad& mix)
 {
-    bool all = true;
-    for (std::int32_t s = 0; s < mix.stack.sources; ++s)
-        all = all && aligned(mix.stack.source[s]);
-    for (int o = 0; o < mix.stack.outputs; ++o)
-        all = all && aligned(mix.outGrad[o]);
-    const Split split = splitOf(mix);
-    RowArgs args = rowArgs(mix, split);
-    return all && chooseRings(args, split, mix.stack) > 0;
+    const RowSplit split = splitOf(mix);
+    RowArgs args{};
+    setArgs(args, mix, split);
+    return rowsAligned(mix) && chooseRings(args, split, mix.stack) > 0;
 }
 
-Status rowFormWeightGrad(const MixWeightGrad& mix, void* stream)
+Status run(const MixWeightGrad& mix, void* stream)
 {
     const MixStack& stack = mix.stack;
-    const Split split = splitOf(mix);
-    RowArgs args = rowArgs(mix, split);
+    const RowSplit split = splitOf(mix);
+    RowArgs args{};
+    setArgs(args, mix, split);
     const std::size_t shared = chooseRings(args, split, stack);
-    Status status = stack.dataType == DataType::bfloat16
-                        ? launchRows<Bf16>(args, split, stack.outputs, shared, stream)
-                        : launchRows<float>(args, split, stack.outputs, shared, stream);
-    const std::int64_t rows = std::int64_t(stack.outputs) * stack.sources;
-    const std::int64_t weights = rows * (stack.weightKind == WeightKind::perFeature ? stack.width : 1);
-    if (status == Status::ok && mix.weightGrad)
-        status =
-            addPartials<float>({args.weightPartial, mix.weightGrad, weights, split.weightStride, split.ranges}, stream);
-    if (status == Status::ok && mix.gateVectorGrad)
-        status = addPartials<float>({args.vectorPartial, mix.gateVectorGrad, split.vectorElements, split.vectorElements,
-                                     split.ranges * split.subsets},
-                                    stream);
-    return status;
+    const Status status = stack.dataType == DataType::bfloat16
+                              ? launchRows<Bf16>(args, split, stack.outputs, shared, stream)
+                              : launchRows<float>(args, split, stack.outputs, shared, stream);
+    return sumBlocks(status, mix, args, split, stream);
 }
+
+} // namespace
+
+const WeightGradForm kRowForm{takes, workspace, fits, run};
 
 } // namespace residua::kernels::cuda
