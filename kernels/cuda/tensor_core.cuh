@@ -53,6 +53,23 @@ __device__ inline LeftTile loadLeft(const Bf16* row)
     return tile;
 }
 
+/// Loads a left factor whose columns are rows in shared memory. `row` is the address of eight adjacent numbers, 16-byte
+/// aligned: of column lane % 8 for the first 16 lanes and 8 + lane % 8 for the others, rows 0 to 7 for lanes 0 to 7 and
+/// 16 to 23, and rows 8 to 15 for the others.
+__device__ inline LeftTile loadLeftTransposed(const Bf16* row)
+{
+    LeftTile tile;
+#ifdef __CUDACC__
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(tile.word[0]), "=r"(tile.word[1]), "=r"(tile.word[2]), "=r"(tile.word[3])
+                 : "r"(unsigned(__cvta_generic_to_shared(row)))
+                 : "memory");
+#else // on the host, see tests/kernels/emulation
+    emulation::loadTransposedMatrices(tile.word, row);
+#endif
+    return tile;
+}
+
 /// Two float32 numbers, each as the sum of two bfloat16 numbers, two to a word. The sum has at least 16 bits.
 struct SplitPair {
     std::uint32_t large;

@@ -21,6 +21,7 @@ class CudaEmulationTest : public QObject {
 private slots:
     void findsPlantedErrors_data();
     void findsPlantedErrors();
+    void warpOperationsGiveCudasValues_data();
     void warpOperationsGiveCudasValues();
     void refusesLaunchesBeyondTheDevice();
     void freedMemoryIsOutOfBounds();
@@ -30,6 +31,9 @@ private slots:
 };
 
 namespace {
+
+using Kernel = void (*)(PlantedArgs);
+using Expected = float (*)(int thread);
 
 /// Device memory for a planted kernel.
 class PlantedRun {
@@ -81,15 +85,29 @@ void CudaEmulationTest::findsPlantedErrors()
     }
 }
 
+void CudaEmulationTest::warpOperationsGiveCudasValues_data()
+{
+    QTest::addColumn<Kernel>("kernel");
+    QTest::addColumn<Expected>("expected");
+    QTest::addColumn<bool>("planted");
+    QTest::newRow("shuffles and votes") << &warpOperations << &warpOperationsOf << false;
+    QTest::newRow("matrix product") << &matrixProduct << &matrixProductOf << false;
+    QTest::newRow("transposed matrix product") << &matrixProduct << &matrixProductOf << true;
+}
+
 void CudaEmulationTest::warpOperationsGiveCudasValues()
 {
+    QFETCH(Kernel, kernel);
+    QFETCH(Expected, expected);
+    QFETCH(bool, planted);
     PlantedRun run;
-    const cudaError_t result = run.launch(warpOperations, 1);
+    run.args.planted = planted;
+    const cudaError_t result = run.launch(kernel, 1);
     QVERIFY2(result == cudaSuccess, cudaGetErrorString(result));
     std::vector<float> out(kPlantedThreads);
     checkCuda(cudaMemcpy(out.data(), run.args.out, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
     for (int thread = 0; thread < kPlantedThreads; ++thread)
-        QCOMPARE(out[std::size_t(thread)], warpOperationsOf(thread));
+        QCOMPARE(out[std::size_t(thread)], expected(thread));
 }
 
 void CudaEmulationTest::refusesLaunchesBeyondTheDevice()

@@ -98,6 +98,9 @@ void multiplyAdd(float (&sums)[4], const std::uint32_t (&left)[4], const std::ui
 /// The instruction ldmatrix.x4: lane i gives the address of row i % 8 of matrix i / 8.
 void loadMatrices(std::uint32_t (&words)[4], const void* row);
 
+/// The instruction ldmatrix.x4.trans.
+void loadTransposedMatrices(std::uint32_t (&words)[4], const void* row);
+
 struct LaunchCall {
     const void* kernel;
     void (*call)(const void* kernel, void** arguments);

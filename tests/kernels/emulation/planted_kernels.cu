@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/pack.cuh"
+#include "kernels/cuda/tensor_core.cuh"
 
 #include <cuda_pipeline.h>
 
@@ -214,6 +215,63 @@ float warpOperationsOf(int thread)
     const int up = lane < 3 ? lane : lane - 3;
     const int down = lane % 16 >= 13 ? lane : lane + 3;
     return float((lane ^ 5) + 100 * up + 10'000 * down + lane / 2 + (lane % 3 == 0 ? 1'000'000 : 0) + 2'000'000);
+}
+
+namespace {
+
+int leftAt(int row, int column)
+{
+    return (row * 3 + column * 5) % 17 - 8;
+}
+
+int rightAt(int row, int column)
+{
+    return (row * 7 + column * 2) % 13 - 6;
+}
+
+std::uint32_t pairOf(int lower, int upper)
+{
+    kernels::cuda::Bf16 halves[2];
+    kernels::cuda::narrow(halves[0], float(lower));
+    kernels::cuda::narrow(halves[1], float(upper));
+    return halves[0].bits | std::uint32_t(halves[1].bits) << 16;
+}
+
+/// Different factors for the four sums, so that none can take the place of another.
+float combined(const float (&sums)[4])
+{
+    return sums[0] + 3 * sums[1] + 7 * sums[2] + 11 * sums[3];
+}
+
+} // namespace
+
+__global__ void matrixProduct(const __grid_constant__ PlantedArgs args)
+{
+    using namespace kernels::cuda;
+    Bf16* stored = sharedMemory<Bf16>();
+    for (int i = self(); i < 16 * 16; i += kPlantedThreads)
+        narrow(stored[i], float(args.planted ? leftAt(i % 16, i / 16) : leftAt(i / 16, i % 16)));
+    __syncthreads();
+    const int lane = self() % 32;
+    const LeftTile left = args.planted ? loadLeftTransposed(stored + (lane % 8 + lane / 16 * 8) * 16 + lane / 8 % 2 * 8)
+                                       : loadLeft(stored + lane % 16 * 16 + lane / 16 * 8);
+    const int row = lane % 4 * 2;
+    const int column = lane / 4;
+    SumTile sums{{0, 1, 0, 0}};
+    multiplyAdd(sums, left,
+                {pairOf(rightAt(row, column), rightAt(row + 1, column)),
+                 pairOf(rightAt(row + 8, column), rightAt(row + 9, column))});
+    result(args) = combined(sums.sum);
+}
+
+float matrixProductOf(int thread)
+{
+    const int lane = thread % 32;
+    float sums[4] = {0, 1, 0, 0};
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 16; ++k)
+            sums[i] += float(leftAt(lane / 4 + i / 2 * 8, k) * rightAt(k, lane % 4 * 2 + i % 2));
+    return combined(sums);
 }
 
 } // namespace residua::tests

@@ -33,4 +33,11 @@ void warpOperations(PlantedArgs args);
 /// The same for one thread, by its number in the block.
 [[nodiscard]] float warpOperationsOf(int thread);
 
+/// Writes to out[thread] a sum of the thread's elements of a matrix product. If planted, the left factor is in shared
+/// memory by columns, else by rows.
+void matrixProduct(PlantedArgs args);
+
+/// Returns the sum of one thread, by its number in the block.
+[[nodiscard]] float matrixProductOf(int thread);
+
 } // namespace residua::tests

@@ -263,17 +263,44 @@ void multiplyAdd(float (&sums)[4], const std::uint32_t (&left)[4], const std::ui
         sums[i] = float(total[i]);
 }
 
+namespace {
+
+/// Returns the addresses of the rows, from all lanes.
+const std::uint64_t* rowsOf(const void* row, const void* code)
+{
+    if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+        report("ldmatrix takes rows of 16 aligned bytes", code);
+    return exchange(0xffffffffu, reinterpret_cast<std::uintptr_t>(row), code);
+}
+
+/// Returns `bytes` bytes of shared memory, at most 4.
+std::uint32_t loadWord(std::uint64_t row, std::size_t offset, std::size_t bytes, const void* code)
+{
+    const auto* from = reinterpret_cast<const unsigned char*>(row) + offset;
+    touch(from, bytes, false, code);
+    std::uint32_t word = 0;
+    std::memcpy(&word, from, bytes);
+    return word;
+}
+
+} // namespace
+
 void loadMatrices(std::uint32_t (&words)[4], const void* row)
 {
     const void* const code = __builtin_return_address(0);
-    if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
-        report("ldmatrix takes rows of 16 aligned bytes", code);
-    const std::uint64_t* rows = exchange(0xffffffffu, reinterpret_cast<std::uintptr_t>(row), code);
-    for (int matrix = 0; matrix < 4; ++matrix) {
-        const auto* from = reinterpret_cast<const unsigned char*>(rows[matrix * 8 + lane() / 4]) + lane() % 4 * 4;
-        touch(from, 4, false, code);
-        std::memcpy(&words[matrix], from, 4);
-    }
+    const std::uint64_t* rows = rowsOf(row, code);
+    for (int matrix = 0; matrix < 4; ++matrix)
+        words[matrix] = loadWord(rows[matrix * 8 + lane() / 4], std::size_t(lane() % 4 * 4), 4, code);
+}
+
+void loadTransposedMatrices(std::uint32_t (&words)[4], const void* row)
+{
+    const void* const code = __builtin_return_address(0);
+    const std::uint64_t* rows = rowsOf(row, code) + lane() % 4 * 2;
+    const std::size_t column = std::size_t(lane() / 4 * 2);
+    for (int matrix = 0; matrix < 4; ++matrix)
+        words[matrix] = loadWord(rows[matrix * 8], column, 2, code) | loadWord(rows[matrix * 8 + 1], column, 2, code)
+                                                                          << 16;
 }
 
 } // namespace residua::emulation
