@@ -21,7 +21,7 @@ namespace {
 
 /// The forms for some of the shapes and kinds, in the order in which they are tried. The choice depends on the call's
 /// arguments and the device's shared memory only.
-constexpr const WeightGradForm* kForms[] = {&kRowForm};
+constexpr const WeightGradForm* kForms[] = {&kTensorForm, &kRowForm};
 
 constexpr int kMaxBlocks = 256;
 constexpr int kMinBlocks = 64;

@@ -17,6 +17,7 @@ struct WeightGradForm {
     Status (*run)(const MixWeightGrad& mix, void* stream);
 };
 
-extern const WeightGradForm kRowForm; ///< mix_weight_grad_rows.cu
+extern const WeightGradForm kTensorForm; ///< mix_weight_grad_tensor.cu
+extern const WeightGradForm kRowForm;    ///< mix_weight_grad_rows.cu
 
 } // namespace residua::kernels::cuda

@@ -57,7 +57,7 @@ __device__ inline int ownedValue(int lane)
     }
 }
 
-/// Loads at most 16 bytes. Needs one instruction less than load() for every second bfloat16 number.
+/// Loads 8 or 16 bytes. Needs one instruction less than load() for every second bfloat16 number.
 __device__ inline void loadWords(const float* from, float (&to)[4])
 {
     load(from, to);

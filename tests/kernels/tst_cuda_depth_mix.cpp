@@ -73,26 +73,32 @@ std::vector<MixCase> gatedRowCases()
     return cases;
 }
 
-/// The form with tensor cores: narrow and wide rows, chunks of sources and groups of tokens that are not full, several
-/// groups in a block.
-std::vector<MixCase> gatedTileCases()
+/// The forms on tensor cores: one step of tokens to several groups and ranges, with the last step full and not, narrow
+/// and wide rows, one subset of the sources to many, with all slots filled and not, and both depths of the weight
+/// gradient's ring. The last two of the first shapes have too few sources and too wide rows for it.
+std::vector<MixCase> tensorCases()
 {
     struct Shape {
         int tokens, width, sources, absent;
     };
-    const Shape shapes[] = {{5, 128, 6, 2}, {9, 768, 5, -1}, {2, 1024, 9, 8}, {3, 2048, 7, -1}, {4, 320, 4, 0}};
+    const Shape shapes[] = {{1, 256, 4, -1}, {2, 384, 6, 0},   {11, 256, 8, -1}, {24, 256, 13, 12},
+                            {9, 768, 8, 3},  {13, 1152, 9, 4}, {4, 640, 12, 5},  {3, 256, 97, 50},
+                            {7, 2048, 7, 6}, {5, 256, 3, -1},  {3, 2176, 4, -1}};
     std::vector<MixCase> cases;
-    std::size_t turn = 0;
-    for (const GateKind gate : {GateKind::reluOutside, GateKind::reluInside})
+    for (const Shape& shape : shapes) {
+        const bool odd = cases.size() % 2 == 1;
+        cases.push_back({DataType::bfloat16, shape.tokens, shape.width, shape.sources, 3, WeightKind::perFeature,
+                         GateKind::reluOutside, odd ? GateInput::normalised : GateInput::raw,
+                         cases.size() % 3 == 2 ? ReluGradAtZero::zero : ReluGradAtZero::one, false, false,
+                         shape.absent});
+    }
+    // Of the forward only.
+    for (const Shape& shape : {Shape{5, 128, 6, 2}, Shape{4, 320, 4, 0}, Shape{2, 1024, 9, 8}, Shape{4225, 128, 5, -1}})
         for (const GateInput input : {GateInput::raw, GateInput::normalised})
-            for (int i = 0; i < 3; ++i) {
-                const Shape& shape = shapes[turn++ % std::size(shapes)];
+            if (shape.tokens < 9 || input == GateInput::normalised)
                 cases.push_back({DataType::bfloat16, shape.tokens, shape.width, shape.sources, 3,
-                                 WeightKind::perFeature, gate, input, ReluGradAtZero::one, turn % 2 == 0, false,
+                                 WeightKind::perFeature, GateKind::reluInside, input, ReluGradAtZero::one, true, false,
                                  shape.absent});
-            }
-    cases.push_back({DataType::bfloat16, 4225, 128, 5, 3, WeightKind::perFeature, GateKind::reluOutside,
-                     GateInput::normalised, ReluGradAtZero::one, true});
     return cases;
 }
 
@@ -105,8 +111,8 @@ std::vector<MixCase> casesToRun()
         cases.push_back(table[i]);
     const std::vector<MixCase> gated = gatedRowCases();
     cases.insert(cases.end(), gated.begin(), gated.end());
-    const std::vector<MixCase> tiles = gatedTileCases();
-    cases.insert(cases.end(), tiles.begin(), tiles.end());
+    const std::vector<MixCase> tensor = tensorCases();
+    cases.insert(cases.end(), tensor.begin(), tensor.end());
     // For the weight gradient: a stack that fits in shared memory, one that does not, and one with several tiles of
     // tokens in each block.
     cases.push_back({DataType::bfloat16, 9, 768, 12, 3, WeightKind::perFeature, GateKind::reluOutside});
@@ -179,6 +185,16 @@ void CudaDepthMixTest::workspaceIsBounded()
         workspace = m_kernels->mixWeightGradWorkspace(mix);
         QVERIFY(workspace <= std::max(std::size_t(14 << 20), 33 * block));
     }
+    mix.stack.dataType = DataType::bfloat16;
+    mix.stack.gateKind = GateKind::reluOutside;
+    mix.gateVectorGrad = &wanted;
+    for (const int width : {768, 2048})
+        for (const int sources : {4, 8, 13, 24, 49, 97}) {
+            mix.stack.sources = sources;
+            mix.stack.width = width;
+            const std::size_t block = (std::size_t(3) * sources + 3) * std::size_t(width) * 4;
+            QVERIFY(m_kernels->mixWeightGradWorkspace(mix) <= std::max(std::size_t(22 << 20), 33 * block));
+        }
 }
 
 void CudaDepthMixTest::matchesTheCpu_data()
@@ -260,22 +276,24 @@ void CudaDepthMixTest::gatherTakesManyReaders()
 
 void CudaDepthMixTest::gradientsMayBeMissing_data()
 {
-    QTest::addColumn<WeightKind>("weightKind");
-    QTest::addColumn<GateKind>("gateKind");
-    QTest::newRow("feature") << WeightKind::perFeature << GateKind::none;
-    QTest::newRow("scalar") << WeightKind::scalar << GateKind::none;
-    QTest::newRow("scalar token") << WeightKind::scalar << GateKind::token;
-    QTest::newRow("feature outside") << WeightKind::perFeature << GateKind::reluOutside;
-    QTest::newRow("feature inside") << WeightKind::perFeature << GateKind::reluInside;
+    QTest::addColumn<MixCase>("mix");
+    const auto row = [](const char* name, WeightKind weight, GateKind gate) {
+        QTest::newRow(name) << MixCase{DataType::bfloat16, 19, 64, 3, 2, weight, gate};
+    };
+    row("feature", WeightKind::perFeature, GateKind::none);
+    row("scalar", WeightKind::scalar, GateKind::none);
+    row("scalar token", WeightKind::scalar, GateKind::token);
+    row("feature outside", WeightKind::perFeature, GateKind::reluOutside);
+    row("feature inside", WeightKind::perFeature, GateKind::reluInside);
+    QTest::newRow("tensor cores") << MixCase{DataType::bfloat16,   19, 256, 5, 3, WeightKind::perFeature,
+                                             GateKind::reluOutside};
 }
 
 void CudaDepthMixTest::gradientsMayBeMissing()
 {
     if (!hasDevice())
         QSKIP("no CUDA device");
-    QFETCH(WeightKind, weightKind);
-    QFETCH(GateKind, gateKind);
-    const MixCase mix{DataType::bfloat16, 19, 64, 3, 2, weightKind, gateKind};
+    QFETCH(MixCase, mix);
     const MixData data = randomData(mix, 1);
     CudaBackend cuda(*m_kernels);
     const MixResult all = runWeightGrad(mix, data, cuda, {});
