@@ -31,6 +31,16 @@ Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedByt
     return error == cudaSuccess ? Status::ok : failed(error);
 }
 
+/// Returns the most shared memory that a block may have on the current device, or 0 after an error.
+inline std::size_t mostShared()
+{
+    int device = 0;
+    int most = 0;
+    const bool found = cudaGetDevice(&device) == cudaSuccess &&
+                       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
+    return found ? std::size_t(most) : 0;
+}
+
 /// Returns this block's dynamic shared memory.
 template <class T>
 __device__ inline T* sharedMemory()

@@ -71,13 +71,6 @@ struct TileShape {
     }
 };
 
-/// Returns the value. Computing it again would need a shuffle, so the compiler keeps it in a register.
-template <class T>
-__device__ inline T kept(T value)
-{
-    return __shfl_sync(0xffffffffu, value, int(threadIdx.x % 32));
-}
-
 /// The columns of a warp that a lane adds, and its shared memory: rows [warps, stages, rows, stride], partial sums
 /// [2, warps, rows, values], gates [2, rows, values].
 template <class Shape, bool inside, bool normalised>
@@ -372,13 +365,9 @@ bool hasGatedTiles(const MixStack& stack)
 {
     if (stack.dataType != DataType::bfloat16 || stack.outputs != kOutputs)
         return false;
-    const bool isNarrow = holds<Narrow>(stack.width);
-    int device = 0;
-    int most = 0;
-    if ((!isNarrow && !holds<Wide>(stack.width)) || cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-        return false;
-    return (isNarrow ? Narrow::sharedBytes(stack.width) : Wide::sharedBytes(stack.width)) <= std::size_t(most);
+    if (holds<Narrow>(stack.width))
+        return Narrow::sharedBytes(stack.width) <= mostShared();
+    return holds<Wide>(stack.width) && Wide::sharedBytes(stack.width) <= mostShared();
 }
 
 Status gatedTiles(const MixStack& stack, const GatedArgs& args, void* stream)

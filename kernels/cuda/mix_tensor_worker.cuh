@@ -30,22 +30,6 @@ struct TensorArgs : SplitArgs {
     int rowPlaces; ///< steps in the ring of the sources' rows, 2 or 3
 };
 
-/// Keeps a value of the lane in a register. Otherwise the compiler computes it anew at each use.
-__device__ inline int kept(int value)
-{
-#ifdef __CUDACC__
-    asm volatile("" : "+r"(value));
-#endif
-    return value;
-}
-__device__ inline std::int64_t kept(std::int64_t value)
-{
-#ifdef __CUDACC__
-    asm volatile("" : "+l"(value));
-#endif
-    return value;
-}
-
 /// Block: warps along a row; grid: subsets of the sources × ranges of tokens.
 template <int S>
 struct TensorWorker {

@@ -87,16 +87,6 @@ inline bool rowsAligned(const MixWeightGrad& mix)
     return all;
 }
 
-/// Returns the most shared memory that a block may have on the current device, or 0 after an error.
-inline std::size_t mostShared()
-{
-    int device = 0;
-    int most = 0;
-    const bool found = cudaGetDevice(&device) == cudaSuccess &&
-                       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
-    return found ? std::size_t(most) : 0;
-}
-
 /// Returns the shared memory of a block if a multiprocessor holds `resident` of them.
 inline std::size_t sharedOf(std::size_t most, int resident)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sums of several values at once over a warp, loads of whole packs, and asynchronous copies to shared memory.
+// Sums of several values at once over a warp, values that stay in registers, loads of whole packs, and asynchronous
+// copies to shared memory.
 #pragma once
 
 #include "kernels/cuda/pack.cuh"
@@ -71,6 +72,13 @@ __device__ inline void loadWords(const Bf16* from, float (&to)[L])
         to[2 * w] = __uint_as_float(words.element[w] << 16);
         to[2 * w + 1] = __uint_as_float(words.element[w] & 0xffff0000u);
     }
+}
+
+/// Returns the value. Computing it again would need a shuffle, so the compiler keeps it in a register.
+template <class T>
+__device__ inline T kept(T value)
+{
+    return __shfl_sync(0xffffffffu, value, int(threadIdx.x % 32));
 }
 
 /// Returns the policy for rows that are read once: the second-level cache evicts them first.

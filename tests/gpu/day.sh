@@ -187,7 +187,7 @@ terminal() {
 
 counters() {
   ours ncu --clock-control none --launch-count 12 --metrics dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__t_sectors.avg.pct_of_peak_sustained_elapsed,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active \
-    --kernel-name 'regex:mixRows|mixGated|weightGradRows|gatherRows' "$bundle/bin/bench_depth_mix" --device cuda --types bf16 --t 24 --d 768 --bytes 2e9 --seconds 5 |
+    --kernel-name 'regex:mixRows|mixGated|weightGrad|gatherRows' "$bundle/bin/bench_depth_mix" --device cuda --types bf16 --t 24 --d 768 --bytes 2e9 --seconds 5 |
     grep -E '^ +[a-zA-Z:_]*(mix|gather|weight)|dram__|lts__|registers|warps_active' | head -n 80
 }
 
