@@ -89,13 +89,13 @@ struct TileThread {
     const int token = lane / 16 * 2;                              ///< the first of two
     const int partialsAt = warps * kStages * kRows * kStride / 2; ///< float32 numbers in shared memory
     const int gatesAt = partialsAt + 2 * warps * kChunkValues;
-    // Where this lane begins in a chunk's rows: to copy, to load a left factor, and to add.
+    // The lane's first element in a chunk's rows, for copies, left factors and sums.
     const int copiesAt = kept(rowAt(lane / Shape::kPacks) + lane % Shape::kPacks * 8);
     const int leftAt = kept(rowAt(lane % 16) + lane / 16 * 8);
     const int addsAt = kept(rowAt(token) + lane % 16 * kColumns);
     const int dotsAt = kept(partialsAt + warp * kChunkValues + lane);
     const int addedGatesAt = kept(gatesAt + token * kValues);
-    /// Of source 0 and the first output.
+    /// The weights of source 0 and the first output in the lane's columns.
     const unsigned char* const firstWeight = reinterpret_cast<const unsigned char*>(args.weights + kept(column));
     RightTile vectors[Shape::kSlice / 16]; ///< two columns for each output
     std::int64_t copied[kCopiedTokens];    ///< the bytes of each source before what a lane copies, of a token
@@ -160,8 +160,9 @@ struct TileThread {
     {
         const Bf16* const from = sharedMemory<Bf16>() + leftAt + stage * kRows * kStride;
         SumTile dots{};
-        SumTile low{};  // products of the rows with rows 0 to 7
-        SumTile high{}; // and with rows 8 to 15, of which the diagonal is wanted
+        // The products of the rows with rows 0 to 7 and with rows 8 to 15. Only the squares are used.
+        SumTile low{};
+        SumTile high{};
 #pragma unroll
         for (int k = 0; k < Shape::kSlice / 16; ++k) {
             const LeftTile left = loadLeft(from + 16 * k);

@@ -92,7 +92,7 @@ std::vector<MixCase> tensorCases()
                          cases.size() % 3 == 2 ? ReluGradAtZero::zero : ReluGradAtZero::one, false, false,
                          shape.absent});
     }
-    // Of the forward only.
+    // The forward alone takes these.
     for (const Shape& shape : {Shape{5, 128, 6, 2}, Shape{4, 320, 4, 0}, Shape{2, 1024, 9, 8}, Shape{4225, 128, 5, -1}})
         for (const GateInput input : {GateInput::raw, GateInput::normalised})
             if (shape.tokens < 9 || input == GateInput::normalised)
