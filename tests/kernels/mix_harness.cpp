@@ -204,7 +204,21 @@ struct Uploaded {
     void run()
     {
         check(backend.forward(forward), "mixForward");
+        for (int o = 0; mix.absent >= 0 && forward.gateLogits && o < mix.outputs; ++o)
+            checkZeros(forward.gateLogits, o * mix.sources + mix.absent, "logits");
+        if (mix.absent >= 0 && forward.rstd)
+            checkZeros(forward.rstd, mix.absent, "rstd");
         check(backend.weightGrad(backward), "mixWeightGrad");
+    }
+
+    /// Checks a row [tokens] that belongs to the absent source.
+    void checkZeros(const void* rows, int row, const char* what)
+    {
+        const DataType type = weightType(mix);
+        const std::size_t bytes = std::size_t(row) * mix.tokens * elementBytes(type);
+        for (const double value : get(static_cast<const char*>(rows) + bytes, mix.tokens, type))
+            if (value != 0)
+                throw std::runtime_error(mix.name() + ": " + what + " of the absent source: " + std::to_string(value));
     }
 
     void check(Status status, const char* what) const
