@@ -23,17 +23,19 @@ void chooseProjection(const at::Tensor& gradient, const at::Tensor& left, const 
     }
 }
 
-void updateOne(const projects::Galore& galore, const UpdateGroup::Member& member, double weightDecay,
-               const UpdateStep& step)
+/// Updates a part of one member.
+void updateOne(const projects::Galore& galore, const UpdateGroup& part, const UpdateStep& step)
 {
-    const ParameterStates& states = *member.states;
+    const at::Tensor& parameter = part.members.front().parameter;
+    const ParameterStates& states = *part.members.front().states;
+    const double weightDecay = part.rule.weightDecay;
     const auto store = [&step](const at::Tensor& target, const at::Tensor& value) {
         step.store(JoinedTensors({target}), value.unsqueeze(0));
     };
     const at::Tensor left = states["left"];
     const at::Tensor right = states["right"];
     const bool projects = left.defined() || right.defined();
-    at::Tensor gradient = step.scale.defined() ? member.gradient.div(step.scale) : member.gradient;
+    at::Tensor gradient = step.gradientsOf(part)[0];
     const double count = states.countOnHost();
     if (projects && std::fmod(count - 1, static_cast<double>(galore.gap)) == 0) {
         if (step.skip.item<double>() != 0) {
@@ -54,16 +56,16 @@ void updateOne(const projects::Galore& galore, const UpdateGroup::Member& member
     change = projects ? change.mul(galore.scale) : change;
     const double corrected =
         step.rate * std::sqrt(1 - std::pow(galore.beta2, count)) / (1 - std::pow(galore.beta1, count));
-    const at::Tensor next = member.parameter.add(change, -corrected);
-    store(member.parameter, weightDecay > 0 ? next.add(next, -step.rate * weightDecay) : next);
+    const at::Tensor next = parameter.add(change, -corrected);
+    store(parameter, weightDecay > 0 ? next.add(next, -step.rate * weightDecay) : next);
 }
 
 } // namespace
 
 void update(const projects::Galore& galore, const UpdateGroup& group, const UpdateStep& step)
 {
-    for (const UpdateGroup::Member& member : group.members) {
-        updateOne(galore, member, group.rule.weightDecay, step);
+    for (const UpdateGroup& part : group.parts(0)) {
+        updateOne(galore, part, step);
     }
 }
 

@@ -103,9 +103,9 @@ std::vector<UpdateGroup> UpdateGroup::parts(std::int64_t bytes) const
 {
     std::vector<UpdateGroup> parts;
     for (const Member& member : members) {
-        const auto part = std::ranges::find_if(parts, [&](const UpdateGroup& each) {
-            const auto joined = static_cast<std::int64_t>((each.members.size() + 1) * member.parameter.nbytes());
-            return joined <= bytes && areAlike(each.members.front(), member);
+        const std::size_t most = static_cast<std::size_t>(bytes) / std::max<std::size_t>(member.parameter.nbytes(), 1);
+        const auto part = most < 2 ? parts.end() : std::ranges::find_if(parts, [&](const UpdateGroup& each) {
+            return each.members.size() < most && areAlike(each.members.front(), member);
         });
         if (part == parts.end()) {
             parts.push_back({rule, {member}});
