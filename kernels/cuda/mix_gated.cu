@@ -264,6 +264,39 @@ Status launchGated(const MixStack& stack, const GatedArgs& args, void* stream)
                   : launchGated<T, O, false, false>(args, threads, stream);
 }
 
+GatedArgs gatedArgs(const MixForward& mix)
+{
+    const MixStack& stack = mix.stack;
+    GatedArgs args{stack.tokens,
+                   stack.width,
+                   stack.sources,
+                   0,
+                   float(stack.eps),
+                   1.0F / float(stack.width),
+                   static_cast<const float*>(stack.weights),
+                   static_cast<const float*>(stack.gateVectors),
+                   static_cast<float*>(mix.gateLogits),
+                   static_cast<float*>(mix.rstd),
+                   {},
+                   {},
+                   {},
+                   {}};
+    for (int o = 0; o < stack.outputs; ++o) {
+        args.base[o] = mix.base[o];
+        args.out[o] = mix.out[o];
+    }
+    for (std::int32_t s = 0; s < stack.sources; ++s) {
+        if (!stack.source[s])
+            continue;
+        args.source[args.present] = stack.source[s];
+        args.index[args.present++] = std::int16_t(s);
+    }
+    for (std::int32_t s = 0, absent = args.present; s < stack.sources; ++s)
+        if (!stack.source[s])
+            args.index[absent++] = std::int16_t(s);
+    return args;
+}
+
 } // namespace
 
 bool hasGatedRows(const MixStack& stack)
