@@ -7,6 +7,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
+#include <QProcessEnvironment>
 #include <QStringList>
 
 #include <vector>
@@ -43,9 +44,15 @@ inline Ran ended(QProcess& process)
             QString::fromUtf8(process.readAllStandardError())};
 }
 
-inline Ran runProcess(const QStringList& words, const QString& folder = {})
+/// `engine` is the command line of the engine, if it is not the program's own.
+inline Ran runProcess(const QStringList& words, const QString& folder = {}, const QString& engine = {})
 {
     QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    if (!engine.isEmpty()) {
+        environment.insert("RESIDUA_ENGINE", engine);
+    }
+    process.setProcessEnvironment(environment);
     process.setWorkingDirectory(folder);
     process.start(RESIDUA_CLI, words);
     return ended(process);

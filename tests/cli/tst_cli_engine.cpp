@@ -8,7 +8,6 @@
 #include "tests/support/background_engine.h"
 #include "tests/support/test_program.h"
 
-#include <QProcessEnvironment>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -213,13 +212,7 @@ private:
 
     [[nodiscard]] Ran runWith(const QString& engine, const QStringList& words) const
     {
-        QProcess process;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("RESIDUA_ENGINE", engine);
-        process.setProcessEnvironment(environment);
-        process.setWorkingDirectory(m_folder.path());
-        process.start(RESIDUA_CLI, words);
-        return ended(process);
+        return runProcess(words, m_folder.path(), engine);
     }
 
     QTemporaryDir m_folder;

@@ -9,6 +9,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -324,6 +325,32 @@ private slots:
         QVERIFY2(refused.errors.contains("another project") && refused.errors.contains("0.0123"),
                  qPrintable(refused.errors));
         QCOMPARE(runProcess({"train", path("tiny"), "--resume-or-start"}).code, 1);
+    }
+
+    /// Another process trains here while the engine of this one starts.
+    void aRunThatAnotherProcessCompletesIsComplete()
+    {
+        const QString directory = path("completed");
+        Training training(path("tiny"), directory);
+        QVERIFY(training.says("\"step\":3,"));
+        QVERIFY(training.send(SIGTERM));
+        int steps = training.end().events().back()["step"].toInt();
+        const auto ranBeside = [&](const QStringList& words) {
+            steps += 2;
+            const QString cli = RESIDUA_CLI;
+            const QString other = QString("env -u RESIDUA_ENGINE %1 resume %2 --steps %3 </dev/null >/dev/null 2>&1; ");
+            const QString engine = QString("exec %1/residua-engine --stdio").arg(QFileInfo(cli).path());
+            return runProcess(words, m_folder.path(), other.arg(cli, directory).arg(steps) + engine);
+        };
+        const Ran resumed = ranBeside({"resume", directory});
+        QVERIFY2(resumed.code == 4, qPrintable(resumed.errors));
+        QVERIFY2(resumed.output.startsWith("complete: all "), qPrintable(resumed.output));
+        const QString more = QString::number(steps + 2);
+        const Ran asked = ranBeside({"resume", directory, "--steps", more});
+        QVERIFY2(asked.code == 3 && asked.errors.contains("steps are done"), qPrintable(asked.errors));
+        const QString most = QString::number(steps + 2);
+        const Ran again = ranBeside({"train", path("tiny"), "--run", directory, "--resume-or-start", "--steps", most});
+        QVERIFY2(again.code == 4, qPrintable(again.errors));
     }
 
     /// What trains nothing makes no other project of it.

@@ -149,6 +149,21 @@ Exit tellComplete(const std::filesystem::path& run, const engine::RunInfo& info,
     return Exit::Complete;
 }
 
+/// Resumes a run. Another process may complete it after this one has read it and before its engine locks it: the run is
+/// then reported as complete, as it would have been a moment later.
+Exit resumeUnlessComplete(const engine::ResumeRun& command, const projects::Project& project,
+                          const Computing& computing, const Console& console)
+{
+    const RunOutcome outcome = follow(command, console, Show::Progress, computing);
+    if (!outcome.began() && outcome.ended.hasFailed()) {
+        const Result<FoundRun> found = runAt(command.runDirectory);
+        if (found && hasAllSteps(found->info, command.steps.value_or(found->info.steps))) {
+            return tellComplete(command.runDirectory, found->info, console);
+        }
+    }
+    return conclude(outcome, project, console);
+}
+
 /// Resumes the run of --run up to the project's steps, or reports that it has them all. `written` as in sameProject().
 Exit trainOn(const projects::Project& project, const projects::Project& written,
              const std::filesystem::path& projectDirectory, const Arguments& arguments, const Computing& computing,
@@ -173,7 +188,7 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
         return tellComplete(command.runDirectory, info, console);
     }
     command.device = arguments.text("device", info.device);
-    return conclude(follow(command, console, Show::Progress, computing), project, console);
+    return resumeUnlessComplete(command, project, computing, console);
 }
 
 Exit runTrain(const Arguments& arguments, const Console& console)
@@ -258,6 +273,9 @@ Exit runResume(const Arguments& arguments, const Console& console)
     }
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
+    }
+    if (asItWas) {
+        return resumeUnlessComplete(command, found->project, computing, console);
     }
     return conclude(follow(command, console, Show::Progress, computing), found->project, console);
 }
