@@ -62,12 +62,11 @@ private:
     std::string m_known;         ///< the run whose task the panel knows
 };
 
-/// Returns the use of the run's model; nullopt if the run cannot be read yet. Any thread.
-std::optional<projects::SampleUse> sampleUseOf(const std::string& run)
+/// Returns the run's project; an error if the run cannot be read yet. Any thread.
+Result<projects::Project> projectOf(const std::string& run)
 {
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
-    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
-    return project ? std::optional(projects::sampleUseOf(project->network.objective)) : std::nullopt;
+    return reader ? reader->project() : reader.error();
 }
 
 QString notFetched(std::int64_t step)
@@ -239,11 +238,11 @@ void RunCommands::showRunToSample()
     }
     if (run != m_known && !run.empty()) {
         inBackground(
-            this, [run] { return sampleUseOf(run); },
-            [this, run](const std::optional<projects::SampleUse>& use) {
-                if (use && run == m_shown) {
+            this, [run] { return projectOf(run); },
+            [this, run](const Result<projects::Project>& project) {
+                if (project && run == m_shown) {
                     m_known = run;
-                    m_workspace.view<SamplesPanel>().setUse(*use);
+                    m_workspace.view<SamplesPanel>().setModel(*project);
                 }
             });
     }

@@ -5,6 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "projects/base/text.h"
+#include "projects/nodes/example_schema.h"
 #include "visualizers/plot/control_rows.h"
 
 #include <QCheckBox>
@@ -80,7 +81,7 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
-    setUse(projects::SampleUse::Continue);
+    askFor(projects::SampleUse::Continue, true);
 }
 
 void SamplesPanel::layOut()
@@ -137,7 +138,12 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
     showSamples();
 }
 
-void SamplesPanel::setUse(projects::SampleUse use)
+void SamplesPanel::setModel(const projects::Project& project)
+{
+    askFor(projects::sampleUseOf(project.network.objective), projects::examplesOf(project.data).input().isTokens());
+}
+
+void SamplesPanel::askFor(projects::SampleUse use, bool readsText)
 {
     using projects::SampleUse;
     struct Words {
@@ -148,12 +154,15 @@ void SamplesPanel::setUse(projects::SampleUse use)
     const Words words =
         use == SampleUse::Fill
             ? Words{tr("Fill"), tr("A text with [MASK] where a token is hidden"), tr("Text with masked tokens")}
+        : use == SampleUse::Classify && !readsText
+            ? Words{tr("Classify"), tr("The first held-out examples"), tr("Examples to classify")}
         : use == SampleUse::Classify
             ? Words{tr("Classify"), tr("A text (else the first held-out examples)"), tr("Text to classify")}
             : Words{tr("Sample"), tr("Begin with … (else the data's beginning)"), tr("What the text begins with")};
     m_sample->setText(words.button);
     m_prompt->setPlaceholderText(words.placeholder);
     m_prompt->setAccessibleName(words.name);
+    m_prompt->setEnabled(readsText);
     m_tokens->setVisible(use == SampleUse::Continue);
     m_temperature->setVisible(use == SampleUse::Continue);
 }
@@ -172,7 +181,7 @@ void SamplesPanel::sample()
     }
     engine::SampleRequest request;
     request.runDirectory = m_run;
-    request.prompt = m_prompt->text().toStdString();
+    request.prompt = m_prompt->isEnabled() ? m_prompt->text().toStdString() : std::string();
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
     m_state->setText(tr("sampling …"));

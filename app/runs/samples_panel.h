@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "projects/model/objective.h"
+#include "projects/model/project.h"
 
 #include <QWidget>
 
@@ -31,8 +31,8 @@ public:
 
     /// Sets the run whose texts are sampled and shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
-    /// Sets the use of the run's model, which decides the words of the panel.
-    void setUse(projects::SampleUse use);
+    /// Sets the project of the run's model. Its objective and data decide what the panel asks for.
+    void setModel(const projects::Project& project);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     void take(const std::string& directory, const engine::SampleReady& sample);
@@ -46,6 +46,7 @@ signals:
 
 private:
     void layOut();
+    void askFor(projects::SampleUse use, bool readsText);
     void showSamples();
 
     std::string m_run;

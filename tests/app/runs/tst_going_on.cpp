@@ -196,6 +196,7 @@ private slots:
         const auto* fill = m_window->findChild<QPushButton*>(QStringLiteral("sampleNow"));
         QTRY_COMPARE_WITH_TIMEOUT(fill->text(), QString("Fill"), kPatience);
         auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
+        QVERIFY(prompt->isEnabled());
         prompt->setText("[MASK] [MASK]");
         emit prompt->returnPressed();
         QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().count(" %") == 10, kPatience);
@@ -215,6 +216,8 @@ private slots:
         m_window->workspace().showPanelOf(*texts);
         train();
         QTRY_COMPARE_WITH_TIMEOUT(texts->toHtml().count("<img "), qsizetype{8}, kPatience);
+        const auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
+        QTRY_VERIFY_WITH_TIMEOUT(!prompt->isEnabled(), kPatience); // nothing to type
         const QString text = texts->toPlainText();
         QCOMPARE(text.count(QChar(u'✓')) + text.count(QChar(u'✗')), qsizetype{8});
         const auto picture = [&](const char* name) {
