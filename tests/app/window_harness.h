@@ -7,9 +7,9 @@
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,8 +18,7 @@
 
 namespace residua::app {
 
-/// Milliseconds that a busy machine may take for what a run writes or a file brings.
-inline constexpr int kPatience = 60000;
+using tests::kPatience;
 
 /// The block that the layers of "linear-ancre" are made of.
 inline const projects::GraphRef kMlpBlock = projects::GraphRef::block("mlp");

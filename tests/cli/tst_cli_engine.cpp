@@ -110,7 +110,7 @@ private slots:
             runProcess({"train", "tiny", "--steps", "40", "--run", "detached", "--detach"}, m_folder.path());
         QVERIFY2(ran.code == 0, qPrintable(ran.errors));
         QVERIFY2(ran.output.contains("residua-cli watch " + m_folder.filePath("detached")), qPrintable(ran.output));
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf("detached"), engine::RunStatus::Finished, kTimeout);
+        QTRY_COMPARE(statusOf("detached"), engine::RunStatus::Finished);
     }
 
     /// Ctrl-C stops an attached run with a checkpoint; a program that is killed leaves the run.
@@ -128,7 +128,7 @@ private slots:
         QProcess process;
         process.setWorkingDirectory(m_folder.path());
         process.start(RESIDUA_CLI, {"train", "tiny", "--steps", "1000000", "--run", run, "--place", "background"});
-        QTRY_VERIFY_WITH_TIMEOUT(!engine::backgroundRun().empty(), kTimeout);
+        QTRY_VERIFY(!engine::backgroundRun().empty());
         ::kill(static_cast<pid_t>(process.processId()), signal);
         QVERIFY(process.waitForFinished(kTimeout));
         if (signal != SIGINT) {
@@ -136,8 +136,8 @@ private slots:
             QCOMPARE(statusOf(run), engine::RunStatus::Running);
             QCOMPARE(runProcess({"stop", run}, m_folder.path()).code, 0);
         }
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(run), engine::RunStatus::Stopped, kTimeout);
-        QTRY_VERIFY_WITH_TIMEOUT(engine::backgroundRun().empty(), kTimeout);
+        QTRY_COMPARE(statusOf(run), engine::RunStatus::Stopped);
+        QTRY_VERIFY(engine::backgroundRun().empty());
     }
 
     void aSecondRunIsRefused()
@@ -148,7 +148,7 @@ private slots:
         QCOMPARE(ran.code, 3);
         QVERIFY2(ran.errors.contains("another run is active"), qPrintable(ran.errors));
         QCOMPARE(runProcess({"stop", "long"}, m_folder.path()).code, 0);
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf("long"), engine::RunStatus::Stopped, kTimeout);
+        QTRY_COMPARE(statusOf("long"), engine::RunStatus::Stopped);
     }
 
     void placesThatAreNoneAreRefused()
@@ -160,7 +160,7 @@ private slots:
     void cleanupTestCase()
     {
         tests::endBackgroundEngine();
-        QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kTimeout);
+        QTRY_VERIFY(!tests::hasBackgroundEngine());
     }
 
     // ---- on another machine

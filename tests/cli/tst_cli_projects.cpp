@@ -323,7 +323,7 @@ private slots:
         QVERIFY(projects::saveProject(path("tiny").toStdString(), tinyProject()).ok());
         QProcess training;
         training.start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "400", "--run", path("tiny/runs/one")});
-        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(path("tiny/runs/one/run.json")), kTimeout);
+        QTRY_VERIFY(QFile::exists(path("tiny/runs/one/run.json")));
         const Ran watched = run({"watch", path("tiny/runs/one"), "--json"});
         QVERIFY2(watched.code == 0, qPrintable(watched.errors));
         QVERIFY(training.waitForFinished(kTimeout));
@@ -343,7 +343,7 @@ private slots:
         QProcess training;
         training.start(RESIDUA_CLI, {"train", path("long"), "--steps", "10000000", "--run", path("long/runs/one")});
         QVERIFY(training.waitForStarted(kTimeout));
-        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(path("long/runs/one/run.json")), kTimeout);
+        QTRY_VERIFY(QFile::exists(path("long/runs/one/run.json")));
         QProcess watching;
         watching.start(RESIDUA_CLI, {"watch", path("long/runs/one"), "--json"});
         QByteArray told;
@@ -352,7 +352,7 @@ private slots:
             told += watching.readAllStandardOutput();
             return told.count("\"event\":\"step\"");
         };
-        QTRY_VERIFY_WITH_TIMEOUT(stepsTold() >= 3, kTimeout);
+        QTRY_VERIFY(stepsTold() >= 3);
         QCOMPARE(training.state(), QProcess::Running);
         QCOMPARE(run({"stop", path("long/runs/one")}).code, 0);
         QVERIFY(training.waitForFinished(kTimeout));

@@ -16,8 +16,6 @@ using namespace residua::editor;
 
 namespace {
 
-constexpr int kPatience = 20000;
-
 /// Scene and screen are the same, but for the row's top, which is at 90.
 ArcView viewOf(float ratio = 1)
 {
@@ -107,14 +105,12 @@ private slots:
             picture.want(inks, 1, view);
         }
         std::shared_ptr<const ArcPicture::Drawn> last;
-        QTRY_VERIFY_WITH_TIMEOUT(
-            [&] {
-                if (auto drawn = picture.take()) {
-                    last = drawn;
-                }
-                return !picture.unfinished();
-            }(),
-            kPatience);
+        QTRY_VERIFY([&] {
+            if (auto drawn = picture.take()) {
+                last = drawn;
+            }
+            return !picture.unfinished();
+        }());
         QCOMPARE(last->view.viewport.toScreen({0, 0}).x, 19.0F);
         picture.want(inks, 1, last->view); // it is there
         QVERIFY(!picture.unfinished());
@@ -136,7 +132,7 @@ private slots:
                 image = image ? image : canvas->takeImage();
                 return image != nullptr;
             };
-            QTRY_VERIFY_WITH_TIMEOUT(taken(), kPatience);
+            QTRY_VERIFY(taken());
             canvas->setTexture(&driver);
             driver.frame();
         };

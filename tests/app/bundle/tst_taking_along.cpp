@@ -61,19 +61,19 @@ private slots:
         auto* take = opened<TakeAlongDialog>();
         QVERIFY(take);
         auto* told = take->findChild<QLabel*>(QStringLiteral("takeAlongReason"));
-        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 1"), kPatience);
+        QTRY_VERIFY(told->text().contains("Runs: 1, checkpoints: 1"));
         auto* checkpoints = take->findChild<QComboBox*>(QStringLiteral("bundleCheckpoints"));
         auto* go = take->findChild<QPushButton*>(QStringLiteral("takeAlongGo"));
         QVERIFY(go->isEnabled());
         checkpoints->setCurrentIndex(1); // all
         QVERIFY(!go->isEnabled());       // until it is weighed
-        QTRY_VERIFY_WITH_TIMEOUT(told->text().contains("Runs: 1, checkpoints: 2"), kPatience);
+        QTRY_VERIFY(told->text().contains("Runs: 1, checkpoints: 2"));
         const std::filesystem::path file = folder("taken.residua");
         take->findChild<QLineEdit*>(QStringLiteral("takeAlongPlace"))->setText(QString::fromStdString(file.string()));
         QSignalSpy packed(take, &BundleDialog::packed);
         press(*take);
         QVERIFY(!checkpoints->isEnabled());
-        QTRY_COMPARE_WITH_TIMEOUT(packed.count(), 1, kPatience);
+        QTRY_COMPARE(packed.count(), 1);
         QCOMPARE(engine::readBundle(file)->checkpoints, std::int64_t{2});
 
         // The run is lost here, and comes back to the project that is open.
@@ -85,9 +85,9 @@ private slots:
         QCOMPARE(back->place(), m_project);
         QSignalSpy unpacked(back, &BundleDialog::unpacked);
         press(*back);
-        QTRY_COMPARE_WITH_TIMEOUT(unpacked.count(), 1, kPatience);
+        QTRY_COMPARE(unpacked.count(), 1);
         QVERIFY(engine::RunReader::open(run).ok());
-        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty(), kPatience);
+        QTRY_VERIFY(!m_window->workspace().runsModel().runs().empty());
     }
 
     void aBundleOfElsewhereBecomesAProject()
@@ -101,8 +101,8 @@ private slots:
         QVERIFY(back);
         QCOMPARE(back->place(), folder("Residua") / "project");
         press(*back);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->session().directory(), folder("Residua") / "project", kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->workspace().runsModel().runs().size(), std::size_t{1}, kPatience);
+        QTRY_COMPARE(m_window->session().directory(), folder("Residua") / "project");
+        QTRY_COMPARE(m_window->workspace().runsModel().runs().size(), std::size_t{1});
     }
 
     void whatIsNoBundleIsSaid()
@@ -112,7 +112,7 @@ private slots:
         QVERIFY(text.open(QIODevice::WriteOnly) && text.write("nothing") == 7);
         text.close();
         m_window->openProject(file);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("is no bundle"), kPatience);
+        QTRY_VERIFY(m_window->bannerText().contains("is no bundle"));
     }
 
     void aNetworkIsExported()
@@ -131,13 +131,13 @@ private slots:
         place->setText(QString::fromStdString(m_project.string())); // is there already
         dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
         auto* reason = dialog->findChild<QLabel*>(QStringLiteral("exportReason"));
-        QTRY_VERIFY_WITH_TIMEOUT(reason->text().contains("exists"), kPatience);
+        QTRY_VERIFY(reason->text().contains("exists"));
         QTRY_VERIFY(reason->height() >= reason->heightForWidth(reason->width()));
         QTRY_VERIFY(place->height() >= place->sizeHint().height()); // the reason has not taken its room
         place->setText(proposed);
         QPointer<ExportDialog> open = dialog;
         dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
-        QTRY_VERIFY_WITH_TIMEOUT(!open || !open->isVisible(), kPatience);
+        QTRY_VERIFY(!open || !open->isVisible());
         QFile config(proposed + QStringLiteral("/config.json"));
         QVERIFY(config.open(QIODevice::ReadOnly));
         QVERIFY(config.readAll().contains("\"step\": 2"));
@@ -161,7 +161,7 @@ private slots:
         format->setCurrentIndex(format->findData(static_cast<int>(engine::ExportFormat::Onnx)));
         first->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
         m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(!first, kPatience);
+        QTRY_VERIFY(!first);
         qunsetenv("RESIDUA_PYTHON");
 
         QPointer<ExportDialog> second = opened<ExportDialog>();
@@ -170,7 +170,7 @@ private slots:
         second->findChild<QLabel*>(QStringLiteral("exportReason"))->installEventFilter(&shows);
         const QString place = second->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->text();
         second->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
-        QTRY_VERIFY_WITH_TIMEOUT(!second || !second->isVisible(), kPatience);
+        QTRY_VERIFY(!second || !second->isVisible());
         QVERIFY(QFile::exists(place + QStringLiteral("/config.json")));
         QCOMPARE(shows.count, 0);
     }
@@ -192,31 +192,31 @@ private slots:
         const std::filesystem::path run = m_project / projects::kRunsFolder / "elsewhere";
         other.post(engine::StartRun{engine::RunId{1}, project, m_project, run, {}, "cpu", 0});
         const RunsModel& runs = m_window->workspace().runsModel();
-        QTRY_VERIFY_WITH_TIMEOUT(!runs.runs().empty(), kPatience);
+        QTRY_VERIFY(!runs.runs().empty());
         const auto stepNow = [&] { return runs.runs().empty() ? 0 : runs.runs().front().step; };
-        QTRY_VERIFY_WITH_TIMEOUT(stepNow() > 0, kPatience);
+        QTRY_VERIFY(stepNow() > 0);
         const auto seen = stepNow();
-        QTRY_VERIFY_WITH_TIMEOUT(stepNow() > seen, kPatience);
+        QTRY_VERIFY(stepNow() > seen);
         QVERIFY(runs.runs().front().status == engine::RunStatus::Running);
 
         chooseFirst();
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<QAction*>(QStringLiteral("run:stop"))->isEnabled(), kPatience);
+        QTRY_VERIFY(m_window->findChild<QAction*>(QStringLiteral("run:stop"))->isEnabled());
         m_window->findChild<QAction*>(QStringLiteral("run:stopAt"))->trigger();
         auto* asked = m_window->findChild<QInputDialog*>(QStringLiteral("stopDialog"));
         QVERIFY(asked && asked->intMaximum() == 100'000'000);
         asked->setIntValue(100'000'000);
         asked->accept();
         // It is a step far off, so the run goes on. What it records is told more seldom than it looks for requests.
-        QTRY_COMPARE_WITH_TIMEOUT(engine::readStopRequest(run), std::optional<std::int64_t>(100'000'000), kPatience);
+        QTRY_COMPARE(engine::readStopRequest(run), std::optional<std::int64_t>(100'000'000));
         for (int more = 0; more < 2; ++more) {
             const auto before = stepNow();
-            QTRY_VERIFY_WITH_TIMEOUT(stepNow() > before, kPatience);
+            QTRY_VERIFY(stepNow() > before);
         }
         QVERIFY(!ended);
         m_window->findChild<QAction*>(QStringLiteral("run:stop"))->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(ended, kPatience);
+        QTRY_VERIFY(ended);
         QVERIFY(stopped);
-        QTRY_VERIFY_WITH_TIMEOUT(runs.runs().front().status == engine::RunStatus::Stopped, kPatience);
+        QTRY_VERIFY(runs.runs().front().status == engine::RunStatus::Stopped);
         QVERIFY(!engine::RunReader::open(run)->checkpoints().empty());
     }
 
@@ -224,12 +224,12 @@ private slots:
     void aPausedRunIsStoppedFromElsewhere()
     {
         m_window->runs().runSteps(1);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->runs().phase() == RunPhase::Paused, kPatience);
+        QTRY_VERIFY(m_window->runs().phase() == RunPhase::Paused);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
-        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty(), kPatience);
+        QTRY_VERIFY(!m_window->workspace().runsModel().runs().empty());
         chooseFirst();
         m_window->findChild<QAction*>(QStringLiteral("run:stop"))->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QVERIFY(m_window->runs().phase() == RunPhase::Idle);
     }
 
@@ -238,11 +238,9 @@ private:
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
-        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty() &&
-                                     m_window->workspace().runsModel().runs().front().status ==
-                                         engine::RunStatus::Finished,
-                                 kPatience);
+        QTRY_COMPARE(ended.count(), 1);
+        QTRY_VERIFY(!m_window->workspace().runsModel().runs().empty() &&
+                    m_window->workspace().runsModel().runs().front().status == engine::RunStatus::Finished);
     }
 
     void chooseFirst()

@@ -37,7 +37,7 @@ private slots:
         QVERIFY(headings > 3);
         QCOMPARE(m_list->model()->rowCount() - headings,
                  static_cast<int>(projects::topologyChoices(project().network).size()));
-        QTRY_VERIFY_WITH_TIMEOUT(!priceOf("DeepCrossAttention").isEmpty(), kPatience);
+        QTRY_VERIFY(!priceOf("DeepCrossAttention").isEmpty());
         QVERIFY(priceOf("DeepCrossAttention").startsWith(QLatin1Char('+')));
         QVERIFY(m_list->currentIndex().data().toString() == "Plain residual"); // what the project has
     }

@@ -131,7 +131,7 @@ private slots:
         DocumentSession session(m_drafts);
         QVERIFY(session.open(m_project).ok());
         QVERIFY(session.perform(projects::SetField{"/name", {"Unsaved"}}).ok());
-        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(m_project / projects::kJournalFile), 10000);
+        QTRY_VERIFY(std::filesystem::exists(m_project / projects::kJournalFile));
         const auto journal = projects::readJournal(m_project);
         QVERIFY(journal.ok() && journal->has_value());
         QCOMPARE((*journal)->project.name, std::string("Unsaved"));

@@ -37,7 +37,7 @@ private slots:
     {
         m_window.reset();
         tests::endBackgroundEngine();
-        QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kPatience);
+        QTRY_VERIFY(!tests::hasBackgroundEngine());
     }
 
     void theNextWindowFindsAndSteersIt()
@@ -48,19 +48,19 @@ private slots:
         m_window->openProject(m_project);
         RunController& runs = m_window->runs();
         QSignalSpy progressed(&runs, &RunController::progressed);
-        QTRY_COMPARE_WITH_TIMEOUT(runs.phase(), RunPhase::Running, kPatience);
+        QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QCOMPARE(runs.runDirectory(), run);
         QVERIFY(runs.isOfDocument());
-        QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 0, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->workspace().shownRuns().front(), run.string(), kPatience);
+        QTRY_VERIFY(progressed.count() > 0);
+        QTRY_COMPARE(m_window->workspace().shownRuns().front(), run.string());
         m_window->actions().run.pause->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(runs.phase(), RunPhase::Paused);
         const std::int64_t paused = runs.progress().step;
         m_window->actions().run.step->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.progress().step, paused + 1, kPatience);
+        QTRY_COMPARE(runs.progress().step, paused + 1);
         QSignalSpy ended(&runs, &RunController::ended);
         m_window->actions().run.stop->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(ended[0][0].value<engine::RunEnded>().status, engine::RunStatus::Stopped);
         QVERIFY(engine::backgroundRun().empty());
     }
@@ -74,7 +74,7 @@ private slots:
         QCOMPARE(runs.phase(), RunPhase::Idle);
         QCOMPARE(engine::backgroundRun(), run);
         runs.setPlace(engine::backgroundPlace());
-        QTRY_COMPARE_WITH_TIMEOUT(runs.phase(), RunPhase::Running, kPatience);
+        QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QCOMPARE(runs.runDirectory(), run);
     }
 
@@ -83,20 +83,20 @@ private slots:
         RunController& runs = m_window->runs();
         runs.setPlace({});
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.phase(), RunPhase::Running, kPatience);
+        QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QVERIFY(!runs.mayChangePlace());
         runs.setPlace(engine::backgroundPlace());
         QCOMPARE(runs.phase(), RunPhase::Running);
         QVERIFY(m_window->bannerText().contains("Another run is under way"));
         runs.stop();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.phase(), RunPhase::Idle, kPatience);
+        QTRY_COMPARE(runs.phase(), RunPhase::Idle);
     }
 
     void theWindowSurvivesTheEngine()
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         ::kill(tests::backgroundEngine(), SIGKILL);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(ended[0][0].value<engine::RunEnded>().status, engine::RunStatus::Interrupted);
         QTRY_VERIFY(m_window->bannerText().contains("in the background ended"));
         QVERIFY(m_window->actions().run.run->isEnabled());
@@ -144,7 +144,7 @@ private:
         QSignalSpy progressed(&m_window->runs(), &RunController::progressed);
         m_window->runs().setPlace(engine::backgroundPlace());
         m_window->actions().run.run->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 0, kPatience);
+        QTRY_VERIFY(progressed.count() > 0);
     }
 };
 

@@ -28,11 +28,11 @@ private slots:
         QSignalSpy ended(&runs, &RunController::ended);
         QSignalSpy progressed(&runs, &RunController::progressed);
         m_window->actions().run.run->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 0, kPatience);
+        QTRY_VERIFY(progressed.count() > 0);
         QCOMPARE(residua::tests::childProcesses().size(), std::size_t{1});
         const pid_t killed = *residua::tests::childProcesses().begin();
         ::kill(killed, SIGKILL);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(ended.front().front().value<engine::RunEnded>().status, engine::RunStatus::Interrupted);
         QTRY_VERIFY(m_window->bannerText().contains(QLatin1String("was ended by signal 9")));
         QVERIFY(m_window->bannerText().contains(QLatin1String("resume it")));
@@ -40,10 +40,10 @@ private slots:
 
         progressed.clear();
         m_window->actions().run.run->trigger(); // with another engine
-        QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 0, kPatience);
+        QTRY_VERIFY(progressed.count() > 0);
         QVERIFY(!residua::tests::childProcesses().contains(killed));
         runs.stop();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_COMPARE(ended.count(), 2);
         QCOMPARE(ended.back().front().value<engine::RunEnded>().status, engine::RunStatus::Stopped);
     }
 };

@@ -27,7 +27,7 @@ private slots:
     void theWindowSaysAtItsStartThatThereIsNone()
     {
         openWindow(); // without a project, which somebody has then acted on
-        QTRY_VERIFY_WITH_TIMEOUT(saysWhatIsMissing(), kPatience);
+        QTRY_VERIFY(saysWhatIsMissing());
     }
 
     void whatTheBannerOffersStays()
@@ -44,7 +44,7 @@ private slots:
         const auto* const devices = bar->findChild<QComboBox*>(QStringLiteral("deviceChooser"));
         QVERIFY(bar->awaitsDevices());
         m_window->show(); // now it asks for its devices
-        QTRY_VERIFY_WITH_TIMEOUT(!bar->awaitsDevices(), kPatience);
+        QTRY_VERIFY(!bar->awaitsDevices());
         QVERIFY(devices->toolTip().contains(QLatin1String("residua-engine")));
         QVERIFY(m_window->bannerText().contains(QLatin1String("recovered")));
     }
@@ -78,27 +78,27 @@ private slots:
         const std::string first = project().name;
         QSignalSpy ended(&runs, &RunController::ended);
         m_window->actions().enqueue->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QVERIFY(runs.queueHeld());
         QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Second"}}).ok());
         m_window->actions().enqueue->trigger();
         const std::vector<std::string> both{first, "Second"};
         QCOMPARE(runs.queuedNames(), both);
         m_window->actions().goOnWithQueue->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_COMPARE(ended.count(), 2);
         QVERIFY(runs.queueHeld());
         QCOMPARE(runs.queuedNames(), both);
         QVERIFY(saysWhatIsMissing());
         openWindow(); // as after a restart
         m_window->openProject(path);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queuedNames(), both, kPatience);
+        QTRY_COMPARE(m_window->runs().queuedNames(), both);
     }
 
     void aRunFailsWithTheReasonAndTheProjectStaysInUse()
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto event = ended.front().front().value<engine::RunEnded>();
         QCOMPARE(event.status, engine::RunStatus::Failed);
         QVERIFY(saysWhatIsMissing());

@@ -4,6 +4,7 @@
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "tests/support/test_program.h"
 
 #include <QApplication>
 #include <QDir>
@@ -11,7 +12,6 @@
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
-#include <QTest>
 
 #include <cstdio>
 
@@ -20,7 +20,7 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kPatience = 60000;
+using tests::kPatience;
 constexpr const char* kChild = "--edit-and-wait";
 
 WindowFolders foldersIn(const QString& folder)
@@ -88,7 +88,7 @@ private slots:
 
         QProcess child;
         child.start(QCoreApplication::applicationFilePath(), {kChild, folder.path()});
-        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(project / projects::kJournalFile), kPatience);
+        QTRY_VERIFY(std::filesystem::exists(project / projects::kJournalFile));
         child.kill(); // SIGKILL: it has no chance to put anything in order
         QVERIFY(child.waitForFinished(kPatience));
 

@@ -69,8 +69,8 @@ protected:
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
+        QTRY_COMPARE(stepsShown(), 8);
     }
 
     std::optional<engine::RunWriter> create(const char* name, const projects::Project& trained = quickExample())

@@ -42,7 +42,7 @@ private slots:
     void aFieldThatDiffersIsAColumnOfChoice()
     {
         const QString key = QStringLiteral("/training/learning_rate/peak");
-        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        QTRY_VERIFY(offers(key));
         emit tree()->header()->customContextMenuRequested({5, 5});
         auto* menu = tree()->findChild<QMenu*>(QStringLiteral("runColumns"));
         QVERIFY(menu);
@@ -51,7 +51,7 @@ private slots:
         menu->close();
         checkColumns();
         open(); // as after a restart
-        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        QTRY_VERIFY(offers(key));
         checkColumns();
     }
 
@@ -67,7 +67,7 @@ private slots:
     void runsAreGroupedByAFieldOfChoice()
     {
         const QString key = QStringLiteral("/training/learning_rate/peak");
-        QTRY_VERIFY_WITH_TIMEOUT(offers(key), kPatience);
+        QTRY_VERIFY(offers(key));
         emit tree()->header()->customContextMenuRequested({5, 5});
         auto* menu = tree()->findChild<QMenu*>(QStringLiteral("runGroupings"));
         QVERIFY(menu);
@@ -87,7 +87,7 @@ private slots:
         search->clear();
         QCOMPARE(shownNames().size(), 2);
         open(); // as after a restart, by groups
-        QTRY_COMPARE_WITH_TIMEOUT(shownNames().filter("0.375 (1)").size(), 1, kPatience);
+        QTRY_COMPARE(shownNames().filter("0.375 (1)").size(), 1);
     }
 
     /// That the other columns leave, until the user drags the column.
@@ -98,7 +98,7 @@ private slots:
         write("a run whose name says in many words how it differs", 0.4F, other);
         openWindow({1590, 850}, Memory::UserSettings);
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(model().runs().size(), std::size_t(4), kPatience);
+        QTRY_COMPARE(model().runs().size(), std::size_t(4));
         m_window->workspace().showPanelOf(*tree());
         const QString longest = indexOf("a run whose name says in many words how it differs").data().toString();
         const int wanted = tree()->fontMetrics().horizontalAdvance(longest);
@@ -115,7 +115,7 @@ private slots:
         for (const char* name : {"one", "two", "three"}) {
             QVERIFY(model().setData(indexOf(name), Qt::Checked, Qt::CheckStateRole));
         }
-        QTRY_COMPARE_WITH_TIMEOUT(runsInLegend(), QStringList({"one", "three", "two"}), kPatience);
+        QTRY_COMPARE(runsInLegend(), QStringList({"one", "three", "two"}));
         auto* search = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
         search->setText(QStringLiteral("T"));
         QCOMPARE(runsInLegend(), QStringList({"three", "two"}));
@@ -138,7 +138,7 @@ private slots:
         m_window->openProject(folder("none")); // what cannot be opened changes nothing
         open();
         auto& again = m_window->workspace().shownRuns();
-        QTRY_VERIFY_WITH_TIMEOUT(again.isOverlaid(directoryOf("two")), kPatience);
+        QTRY_VERIFY(again.isOverlaid(directoryOf("two")));
         QCOMPARE(again.find(directoryOf("two"))->colour, colour);
         QVERIFY(!again.isOverlaid(directoryOf("one")));
     }
@@ -148,7 +148,7 @@ private:
     {
         openWindow({1280, 800}, Memory::UserSettings);
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(model().runs().size(), std::size_t(3), kPatience);
+        QTRY_COMPARE(model().runs().size(), std::size_t(3));
     }
 
     std::string directoryOf(const char* name) { return (m_project / projects::kRunsFolder / name).string(); }

@@ -52,7 +52,7 @@ private slots:
         QCOMPARE(steps->count(), 2);
         steps->setCurrentIndex(1); // of 4 and 2
         press(*dialog, "fetchGo");
-        QTRY_VERIFY_WITH_TIMEOUT(!dialog || !dialog->isVisible(), kPatience);
+        QTRY_VERIFY(!dialog || !dialog->isVisible());
         QCOMPARE(checkpointsHere(), std::vector<std::int64_t>{2});
         const QPointer<FetchDialog> again = ask<FetchDialog>("run:fetch");
         QCOMPARE(again->findChild<QComboBox*>(QStringLiteral("fetchStep"))->count(), 1);
@@ -67,7 +67,7 @@ private slots:
                  QString("step 4, the last; at gpu1, fetched first"));
         const QString made = dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->text();
         press(*dialog, "exportGo");
-        QTRY_VERIFY_WITH_TIMEOUT(!dialog || !dialog->isVisible(), kPatience);
+        QTRY_VERIFY(!dialog || !dialog->isVisible());
         QVERIFY(QFile::exists(made + QStringLiteral("/config.json")));
         QCOMPARE(checkpointsHere(), std::vector<std::int64_t>{4});
         QVERIFY(!opened<FetchDialog>(0));
@@ -82,7 +82,7 @@ private slots:
         auto* dialog = opened<FetchDialog>();
         QVERIFY(dialog);
         auto* reason = dialog->findChild<QLabel*>(QStringLiteral("fetchReason"));
-        QTRY_VERIFY_WITH_TIMEOUT(reason->isVisible(), kPatience);
+        QTRY_VERIFY(reason->isVisible());
         QVERIFY2(reason->text().contains("residua-engine"), qPrintable(reason->text()));
         dialog->reject();
         QTRY_VERIFY(exported->findChild<QLabel*>(QStringLiteral("exportReason"))->text().contains("was not fetched"));
@@ -94,7 +94,7 @@ private slots:
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         const std::string parent = m_run;
         emit m_window->workspace().view<RunsPanel>().forkRequested(parent, 2);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto info = engine::RunReader::open(m_window->runs().runDirectory())->info();
         QCOMPARE(info->parent, parent);
         QCOMPARE(info->status, engine::RunStatus::Finished);
@@ -104,12 +104,12 @@ private slots:
     void theWeightsOfAFeatureAreFetched()
     {
         visualizers::ShownMatrices& matrices = m_window->workspace().shownMatrices();
-        QTRY_VERIFY_WITH_TIMEOUT(matrices.any(), kPatience);
+        QTRY_VERIFY(matrices.any());
         matrices.wantFeature(1);
         const QPointer<FetchDialog> dialog = opened<FetchDialog>();
         QVERIFY(dialog);
         press(*dialog, "fetchGo");
-        QTRY_COMPARE_WITH_TIMEOUT(matrices.feature(), std::optional(1), kPatience);
+        QTRY_COMPARE(matrices.feature(), std::optional(1));
     }
 
 private:
@@ -117,10 +117,10 @@ private:
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         m_run = m_window->runs().runDirectory().string();
         const RunsModel& model = m_window->workspace().runsModel();
-        QTRY_VERIFY_WITH_TIMEOUT(model.runAt(model.indexOf(m_run)), kPatience);
+        QTRY_VERIFY(model.runAt(model.indexOf(m_run)));
         m_window->workspace().shownRuns().choose(m_run);
     }
 

@@ -50,7 +50,7 @@ private slots:
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());
         QCOMPARE(reader->project()->stack().topology.preset, std::string("dca"));
@@ -101,7 +101,7 @@ private slots:
         QSignalSpy made(&m_window->runs(), &RunController::factorised);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(made.count(), 1);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());
@@ -131,7 +131,7 @@ private slots:
         if (dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled()) {
             press(*dialog, "goOnGo");
         }
-        QTRY_VERIFY_WITH_TIMEOUT(reason->isVisible() && !reason->text().isEmpty(), kPatience);
+        QTRY_VERIFY(reason->isVisible() && !reason->text().isEmpty());
         QVERIFY(dialog->isVisible());
         topology->setEditText("0:9");
         QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled());
@@ -149,7 +149,7 @@ private slots:
         steps->setValue(5);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(engine::RunReader::open(m_window->runs().runDirectory())->info()->step, std::int64_t{5});
         QCOMPARE(m_window->workspace().runsModel().runs().size(), std::size_t{1});
     }
@@ -165,7 +165,7 @@ private slots:
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto info = engine::RunReader::open(m_window->runs().runDirectory())->info();
         QVERIFY(m_window->runs().runDirectory() != before);
         QCOMPARE(info->parentStep, std::int64_t{2});
@@ -177,11 +177,11 @@ private slots:
         auto* texts = m_window->findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
         m_window->workspace().showPanelOf(*texts);
         train();
-        QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().contains("step 4"), kPatience);
+        QTRY_VERIFY(texts->toPlainText().contains("step 4"));
         const auto count = texts->toPlainText().count("step ");
         chooseFirst();
         m_window->findChild<QAction*>(QStringLiteral("run:sample"))->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(texts->toPlainText().count("step "), count + 1, kPatience);
+        QTRY_COMPARE(texts->toPlainText().count("step "), count + 1);
     }
 
     void aModelOfMaskedTokensFillsATextInThePanel()
@@ -194,12 +194,12 @@ private slots:
         m_window->workspace().showPanelOf(*texts);
         train();
         const auto* fill = m_window->findChild<QPushButton*>(QStringLiteral("sampleNow"));
-        QTRY_COMPARE_WITH_TIMEOUT(fill->text(), QString("Fill"), kPatience);
+        QTRY_COMPARE(fill->text(), QString("Fill"));
         auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
         QVERIFY(prompt->isEnabled());
         prompt->setText("[MASK] [MASK]");
         emit prompt->returnPressed();
-        QTRY_VERIFY_WITH_TIMEOUT(texts->toPlainText().count(" %") == 10, kPatience);
+        QTRY_VERIFY(texts->toPlainText().count(" %") == 10);
     }
 
     /// The first held-out pictures, each with its class and what the network takes it for.
@@ -215,9 +215,9 @@ private slots:
         auto* texts = m_window->findChild<QTextBrowser*>(QStringLiteral("sampleTexts"));
         m_window->workspace().showPanelOf(*texts);
         train();
-        QTRY_COMPARE_WITH_TIMEOUT(texts->toHtml().count("<img "), qsizetype{8}, kPatience);
+        QTRY_COMPARE(texts->toHtml().count("<img "), qsizetype{8});
         const auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
-        QTRY_VERIFY_WITH_TIMEOUT(!prompt->isEnabled(), kPatience); // nothing to type
+        QTRY_VERIFY(!prompt->isEnabled()); // nothing to type
         const QString text = texts->toPlainText();
         QCOMPARE(text.count(QChar(u'✓')) + text.count(QChar(u'✗')), qsizetype{8});
         const auto picture = [&](const char* name) {
@@ -252,7 +252,7 @@ private slots:
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(QString::fromStdString(m_window->runs().runDirectory().string()), QString::fromStdString(run));
         QVERIFY(m_window->runs().progress().unit == projects::Unit::Sample);
     }
@@ -262,11 +262,9 @@ private:
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
-        QTRY_VERIFY_WITH_TIMEOUT(!m_window->workspace().runsModel().runs().empty() &&
-                                     m_window->workspace().runsModel().runs().front().status ==
-                                         engine::RunStatus::Finished,
-                                 kPatience);
+        QTRY_COMPARE(ended.count(), 1);
+        QTRY_VERIFY(!m_window->workspace().runsModel().runs().empty() &&
+                    m_window->workspace().runsModel().runs().front().status == engine::RunStatus::Finished);
     }
 
     void chooseFirst()

@@ -78,12 +78,12 @@ private slots:
         emit m_window->workspace().view<RunsPanel>().goOnRequested(m_window->runs().runDirectory().string(),
                                                                    GoOnKind::Fork);
         GoOnDialog* dialog = nullptr;
-        QTRY_VERIFY_WITH_TIMEOUT((dialog = m_window->findChild<GoOnDialog*>()) != nullptr, kPatience);
+        QTRY_VERIFY((dialog = m_window->findChild<GoOnDialog*>()) != nullptr);
         QCOMPARE(settings(*dialog)->topLevelItemCount(), 2); // a fork keeps its wiring
         check(*dialog, "peak");
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->click();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
         QVERIFY(reader.ok());
         QCOMPARE(reader->project()->training.learningRate.peak, 0.125);

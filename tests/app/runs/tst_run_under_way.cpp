@@ -26,14 +26,14 @@ private slots:
     {
         m_window.reset();
         tests::endBackgroundEngine();
-        QTRY_VERIFY_WITH_TIMEOUT(!tests::hasBackgroundEngine(), kPatience);
+        QTRY_VERIFY(!tests::hasBackgroundEngine());
     }
 
     /// One that has only begun is not asked about, and the answer counts.
     void aLongRunIsAskedAboutBeforeTheWindowCloses()
     {
         m_window->runs().runSteps(3);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         TrainingCommands& training = m_window->trainingCommands();
         QVERIFY(training.mayClose());
         QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
@@ -52,11 +52,11 @@ private slots:
     {
         openWindowOn(quickExample(400));
         m_window->runs().runSteps(3);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         const std::filesystem::path run = m_window->runs().runDirectory();
         QVERIFY(!m_window->trainingCommands().mayClose(std::chrono::milliseconds(0)));
         QTest::mouseClick(m_window->findChild<Banner*>()->findChildren<QPushButton*>().at(2), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(!m_window->isVisible(), kPatience);
+        QTRY_VERIFY(!m_window->isVisible());
         m_window.reset();
         const auto status = [&] {
             const auto reader = engine::RunReader::open(run);
@@ -64,7 +64,7 @@ private slots:
         };
         const std::filesystem::path background = engine::backgroundRun(); // empty once the run has ended
         QVERIFY(background == run || status() == engine::RunStatus::Finished);
-        QTRY_COMPARE_WITH_TIMEOUT(status(), engine::RunStatus::Finished, kPatience);
+        QTRY_COMPARE(status(), engine::RunStatus::Finished);
         QCOMPARE(engine::RunReader::open(run)->info()->step, std::int64_t{400});
     }
 
@@ -72,17 +72,17 @@ private slots:
     void aFullDiskPausesTheRun()
     {
         m_window->runs().runSteps(1);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         auto* banner = m_window->findChild<Banner*>();
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         {
             const tests::FullDisk full(1, *tests::childProcesses().begin());
             m_window->actions().run.run->trigger();
-            QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("cannot be written"), kPatience);
+            QTRY_VERIFY(banner->text().contains("cannot be written"));
             QCOMPARE(m_window->runs().phase(), RunPhase::Paused);
         }
         QTest::mouseClick(banner->findChildren<QPushButton*>().first(), Qt::LeftButton); // go on
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QVERIFY(ended.first().first().value<engine::RunEnded>().status == engine::RunStatus::Finished);
         QVERIFY(banner->text().isEmpty());
     }

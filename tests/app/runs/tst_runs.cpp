@@ -59,7 +59,7 @@ private slots:
         m_window->openProject(m_project);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.run->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         const auto validated = [this] {
             const QStringList rows = lossCsv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
             const bool has = rows.front().endsWith(QLatin1String(",validation of the stage"));
@@ -67,10 +67,10 @@ private slots:
             return has ? static_cast<int>(std::ranges::count_if(rows.mid(1), isThere)) : 0;
         };
         constexpr int kOfTheFirstStage = 4; // the last stage trains every layer
-        QTRY_COMPARE_WITH_TIMEOUT(validated(), kOfTheFirstStage, kPatience);
+        QTRY_COMPARE(validated(), kOfTheFirstStage);
         openWindow();
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(validated(), kOfTheFirstStage, kPatience);
+        QTRY_COMPARE(validated(), kOfTheFirstStage);
     }
 
     /// Another project's run is not drawn in this one, and is whole again on return.
@@ -79,23 +79,23 @@ private slots:
         const std::filesystem::path other = folder("other");
         QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
         m_window->runs().runSteps(3);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
+        QTRY_COMPARE(stepsShown(), 3);
         m_window->openProject(other);
         QCOMPARE(points(lossCsv()), 0);
         QSignalSpy progressed(&m_window->runs(), &RunController::progressed);
         m_window->actions().run.step->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(!progressed.empty(), kPatience);
+        QTRY_VERIFY(!progressed.empty());
         QCOMPARE(points(lossCsv()), 0);
         QVERIFY2(speed().contains("of project"), qPrintable(speed())); // the buttons act on that run
         m_window->openProject(m_project);
         QVERIFY(!speed().contains("of project"));
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 4, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QTRY_COMPARE(stepsShown(), 4);
+        QTRY_COMPARE(model().rowCount(), 1);
         QVERIFY(m_window->workspace().shownRuns().isOverlaid(model().runs().front().directory));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
     }
 
     /// What came of a run stands in the toolbar while the document that it is of is shown.
@@ -110,11 +110,11 @@ private slots:
         QCOMPARE(speed(), QString());
         QVERIFY(!bar->isVisible());
         m_window->runs().runSteps(3);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         m_window->openProject(m_project);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(speed(), QString()); // it ended elsewhere
         QVERIFY(!bar->isVisible());
     }
@@ -137,7 +137,7 @@ private slots:
         write("earlier", 0.25F);
         openWindow();
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QTRY_COMPARE(stepsShown(), 8);
         QVERIFY(points(heatmap().csv()) > 0);
     }
 
@@ -157,12 +157,12 @@ private slots:
     {
         write("other", 0.25F);
         train();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
         const QModelIndex other = indexOf("other");
         QVERIFY(model().setData(other, Qt::Checked, Qt::CheckStateRole));
         auto* value = heatmap().findChild<QComboBox*>("value");
         value->setCurrentIndex(3); // difference from the other run
-        QTRY_VERIFY_WITH_TIMEOUT(points(heatmap().csv()) > 0, kPatience);
+        QTRY_VERIFY(points(heatmap().csv()) > 0);
         QVERIFY(model().setData(indexOf("other"), Qt::Unchecked, Qt::CheckStateRole));
         QCOMPARE(points(heatmap().csv()), 0);
     }
@@ -170,17 +170,17 @@ private slots:
     void aResumedRunKeepsWhatItHadBefore()
     {
         m_window->runs().runSteps(4);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         m_window->runs().stop();
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Idle);
         const std::string directory = m_window->runs().runDirectory().string();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QTRY_COMPARE(model().rowCount(), 1);
         QVERIFY(model().setData(model().index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
         QCOMPARE(points(lossCsv()), 0);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->runs().resume(directory);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
+        QTRY_COMPARE(stepsShown(), 8);
     }
 
     /// It has the steps that its directory lacks yet, too.
@@ -189,14 +189,14 @@ private slots:
         constexpr int kSome = 100;
         openWindowOn(quickExample(1'000'000));
         m_window->actions().run.run->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(stepsShown() > kSome, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QTRY_VERIFY(stepsShown() > kSome);
+        QTRY_COMPARE(model().rowCount(), 1);
         QVERIFY(model().setData(model().index(0, 0), Qt::Unchecked, Qt::CheckStateRole));
         QCOMPARE(points(lossCsv()), 0);
         const std::int64_t left = m_window->runs().progress().step;
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->runs().progress().step > left + kSome, kPatience);
+        QTRY_VERIFY(m_window->runs().progress().step > left + kSome);
         QVERIFY(model().setData(model().index(0, 0), Qt::Checked, Qt::CheckStateRole));
-        QTRY_VERIFY_WITH_TIMEOUT(stepsShown() > left + kSome, kPatience);
+        QTRY_VERIFY(stepsShown() > left + kSome);
         QCOMPARE(stepsShown(), static_cast<int>(lastX()));
     }
 
@@ -206,19 +206,19 @@ private slots:
         write("a", 0.25F);
         openWindow();
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 8, kPatience);
+        QTRY_COMPARE(stepsShown(), 8);
         auto& matrices = m_window->workspace().shownMatrices();
         matrices.wantFeature(3);
         matrices.wantFeature(std::nullopt);
         write("b", 0.25F);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
         QCOMPARE(m_window->bannerText(), QString());
     }
 
     void aForkFromACheckpointStandsBelowItsRun()
     {
         train();
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QTRY_COMPARE(model().rowCount(), 1);
         tree()->setCurrentIndex(tree()->model()->index(0, 0));
         QVERIFY(!m_window->findChild<QAction*>(QStringLiteral("run:fetch"))->isEnabled()); // its checkpoints are here
         auto* menu = m_window->findChild<QAction*>(QStringLiteral("run:fork"))->menu<QMenu*>();
@@ -228,29 +228,29 @@ private slots:
             const auto found = std::ranges::find(actions, QStringLiteral("From step 8"), &QAction::text);
             return found == actions.end() ? nullptr : *found;
         };
-        QTRY_VERIFY_WITH_TIMEOUT(fromTheEnd() != nullptr, kPatience);
+        QTRY_VERIFY(fromTheEnd() != nullptr);
         menu->setActiveAction(fromTheEnd());
         QTest::keyClick(menu, Qt::Key_Return);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(model().index(0, 0)), 1, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        QTRY_COMPARE(model().rowCount(model().index(0, 0)), 1);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Idle);
     }
 
     void stopHoldsTheQueueAndItsCommandGoesOn()
     {
         m_window->runs().runSteps(2);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         m_window->actions().enqueue->trigger();
         m_window->actions().enqueue->trigger();
         QCOMPARE(m_window->runs().queued(), std::size_t(2));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(m_window->runs().phase(), RunPhase::Idle);
         QCOMPARE(m_window->runs().queued(), std::size_t(2));
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("queue"), kPatience);
+        QTRY_VERIFY(m_window->bannerText().contains("queue"));
         QVERIFY(m_window->actions().goOnWithQueue->isEnabled());
         m_window->actions().goOnWithQueue->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QTRY_COMPARE(ended.count(), 3);
         QVERIFY(!m_window->runs().queueHeld());
     }
 
@@ -260,18 +260,18 @@ private slots:
         train();
         const std::filesystem::path trained = m_window->runs().runDirectory();
         m_window->runs().runSteps(2);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         const std::filesystem::path begun = m_window->runs().runDirectory();
         m_window->actions().enqueue->trigger();
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().run.stop->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QVERIFY2(m_window->bannerText().contains("was stopped"), qPrintable(m_window->bannerText()));
         m_window->runs().resume(trained);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_COMPARE(ended.count(), 2);
         QVERIFY2(m_window->bannerText().contains("all 8 steps are done"), qPrintable(m_window->bannerText()));
         m_window->runs().resume(begun);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 3, kPatience);
+        QTRY_COMPARE(ended.count(), 3);
         QCOMPARE(ended.back().front().value<engine::RunEnded>().status, engine::RunStatus::Finished);
         QCOMPARE(m_window->bannerText(), QString());
         QVERIFY(m_window->runs().queueHeld());
@@ -280,28 +280,28 @@ private slots:
     void theQueueOutlivesTheWindow()
     {
         m_window->runs().runSteps(2);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         m_window->actions().enqueue->trigger();
         m_window->actions().enqueue->trigger();
         openWindow(); // as after a restart
         m_window->openProject(m_project);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().queued(), std::size_t(2), kPatience);
+        QTRY_COMPARE(m_window->runs().queued(), std::size_t(2));
         QVERIFY(m_window->runs().queueHeld());
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->bannerText().contains("2 runs"), kPatience);
+        QTRY_VERIFY(m_window->bannerText().contains("2 runs"));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(button<QPushButton>(QStringLiteral("Go on with the queue")), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_COMPARE(ended.count(), 2);
         QTRY_VERIFY(!std::filesystem::exists(m_project / projects::kRunsFolder / ".queue"));
     }
 
     void skipGoesOnWithTheNext()
     {
         m_window->runs().runSteps(2);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         m_window->actions().enqueue->trigger();
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->actions().skip->trigger();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 2, kPatience);
+        QTRY_COMPARE(ended.count(), 2);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
     }
 
@@ -311,15 +311,15 @@ private slots:
         QVERIFY(writer.has_value());
         put(*writer, 1, 3);
         QVERIFY(writer->flush().ok());
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 1, kPatience);
+        QTRY_COMPARE(model().rowCount(), 1);
         QVERIFY(model().setData(model().index(0, 0), Qt::Checked, Qt::CheckStateRole));
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        QTRY_COMPARE(stepsShown(), 3);
         auto* table = loss().findChild<QTableView*>();
         QVERIFY(table->isHidden());
         put(*writer, 4, 6);
         writer->event({4, engine::RunEventKind::Stage, "12 layers"});
         QVERIFY(writer->flush().ok());
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        QTRY_COMPARE(stepsShown(), 6);
         QVERIFY(!table->isHidden());
         QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12 layers"));
     }
@@ -339,23 +339,23 @@ private slots:
         openWindow();
         m_window->openProject(study / ""); // as a shell completes it
         QCOMPARE(m_window->session().directory().string(), m_project.string());
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 3, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
+        QTRY_COMPARE(stepsShown(), 3);
         put(*writer, 4, 6);
         QVERIFY(writer->flush().ok());
-        QTRY_COMPARE_WITH_TIMEOUT(stepsShown(), 6, kPatience);
+        QTRY_COMPARE(stepsShown(), 6);
         m_window->workspace().shownRuns().choose(study.string());
         auto* stop = m_window->findChild<QAction*>(QStringLiteral("run:stop"));
-        QTRY_VERIFY_WITH_TIMEOUT(stop->isEnabled(), kPatience);
+        QTRY_VERIFY(stop->isEnabled());
         stop->trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(study / engine::kStopFile), kPatience);
+        QTRY_VERIFY(std::filesystem::exists(study / engine::kStopFile));
 
         m_window->openProject(m_project); // it is still of this project
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
         const std::filesystem::path other = folder("other");
         QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
         m_window->openProject(other); // and of no other
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 0, kPatience);
+        QTRY_COMPARE(model().rowCount(), 0);
     }
 
     void aRunWhoseProjectIsGoneSaysWhereItWas()
@@ -374,11 +374,11 @@ private slots:
     {
         write("a", 0.25F);
         write("b", 0.75F);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
         const QAbstractItemModelTester tester(&model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         tree()->selectAll();
         QTest::mouseClick(button(QStringLiteral("Compare")), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->findChild<RunComparisonDialog*>(), kPatience);
+        QTRY_VERIFY(m_window->findChild<RunComparisonDialog*>());
         auto* dialog = m_window->findChild<RunComparisonDialog*>();
         QCOMPARE(points(dialog->findChild<visualizers::LossView*>()->csv()), 16);
         const auto* tree = dialog->findChild<QTreeWidget*>();
@@ -395,7 +395,7 @@ private slots:
     {
         write("a", 0.25F);
         write("b", 0.75F);
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 2, kPatience);
+        QTRY_COMPARE(model().rowCount(), 2);
         auto& shown = m_window->workspace().shownRuns();
         const auto* text = m_window->findChild<QLabel*>("sampleState");
         const auto current = [this] { return tree()->currentIndex().siblingAtColumn(0).data().toString(); };
@@ -409,7 +409,7 @@ private slots:
         QCOMPARE(shown.chosen(), model().runAt(indexOf("b"))->directory);
         QVERIFY(text->text().endsWith("b"));
         write("c", 0.5F); // another list of runs
-        QTRY_COMPARE_WITH_TIMEOUT(model().rowCount(), 3, kPatience);
+        QTRY_COMPARE(model().rowCount(), 3);
         QCOMPARE(current(), QString("b"));
 
         auto* filter = m_window->workspace().view<RunsPanel>().findChild<QLineEdit*>();
@@ -422,7 +422,7 @@ private slots:
         QCOMPARE(current(), QString("a"));
 
         m_window->runs().runSteps(2); // the run that trains is the one that is meant
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         QCOMPARE(shown.chosenOrFront(), m_window->runs().runDirectory().string());
         QVERIFY(!tree()->currentIndex().isValid());
     }
@@ -451,12 +451,11 @@ private slots:
         QCOMPARE(sweeps.front().axes.front().field, std::string("/seeds/init"));
         auto* queue = m_window->findChild<QPushButton*>("queueSweep");
         const int members = static_cast<int>(sweeps.front().axes.front().values.size());
-        QTRY_VERIFY_WITH_TIMEOUT(queue->text().contains(QString::number(members)), kPatience);
+        QTRY_VERIFY(queue->text().contains(QString::number(members)));
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(queue, Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), members, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(points(m_window->workspace().view<visualizers::ParetoView>().csv()), members,
-                                  kPatience);
+        QTRY_COMPARE(ended.count(), members);
+        QTRY_COMPARE(points(m_window->workspace().view<visualizers::ParetoView>().csv()), members);
         m_window->actions().undo->trigger();
         QVERIFY(m_window->session().project().sweeps.empty());
     }

@@ -28,7 +28,7 @@ private slots:
         const FedDialog* const dialog = opened(project);
         QVERIFY(dialog);
         const auto* const examples = dialog->findChild<QTextBrowser*>();
-        QTRY_COMPARE_WITH_TIMEOUT(examples->toHtml().count("<img "), qsizetype{5}, kPatience);
+        QTRY_COMPARE(examples->toHtml().count("<img "), qsizetype{5});
         QVERIFY(examples->toPlainText().contains(" + ")); // of two classes, by their shares
         const auto picture = [&](const char* name) {
             return examples->document()->resource(QTextDocument::ImageResource, QUrl(name)).value<QImage>();
@@ -45,7 +45,7 @@ private slots:
         const FedDialog* const dialog = opened(project);
         QVERIFY(dialog);
         const auto* const examples = dialog->findChild<QTextBrowser*>();
-        QTRY_VERIFY_WITH_TIMEOUT(examples->toPlainText().contains(QString::fromUtf8("→")), kPatience);
+        QTRY_VERIFY(examples->toPlainText().contains(QString::fromUtf8("→")));
         QCOMPARE(examples->toHtml().count("<tr>"), qsizetype{2}); // a batch of two
     }
 

@@ -60,7 +60,7 @@ private slots:
         QTest::keyClick(m_dialog, Qt::Key_Escape);
         auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
         QVERIFY(!problem->isVisible()); // the engine has not answered
-        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        QTRY_VERIFY(problem->isVisible());
         if (problem->text().contains("tiny-llama")) {
             QSKIP("the import was complete before the key was pressed");
         }
@@ -69,7 +69,7 @@ private slots:
                  QStringList());
         QVERIFY(m_dialog->isVisible());
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen(), kPatience);
+        QTRY_VERIFY(m_window->session().isOpen());
         QCOMPARE(m_window->session().directory(), folder("Residua") / "tiny-llama");
         QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
     }
@@ -83,7 +83,7 @@ private slots:
         QVERIFY(!line("importName")->isEnabled());
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->session().isOpen() && !m_dialog, kPatience);
+        QTRY_VERIFY(m_window->session().isOpen() && !m_dialog);
 
         m_window->actions().import->trigger();
         m_dialog = m_window->findChild<ImportDialog*>();
@@ -92,7 +92,7 @@ private slots:
         line("importFolder")->setText(file);
         QVERIFY(button("importBegin")->isEnabled() && !table->isVisible());
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(table->isVisible(), kPatience);
+        QTRY_VERIFY(table->isVisible());
         QVERIFY(table->topLevelItemCount() > 10);
         for (int i = 0; i < table->topLevelItemCount(); ++i) {
             QCOMPARE(table->topLevelItem(i)->text(2), QString("fits"));
@@ -115,7 +115,7 @@ private slots:
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
         auto* table = m_dialog->findChild<QTreeWidget*>(QStringLiteral("importTable"));
-        QTRY_VERIFY_WITH_TIMEOUT(table->isVisible(), kPatience);
+        QTRY_VERIFY(table->isVisible());
         int missing = 0;
         for (int i = 0; i < table->topLevelItemCount(); ++i) { // notes go first
             missing += table->topLevelItem(i)->text(2).startsWith("tensor is missing: ") ? 1 : 0;
@@ -143,7 +143,7 @@ private slots:
         auto* begin = dialog.findChild<QPushButton*>(QStringLiteral("importBegin"));
         QSignalSpy failed(&bridge, &EngineBridge::queryFailed);
         begin->click();
-        QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatience);
+        QTRY_COMPARE(failed.count(), 1);
         const auto last = failed.first().first().value<engine::QueryFailed>().tag;
         using Number = std::underlying_type_t<engine::QueryTag>;
         QSignalSpy imported(&dialog, &ImportDialog::imported);
@@ -173,7 +173,7 @@ private slots:
         const int before = line("importName")->height();
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
         auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
-        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        QTRY_VERIFY(problem->isVisible());
         problem->setText(QString("it cannot be imported. ").repeated(30));
         QTRY_VERIFY(problem->height() >= problem->heightForWidth(problem->width()));
         QCOMPARE(line("importName")->height(), before);

@@ -56,7 +56,7 @@ private slots:
         QTest::mouseClick(button(*dialog, "tokeniserTrain"), Qt::LeftButton);
         QVERIFY(!button(*dialog, "tokeniserTrain")->isEnabled());
         QVERIFY(child<QProgressBar>(*dialog, "tokeniserProgress")->isVisible());
-        QTRY_VERIFY_WITH_TIMEOUT(button(*dialog, "tokeniserUse")->isEnabled(), kPatience);
+        QTRY_VERIFY(button(*dialog, "tokeniserUse")->isEnabled());
         QVERIFY(!child<QProgressBar>(*dialog, "tokeniserProgress")->isVisible());
         const QString figures = child<QLabel>(*dialog, "tokeniserFigures")->text();
         QVERIFY2(figures.startsWith("400 pieces. Over the text a token is "), qPrintable(figures));
@@ -85,7 +85,7 @@ private slots:
         QCOMPARE(projects::examplesOf(project().data).input().vocabulary, std::int64_t{420});
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         m_window->runs().run();
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(engine::RunReader::open(m_window->runs().runDirectory())->info()->status, engine::RunStatus::Finished);
     }
 
@@ -120,11 +120,11 @@ private slots:
         typeSize(*dialog, "20000");
         QTest::mouseClick(button(*dialog, "tokeniserTrain"), Qt::LeftButton);
         auto* stage = child<QLabel>(*dialog, "tokeniserStage");
-        QTRY_VERIFY_WITH_TIMEOUT(stage->text().startsWith("Learning") || !stage->isVisible(), kPatience);
+        QTRY_VERIFY(stage->text().startsWith("Learning") || !stage->isVisible());
         QVERIFY(stage->isVisible()); // else the text was too short for this
         QTest::keyClick(dialog, Qt::Key_Escape);
         auto* problem = child<QLabel>(*dialog, "tokeniserProblem");
-        QTRY_VERIFY_WITH_TIMEOUT(problem->isVisible(), kPatience);
+        QTRY_VERIFY(problem->isVisible());
         QVERIFY2(problem->text().contains("given up; nothing of it is left"), qPrintable(problem->text()));
         QCOMPARE(QDir(m_folder->filePath("project")).entryList({"verse*"}, QDir::Files), QStringList{"verse.txt"});
         QVERIFY(button(*dialog, "tokeniserTrain")->isEnabled());
@@ -207,7 +207,7 @@ private slots:
         QCOMPARE(child<QLineEdit>(*create, "newModel")->text(), model);
         QCOMPARE(child<QSpinBox>(*create, "newVocabulary")->value(), 420);
         auto* amount = child<QLabel>(*create, "newAmount");
-        QTRY_VERIFY2_WITH_TIMEOUT(amount->text().contains("vocabulary of 420"), qPrintable(amount->text()), kPatience);
+        QTRY_VERIFY2(amount->text().contains("vocabulary of 420"), qPrintable(amount->text()));
         QTest::mouseClick(button(*create, "newCreate"), Qt::LeftButton);
         QTRY_VERIFY(m_window->session().isDraft());
         const projects::Tokeniser wanted{projects::TokeniserKind::SentencePiece, model.toStdString(), 420};
@@ -250,7 +250,7 @@ private:
     static void train(TokeniserDialog& dialog)
     {
         QTest::mouseClick(button(dialog, "tokeniserTrain"), Qt::LeftButton);
-        QTRY_VERIFY_WITH_TIMEOUT(button(dialog, "tokeniserTrain")->isEnabled(), kPatience);
+        QTRY_VERIFY(button(dialog, "tokeniserTrain")->isEnabled());
     }
 
     static void typeSize(TokeniserDialog& dialog, const QString& size)

@@ -31,8 +31,6 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kSweepPatience = 30000;
-
 projects::Project withoutSweeps()
 {
     projects::Project project = projects::findExample("linear-ancre")->project;
@@ -186,10 +184,10 @@ private slots:
         QTest::mouseClick(m_panel->findChild<QPushButton*>("newSweep"), Qt::LeftButton);
         QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
         type(1, "/seeds/init", "1, 2, 3");
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 3);
         QTest::mouseClick(m_panel->findChild<QPushButton*>("addSweepField"), Qt::LeftButton);
         type(2, "/training/learning_rate/peak", "0.1, 0.01");
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 6);
         const projects::Sweep& sweep = m_document.project.sweeps.front();
         QCOMPARE(sweep.axes[1].field, std::string("/training/learning_rate/peak"));
         QCOMPARE(sweep.axes[0].values.size(), std::size_t(3));
@@ -212,7 +210,7 @@ private slots:
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"5"}}, {{}, {"6"}}, {{}, {"7"}}}});
         const QAbstractItemModel& grid = *table()->model();
-        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 3, kSweepPatience);
+        QTRY_COMPARE(grid.rowCount(), 3);
         const QTemporaryDir folder;
         const auto members = projects::expand(m_document.project, m_document.project.sweeps.front());
         std::vector<engine::RunInfo> runs;
@@ -235,7 +233,7 @@ private slots:
         const auto text = [&](int row, int fromLast) {
             return grid.index(row, grid.columnCount() - fromLast).data().toString();
         };
-        QTRY_COMPARE_WITH_TIMEOUT(text(0, 2), QString("finished"), kSweepPatience);
+        QTRY_COMPARE(text(0, 2), QString("finished"));
         QCOMPARE(text(0, 4), QString("0.5"));
         QCOMPARE(text(0, 3), QString("—")); // one seed alone has no mean
         QCOMPARE(text(1, 2), QString("cut off"));
@@ -244,13 +242,13 @@ private slots:
         QCOMPARE(text(2, 4), QString("—"));
         runs[1].membership.reset(); // a run that trains the same, but was begun by itself
         m_runs.setRuns({runs[1]});
-        QTRY_COMPARE_WITH_TIMEOUT(text(1, 2), QString("not begun"), kSweepPatience);
+        QTRY_COMPARE(text(1, 2), QString("not begun"));
     }
 
     void aMemberThatCannotTrainSaysWhyAndIsNotQueued()
     {
         m_panel->addAxis({"/training/batch", {}, {{{}, {"4"}}, {{}, {"0"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
         const QAbstractItemModel& grid = *table()->model();
         const int problem = grid.columnCount() - 1;
         QVERIFY(grid.index(0, problem).data().toString().isEmpty());
@@ -263,7 +261,7 @@ private slots:
     void aWrongFieldIsAnErrorOfEachMember()
     {
         m_panel->addAxis({"/training/bacth", {}, {{{}, {"4"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 1);
         const QAbstractItemModel& grid = *table()->model();
         QVERIFY(!grid.index(0, grid.columnCount() - 1).data().toString().isEmpty());
         QVERIFY(!m_panel->findChild<QPushButton*>("queueSweep")->isEnabled());
@@ -281,18 +279,18 @@ private slots:
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
         QVERIFY(table()->model()->rowCount() != 3);
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 6, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 6);
     }
 
     /// The button counts the members of before the edit until the grid is made; what is queued are those of after it.
     void whatWasJustTypedIsQueued()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
         QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
         type(1, "/seeds/init", "1, 2, 3");
         QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 3, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 3);
         QCOMPARE(queued.count(), 1);
         QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(3));
     }
@@ -300,7 +298,7 @@ private slots:
     void noMemberOfAnotherProjectIsQueued()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
         QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
         m_panel->hide();
         projects::Project other = withoutSweeps();
@@ -308,7 +306,7 @@ private slots:
         m_panel->setProject(std::make_shared<const projects::Project>(other));
         m_panel->show();
         QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(queued.count(), 1, kSweepPatience);
+        QTRY_COMPARE(queued.count(), 1);
         const auto members = queued.first().first().value<std::vector<projects::SweepMember>>();
         QCOMPARE(members.size(), std::size_t(3));
         QCOMPARE(members.front().project.seeds.init, std::int64_t(7));
@@ -318,14 +316,14 @@ private slots:
     void whatIsAskedOfOneProjectIsNotQueuedOfAnother()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 2, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
         QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
         type(1, "/seeds/init", "1, 2, 3");
         QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
         projects::Project other = m_document.project;
         other.sweeps.front().axes.front().values = {{{}, {"7"}}};
         m_panel->setProject(std::make_shared<const projects::Project>(other));
-        QTRY_COMPARE_WITH_TIMEOUT(table()->model()->rowCount(), 1, kSweepPatience);
+        QTRY_COMPARE(table()->model()->rowCount(), 1);
         QVERIFY(queued.isEmpty());
     }
 

@@ -27,7 +27,7 @@ private slots:
         QVERIFY(model.ok());
         const report::TheoryTable wanted = report::theoryTable(*model);
         auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
-        QTRY_COMPARE_WITH_TIMEOUT(table->rowCount(), static_cast<int>(wanted.rows.size()), kPatience);
+        QTRY_COMPARE(table->rowCount(), static_cast<int>(wanted.rows.size()));
         QVERIFY(table->isVisible());
         QCOMPARE(table->item(0, 0)->text(), QString::fromStdString(wanted.rows[0].name));
         QCOMPARE(table->item(0, 2)->text(), QString::number(wanted.rows[0].resNet, 'g', 6));
@@ -49,7 +49,7 @@ private slots:
             }
             return false;
         };
-        QTRY_VERIFY_WITH_TIMEOUT(reason(), kPatience);
+        QTRY_VERIFY(reason());
         QVERIFY(!table->isVisible());
     }
 
@@ -67,8 +67,7 @@ private slots:
         const report::TheoryTable wanted = report::theoryTable(model);
         auto* table = view().findChild<QTableWidget*>(QStringLiteral("theoryTable"));
         const QString gain = QString::number(wanted.rows[1].v1, 'g', 6);
-        QTRY_VERIFY_WITH_TIMEOUT(
-            table->rowCount() == static_cast<int>(wanted.rows.size()) && table->item(1, 3)->text() == gain, kPatience);
+        QTRY_VERIFY(table->rowCount() == static_cast<int>(wanted.rows.size()) && table->item(1, 3)->text() == gain);
         QVERIFY(table->isVisible());
         const QStringList byRank = view().csv().split('\n', Qt::SkipEmptyParts);
         QCOMPARE(byRank.size(), 300);
@@ -80,7 +79,7 @@ private slots:
         // Both panels meet at the model itself.
         QCOMPARE(byComplexity[50].section(',', 1), byRank[20].section(',', 1));
         view().findChild<QComboBox*>(QStringLiteral("theoryModel"))->setCurrentIndex(0);
-        QTRY_VERIFY_WITH_TIMEOUT(!table->isVisible(), kPatience);
+        QTRY_VERIFY(!table->isVisible());
     }
 
 private:

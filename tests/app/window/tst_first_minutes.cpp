@@ -172,8 +172,8 @@ private slots:
         auto& heatmap = m_window->workspace().view<visualizers::HeatmapView>();
         auto* scrubber = heatmap.findChild<QSlider*>();
         const auto& runs = m_window->workspace().runsModel().runs();
-        QTRY_VERIFY_WITH_TIMEOUT(!runs.empty() && runs.front().status == engine::RunStatus::Finished, kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(scrubber->maximum(), 8, kPatience);
+        QTRY_VERIFY(!runs.empty() && runs.front().status == engine::RunStatus::Finished);
+        QTRY_COMPARE(scrubber->maximum(), 8);
         const QString last = weight();
         QVERIFY(last.toDouble() > 0);
         scrubber->setValue(0);
@@ -268,11 +268,9 @@ private:
     void awaitRuns(std::size_t count)
     {
         const auto& runs = m_window->workspace().runsModel().runs();
-        QTRY_VERIFY_WITH_TIMEOUT(
-            m_window->runs().phase() == RunPhase::Idle && runs.size() == count &&
-                std::ranges::all_of(
-                    runs, [](const engine::RunInfo& run) { return run.status == engine::RunStatus::Finished; }),
-            kPatience);
+        QTRY_VERIFY(m_window->runs().phase() == RunPhase::Idle && runs.size() == count &&
+                    std::ranges::all_of(
+                        runs, [](const engine::RunInfo& run) { return run.status == engine::RunStatus::Finished; }));
     }
 
     [[nodiscard]] QString weightOf(const projects::Shortcut& shortcut) const
@@ -288,13 +286,13 @@ private:
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
         awaitRuns(1);
         auto& loss = m_window->workspace().view<visualizers::LossView>();
-        QTRY_VERIFY_WITH_TIMEOUT(loss.csv().count('\n') > 24, kPatience);
+        QTRY_VERIFY(loss.csv().count('\n') > 24);
         const QStringList rows = loss.csv().split('\n', Qt::SkipEmptyParts);
         const auto lossAt = [&](qsizetype row) { return rows[row].section(',', 2, 2).toDouble(); };
         QVERIFY2(lossAt(24) + lossAt(23) < lossAt(1) + lossAt(2), qPrintable(loss.csv()));
         auto& heatmap = m_window->workspace().view<visualizers::HeatmapView>();
         auto* scrubber = heatmap.findChild<QSlider*>();
-        QTRY_VERIFY_WITH_TIMEOUT(scrubber->maximum() > 0, kPatience);
+        QTRY_VERIFY(scrubber->maximum() > 0);
         const QString learned = weightOf({3, 7});
         const QString cell = heatmap.csv().split('\n').filter(QRegularExpression(",24,3,7,")).value(0).section(',', -1);
         QCOMPARE(QString::number(learned.toDouble(), 'g', 3), QString::number(cell.toDouble(), 'g', 3));
@@ -400,7 +398,7 @@ private:
         QTest::keyClick(values, Qt::Key_Return);
         auto* queue = panel.findChild<QPushButton*>(QStringLiteral("queueSweep"));
         const QAbstractItemModel& grid = *panel.findChild<QTableView*>(QStringLiteral("sweepGrid"))->model();
-        QTRY_COMPARE_WITH_TIMEOUT(grid.rowCount(), 2, kPatience);
+        QTRY_COMPARE(grid.rowCount(), 2);
         QCOMPARE(queue->text(), SweepPanel::tr("Queue %n runs", nullptr, 2));
         QTRY_VERIFY(queue->isEnabled());
         QTest::mouseClick(queue, Qt::LeftButton);
@@ -414,7 +412,7 @@ private:
         }
         QCOMPARE(members, (std::set<std::string>{"2", "8"}));
         auto& pareto = m_window->workspace().view<visualizers::ParetoView>();
-        QTRY_COMPARE_WITH_TIMEOUT(pareto.csv().split('\n', Qt::SkipEmptyParts).size(), 1 + 4, kPatience);
+        QTRY_COMPARE(pareto.csv().split('\n', Qt::SkipEmptyParts).size(), 1 + 4);
     }
 
     /// 5. "Save, and train the same project on a machine without a display."

@@ -90,14 +90,14 @@ private slots:
         m_window->openProject(m_project);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         openWindow();
         m_window->openProject(m_project);
         const RunsModel& model = m_window->workspace().runsModel();
-        QTRY_COMPARE_WITH_TIMEOUT(model.runs().size(), std::size_t(1), kPatience);
+        QTRY_COMPARE(model.runs().size(), std::size_t(1));
         QVERIFY(m_window->workspace().shownRuns().isOverlaid(model.runs().front().directory));
         const auto* scrubber = m_window->workspace().view<visualizers::HeatmapView>().findChild<QSlider*>();
-        QTRY_VERIFY_WITH_TIMEOUT(scrubber->maximum() > 0, kPatience);
+        QTRY_VERIFY(scrubber->maximum() > 0);
     }
 
     void aPropertyIsEditedUndoneRedoneSavedAndReopened()
@@ -203,12 +203,12 @@ private slots:
         m_window->openProject(m_project);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
         QCOMPARE(m_window->bannerText(), QString());
         const std::vector<engine::RunInfo>& runs = m_window->workspace().runsModel().runs();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.size(), std::size_t(1), kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(runs.front().status, engine::RunStatus::Finished, kPatience);
+        QTRY_COMPARE(runs.size(), std::size_t(1));
+        QTRY_COMPARE(runs.front().status, engine::RunStatus::Finished);
         QVERIFY(m_window->workspace().shownRuns().isOverlaid(runs.front().directory));
         // The weight that the outline reads out is a number now.
         const QModelIndex row = m_window->workspace().outlineModel().indexOf(ShortcutsPlace{{{1, 2}}});
@@ -217,7 +217,7 @@ private slots:
             row.siblingAtColumn(OutlineModel::Value).data().toString().toDouble(&number);
             return number;
         };
-        QTRY_VERIFY_WITH_TIMEOUT(isNumber(), kPatience);
+        QTRY_VERIFY(isNumber());
     }
 
     void theValueBeingEditedIsExplained()
@@ -259,7 +259,7 @@ private slots:
         type("5");
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(5));
         type("9");
         QVERIFY(m_window->openCommands().openExample("linear-ancre").ok());
@@ -306,13 +306,13 @@ private slots:
     {
         m_window->openProject(m_project);
         QTest::keyClick(m_window.get(), Qt::Key_F10);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         QTRY_COMPARE(m_window->runs().progress().step, std::int64_t(1));
         QTest::keyClick(m_window.get(), Qt::Key_F10);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().progress().step, std::int64_t(2), kPatience);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Paused, kPatience);
+        QTRY_COMPARE(m_window->runs().progress().step, std::int64_t(2));
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         QTest::mouseClick(m_window->findChild<QToolButton*>(QStringLiteral("runButton")), Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(m_window->runs().phase(), RunPhase::Idle, kPatience);
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Idle);
         QCOMPARE(m_window->runs().progress().step, std::int64_t(8));
     }
 
@@ -322,7 +322,7 @@ private slots:
         QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"3"}}).ok());
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         QTest::keyClick(m_window.get(), Qt::Key_R, Qt::ControlModifier);
-        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatience);
+        QTRY_COMPARE(ended.count(), 1);
         QVERIFY(!m_window->session().isDraft());
         QVERIFY(m_window->session().directory().string().starts_with(m_folder->filePath("Residua").toStdString()));
         QVERIFY(projects::loadProject(m_window->session().directory()).ok());

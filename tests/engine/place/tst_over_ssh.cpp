@@ -71,9 +71,9 @@ private slots:
         settings.close();
         m_server.start(program("sshd"), {"-D", "-e", "-f", path("settings")});
         QVERIFY(m_server.waitForStarted());
-        QTRY_VERIFY2_WITH_TIMEOUT(QProcess::execute("/bin/sh", {"-c", text(ssh() + " true")}) == 0 ||
-                                      m_server.state() != QProcess::Running,
-                                  "the server does not answer", kPatience);
+        QTRY_VERIFY2(QProcess::execute("/bin/sh", {"-c", text(ssh() + " true")}) == 0 ||
+                         m_server.state() != QProcess::Running,
+                     "the server does not answer");
         QVERIFY2(m_server.state() == QProcess::Running, m_server.readAllStandardError().constData());
     }
 

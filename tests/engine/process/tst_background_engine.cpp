@@ -27,7 +27,6 @@ using namespace residua::tests;
 
 namespace {
 
-constexpr int kPatience = 60'000;           ///< milliseconds
 constexpr int kKills = 10;                  ///< RESIDUA_FUZZ_ROUNDS by hand
 constexpr std::int64_t kStepsOfAKill = 100; ///< so that the run lasts as long as the kills
 constexpr int kCuts = 60;                   ///< RESIDUA_FUZZ_ROUNDS by hand
@@ -85,7 +84,7 @@ private slots:
     void cleanup()
     {
         endBackgroundEngine();
-        QTRY_VERIFY_WITH_TIMEOUT(!hasBackgroundEngine(), kPatience);
+        QTRY_VERIFY(!hasBackgroundEngine());
     }
 
     void onlyItsUserMayUseIt()
@@ -197,7 +196,7 @@ private slots:
         }
         qInfo("%d of %d kills within the run", found, kills);
         QVERIFY(found > 1);
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(run), RunStatus::Finished, kPatience);
+        QTRY_COMPARE(statusOf(run), RunStatus::Finished);
         QCOMPARE(recordedLosses(run), whole);
     }
 
@@ -225,7 +224,7 @@ private slots:
             std::string got(fuzz::below(random, 4000), '\0');
             [[maybe_unused]] const ssize_t count = recv(socket->get(), got.data(), got.size(), MSG_DONTWAIT);
         }
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
         QCOMPARE(recordedLosses(start.runDirectory), whole);
         SessionProbe last(backgroundPlace());
         last.post(ListDevices{QueryTag{1}});
@@ -247,7 +246,7 @@ private slots:
             QVERIFY(writeFrame(socket->get(), frameOf(Command(ListDevices{static_cast<QueryTag>(answer)}))).ok());
         }
         QVERIFY(writeFrame(socket->get(), frameOf(Command(start))).ok());
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
     }
 
     void queriesOfAProgramThatLeavesAreGivenUp_data()
@@ -356,7 +355,7 @@ private slots:
         resume.run = RunId{2};
         resume.runDirectory = start.runDirectory;
         probe.post(resume);
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
+        QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
         QCOMPARE(recordedLosses(start.runDirectory), whole);
     }
 
@@ -371,8 +370,8 @@ private slots:
             probe.post(start);
             QVERIFY(probe.waitFor<RunStarted>());
         }
-        QTRY_COMPARE_WITH_TIMEOUT(statusOf(start.runDirectory), RunStatus::Finished, kPatience);
-        QTRY_VERIFY_WITH_TIMEOUT(!hasBackgroundEngine(), kPatience);
+        QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
+        QTRY_VERIFY(!hasBackgroundEngine());
         QVERIFY(!std::filesystem::exists(backgroundFiles()->socket()));
     }
 
