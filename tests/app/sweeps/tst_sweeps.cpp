@@ -274,7 +274,7 @@ private slots:
         QVERIFY(soon);
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
         QSignalSpy asked(soon, &QTimer::timeout);
-        QVERIFY(asked.wait(kSweepPatience));
+        QVERIFY(asked.wait(kPatience));
         QVERIFY(visualizers::backgroundPool().waitForDone()); // made, and on its way
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
