@@ -3,6 +3,7 @@
 
 #include "projects/edit/edit.h"
 #include "projects/library/examples.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -14,7 +15,7 @@
 
 namespace residua::cli {
 
-inline constexpr int kTimeout = 120'000; ///< milliseconds that a busy machine may take
+using tests::kPatience;
 
 /// What the program has said and ended with.
 struct Ran {
@@ -36,7 +37,7 @@ struct Ran {
 
 inline Ran ended(QProcess& process)
 {
-    if (!process.waitForFinished(kTimeout) || process.exitStatus() != QProcess::NormalExit) {
+    if (!process.waitForFinished(kPatience) || process.exitStatus() != QProcess::NormalExit) {
         return {-1, QString::fromUtf8(process.readAllStandardOutput()),
                 "the program crashed or hangs: " + QString::fromUtf8(process.readAllStandardError())};
     }

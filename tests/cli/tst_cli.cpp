@@ -44,7 +44,7 @@ private slots:
             process->start(RESIDUA_CLI, {"train", path("tiny"), "--steps", "2", "--runs", runs});
         }
         for (QProcess* process : {&first, &second}) {
-            QVERIFY(process->waitForFinished(kTimeout));
+            QVERIFY(process->waitForFinished(kPatience));
             QVERIFY2(process->exitCode() == 0, process->readAllStandardError().constData());
         }
         QCOMPARE(QDir(runs).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 2);
@@ -424,7 +424,7 @@ private:
         QProcess reader;
         reader.start("cat", {pipe});
         QCOMPARE(run({"report", directory, "-o", pipe}).code, 0);
-        QVERIFY(reader.waitForFinished(kTimeout));
+        QVERIFY(reader.waitForFinished(kPatience));
         QVERIFY(reader.readAllStandardOutput().endsWith("</html>\n"));
         QCOMPARE(run({"report", directory, "-o", directory}).code, 1);
     }

@@ -24,7 +24,7 @@
 
 using namespace residua;
 using cli::ended;
-using cli::kTimeout;
+using cli::kPatience;
 using cli::Ran;
 using cli::runProcess;
 namespace fs = std::filesystem;
@@ -111,11 +111,11 @@ private slots:
         process.start(RESIDUA_CLI, {"train", path("cut"), "--steps", "1000000", "--run", path("cut-run"), "--json"});
         QByteArray output;
         while (!output.contains("\"step\":3,")) {
-            QVERIFY2(process.waitForReadyRead(kTimeout), output + process.readAllStandardError());
+            QVERIFY2(process.waitForReadyRead(kPatience), output + process.readAllStandardError());
             output += process.readAllStandardOutput();
         }
         fs::resize_file(file, 10);
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 3);
         const QString said = process.readAllStandardError();
@@ -250,7 +250,7 @@ private slots:
         const QDir folder(path("learning"));
         QTRY_VERIFY(!folder.entryList(QDir::Files | QDir::Hidden).isEmpty()); // it has begun
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 131);
         const QString said = process.readAllStandardError();
@@ -270,11 +270,11 @@ private slots:
         process.start(RESIDUA_CLI, {"train", path("prepared"), "--run", path("prepared-run"), "--json"});
         QByteArray output;
         while (!output.contains("preparing the data")) {
-            QVERIFY2(process.waitForReadyRead(kTimeout), output + process.readAllStandardError());
+            QVERIFY2(process.waitForReadyRead(kPatience), output + process.readAllStandardError());
             output += process.readAllStandardOutput();
         }
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 131); // 130 promises a checkpoint
         const QString said = process.readAllStandardError();

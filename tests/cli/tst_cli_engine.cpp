@@ -130,7 +130,7 @@ private slots:
         process.start(RESIDUA_CLI, {"train", "tiny", "--steps", "1000000", "--run", run, "--place", "background"});
         QTRY_VERIFY(!engine::backgroundRun().empty());
         ::kill(static_cast<pid_t>(process.processId()), signal);
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         if (signal != SIGINT) {
             QCOMPARE(engine::backgroundRun(), std::filesystem::path(m_folder.filePath(run).toStdString()));
             QCOMPARE(statusOf(run), engine::RunStatus::Running);

@@ -326,7 +326,7 @@ private slots:
         QTRY_VERIFY(QFile::exists(path("tiny/runs/one/run.json")));
         const Ran watched = run({"watch", path("tiny/runs/one"), "--json"});
         QVERIFY2(watched.code == 0, qPrintable(watched.errors));
-        QVERIFY(training.waitForFinished(kTimeout));
+        QVERIFY(training.waitForFinished(kPatience));
         const std::vector<QJsonObject> events = watched.events();
         QCOMPARE(events.back()["event"].toString(), QString("ended"));
         QCOMPARE(events.back()["status"].toString(), QString("finished"));
@@ -342,7 +342,7 @@ private slots:
         QVERIFY(projects::saveProject(path("long").toStdString(), tinyProject()).ok());
         QProcess training;
         training.start(RESIDUA_CLI, {"train", path("long"), "--steps", "10000000", "--run", path("long/runs/one")});
-        QVERIFY(training.waitForStarted(kTimeout));
+        QVERIFY(training.waitForStarted(kPatience));
         QTRY_VERIFY(QFile::exists(path("long/runs/one/run.json")));
         QProcess watching;
         watching.start(RESIDUA_CLI, {"watch", path("long/runs/one"), "--json"});
@@ -355,7 +355,7 @@ private slots:
         QTRY_VERIFY(stepsTold() >= 3);
         QCOMPARE(training.state(), QProcess::Running);
         QCOMPARE(run({"stop", path("long/runs/one")}).code, 0);
-        QVERIFY(training.waitForFinished(kTimeout));
+        QVERIFY(training.waitForFinished(kPatience));
         const Ran rest = ended(watching);
         QCOMPARE(rest.code, 0);
         const QByteArray last = (told + rest.output.toUtf8()).trimmed().split('\n').last();

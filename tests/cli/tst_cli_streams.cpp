@@ -189,7 +189,7 @@ private slots:
         const int child = file.readAll().toInt();
         QVERIFY(child > 0 && isAlive(child));
         process.kill();
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QTRY_VERIFY(!isAlive(child));
         const QDir exports(path("exports"));
         QCOMPARE(exports.entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).size(), 1);

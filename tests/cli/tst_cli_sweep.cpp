@@ -25,7 +25,7 @@
 #include <optional>
 
 using namespace residua;
-using cli::kTimeout;
+using cli::kPatience;
 using cli::Ran;
 using cli::runProcess;
 namespace fs = std::filesystem;
@@ -104,7 +104,7 @@ private slots:
         QStringList started;
         QStringList ended;
         for (const auto& process : processes) {
-            QVERIFY(process->waitForFinished(kTimeout));
+            QVERIFY(process->waitForFinished(kPatience));
             const QByteArray errors = process->readAllStandardError();
             QVERIFY2(process->exitCode() == 0, errors.constData());
             QVERIFY2(errors.isEmpty(), errors.constData());
@@ -327,11 +327,11 @@ private slots:
         process.start(RESIDUA_CLI, words(how + QStringList{"--lines", "--json"}));
         QString output;
         while (trained(output).size() < atOnce) {
-            QVERIFY2(process.waitForReadyRead(kTimeout), qPrintable(output));
+            QVERIFY2(process.waitForReadyRead(kPatience), qPrintable(output));
             output += QString::fromUtf8(process.readAllStandardOutput());
         }
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QCOMPARE(process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(process.exitCode(), 130);
         const QJsonObject listed = list();
@@ -364,11 +364,11 @@ private slots:
         process.start(RESIDUA_CLI, words({"--member", "5", "--lines", "--json"}));
         QString output;
         while (!output.contains("\"event\":\"checkpoint\"")) {
-            QVERIFY2(process.waitForReadyRead(kTimeout), qPrintable(output));
+            QVERIFY2(process.waitForReadyRead(kPatience), qPrintable(output));
             output += QString::fromUtf8(process.readAllStandardOutput());
         }
         process.kill(); // whether it had ended by then or not, the next one brings it to its end
-        QVERIFY(process.waitForFinished(kTimeout));
+        QVERIFY(process.waitForFinished(kPatience));
         QTRY_VERIFY(!engine::isRunLocked(runs() / "5")); // its engine ends a moment later
         QCOMPARE(run({"--member", "5"}).code, 0);
         QCOMPARE(finalLossNow("5"), whole);

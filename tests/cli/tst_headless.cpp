@@ -44,7 +44,7 @@ public:
     {
         qsizetype at = m_output.indexOf(text, m_read);
         while (at < 0) {
-            if (!m_process.waitForReadyRead(kTimeout)) {
+            if (!m_process.waitForReadyRead(kPatience)) {
                 return false;
             }
             m_output += m_process.readAllStandardOutput();
@@ -171,7 +171,7 @@ private slots:
             stale.close();
             QProcess resumed;
             resumed.start(RESIDUA_CLI, {"resume", directory, "--steps", "100000000", "--json"});
-            QVERIFY(resumed.waitForReadyRead(kTimeout)); // it has begun
+            QVERIFY(resumed.waitForReadyRead(kPatience)); // it has begun
             const int exact = step + ahead;
             QCOMPARE(runProcess({"stop", directory, "--at", QString::number(exact)}).code, 0);
             const Ran ended = cli::ended(resumed);
@@ -435,7 +435,7 @@ private slots:
         const auto isBeingMade = [&] {
             return !QDir(path("graphs/new")).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).isEmpty();
         };
-        QVERIFY(QTest::qWaitFor(isBeingMade, kTimeout));
+        QVERIFY(QTest::qWaitFor(isBeingMade, kPatience));
         QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
         const Ran ran = ended(process);
         QVERIFY2(ran.code == 131, qPrintable(ran.errors));

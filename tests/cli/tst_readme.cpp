@@ -14,7 +14,7 @@
 #include <csignal>
 
 using namespace residua;
-using cli::kTimeout;
+using cli::kPatience;
 
 namespace {
 
@@ -105,10 +105,10 @@ private:
         process.start(RESIDUA_CLI, words);
         const bool stopped = words.front() == "train";
         if (stopped) {
-            QVERIFY(process.waitForReadyRead(kTimeout)); // it has begun
+            QVERIFY(process.waitForReadyRead(kPatience)); // it has begun
             kill(static_cast<pid_t>(process.processId()), SIGINT);
         }
-        QVERIFY2(process.waitForFinished(kTimeout), "the program hangs");
+        QVERIFY2(process.waitForFinished(kPatience), "the program hangs");
         const QByteArray said = process.readAll();
         QVERIFY2(process.exitStatus() == QProcess::NormalExit, said.constData());
         QVERIFY2(process.exitCode() == (stopped ? 130 : 0), said.constData());

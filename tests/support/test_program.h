@@ -13,7 +13,7 @@
 /// and is run as `<executable> tst_<unit> [Qt Test's arguments]`.
 namespace residua::tests {
 
-inline constexpr int kPatience = 60'000; ///< milliseconds that a busy machine may take
+inline constexpr int kPatience = 120'000; ///< milliseconds that a busy machine may take
 
 using RunUnit = int (*)(int argc, char** argv);
 

@@ -32,14 +32,6 @@ QString program(const QString& name)
     return found.isEmpty() ? QStandardPaths::findExecutable(name, {"/usr/sbin", "/usr/local/sbin"}) : found;
 }
 
-auto isAtStep(std::int64_t step)
-{
-    return [step](const Event& event) {
-        const auto* const progress = std::get_if<Progress>(&event);
-        return progress != nullptr && !progress->steps.empty() && progress->steps.back().step >= step;
-    };
-}
-
 class TestOverSsh : public QObject {
     Q_OBJECT
 
@@ -108,9 +100,10 @@ private slots:
         const auto expected = recordedLosses(trained(project, "own", {}));
         const EnginePlace place{"ssh", EnginePlace::Kind::CommandLine, ssh() + " " + engine(), there()};
         SessionProbe probe(place);
-        const StartRun start = startAs("run", project);
+        StartRun start = startAs("run", project);
+        start.pauseAfter = 25;
         probe.post(start);
-        QVERIFY(probe.waitUntil(isAtStep(25)));
+        QVERIFY(probe.waitFor<RunPaused>());
         for (const pid_t connection : childProcesses(std::to_string(m_server.processId()))) {
             ::kill(connection, SIGKILL); // as when the network is lost
         }

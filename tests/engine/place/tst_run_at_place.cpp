@@ -26,14 +26,6 @@ namespace {
 
 constexpr QueryTag kQuestion{5};
 
-auto isAtStep(std::int64_t step)
-{
-    return [step](const Event& event) {
-        const auto* const progress = std::get_if<Progress>(&event);
-        return progress != nullptr && !progress->steps.empty() && progress->steps.back().step >= step;
-    };
-}
-
 auto endOf(RunId run)
 {
     return [run](const Event& event) {
@@ -192,8 +184,9 @@ private slots:
         const auto expected = recordedLosses(trained(project, "own", {}));
         SessionProbe probe(placeIn(there()));
         StartRun start = startAs("run", project);
+        start.pauseAfter = 25;
         probe.post(start);
-        QVERIFY(probe.waitUntil(isAtStep(25)));
+        QVERIFY(probe.waitFor<RunPaused>());
         for (const pid_t child : childProcesses()) {
             ::kill(child, SIGKILL);
         }
@@ -252,7 +245,7 @@ private slots:
         SessionProbe probe(placeIn(there()));
         const StartRun start = startAs("run", project);
         probe.post(start);
-        QVERIFY(probe.waitUntil(isAtStep(1)));
+        QVERIFY(probe.waitFor<Progress>());
         probe.close();
         QCOMPARE(probe.all<RunEnded>()[0].status, RunStatus::Stopped);
         QCOMPARE(RunReader::open(start.runDirectory)->info()->status, RunStatus::Stopped);
@@ -264,7 +257,7 @@ private slots:
         SessionProbe probe(placeIn(there()));
         const StartRun start = startAs("run", textProject(here(), 100'000));
         probe.post(start);
-        QVERIFY(probe.waitUntil(isAtStep(1)));
+        QVERIFY(probe.waitFor<Progress>());
         QVERIFY(writeStopRequest(start.runDirectory, 0).ok());
         QVERIFY(probe.waitUntil(endOf(kRun)));
         QCOMPARE(probe.all<RunEnded>()[0].status, RunStatus::Stopped);

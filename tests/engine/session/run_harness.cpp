@@ -66,7 +66,7 @@ bool SessionProbe::waitUntil(const std::function<bool(const engine::Event&)>& ac
 {
     std::unique_lock lock(m_mutex);
     std::size_t seen = 0;
-    return m_came.wait_for(lock, std::chrono::minutes(1), [&] {
+    return m_came.wait_for(lock, std::chrono::minutes(2), [&] {
         while (seen < m_events.size()) {
             if (accepts(m_events[seen++])) {
                 return true;
