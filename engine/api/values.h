@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/matrix_name.h"
+#include "engine/api/reading.h"
 #include "projects/model/objective.h"
 #include "projects/studies/membership.h"
 
@@ -169,8 +170,9 @@ struct RunInfo {
     std::vector<std::string> tags;
     std::string notes;
     std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
-    std::vector<std::string> classes; ///< names by label, of a run with a confusion matrix; empty if they have none
-    std::string place;                ///< the place that the run is at, by name or command line; empty: this machine
+    std::vector<std::string> classes;               ///< names by number; empty if the data have none
+    ReadingVersion reading = kNewestReading;
+    std::string place; ///< the place that the run is at, by name or command line; empty: this machine
 
     /// Returns the last value of a metric that rates the run; NaN before the first.
     [[nodiscard]] double last(const std::string& name) const;

@@ -36,6 +36,7 @@ struct Opener {
     const projects::Project& project;
     const std::filesystem::path& directory;
     const PreparationWatch& watch;
+    const Reading& reading;
 
     /// A relative path starts at the project's directory; an absolute path is unchanged.
     [[nodiscard]] std::filesystem::path resolved(const std::string& path) const { return directory / path; }
@@ -252,12 +253,12 @@ std::optional<Result<DataOutline>> Dataset::outline(const projects::Project& pro
 
 Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
                                                const std::filesystem::path& projectDirectory,
-                                               const PreparationWatch& watch)
+                                               const PreparationWatch& watch, const Reading& reading)
 {
     if (auto status = projects::checkData(project); !status) {
         return status.error();
     }
-    Opened dataset = std::visit(Opener{project, projectDirectory, watch}, project.data.source);
+    Opened dataset = std::visit(Opener{project, projectDirectory, watch, reading}, project.data.source);
     const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
     const bool hides =
         dataset && objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/data_summary.h"
+#include "engine/api/reading.h"
 #include "engine/api/split.h"
 #include "engine/host/preparation.h"
 #include "projects/base/result.h"
@@ -83,10 +84,12 @@ public:
     /// Opens the data, tokenises or generates them, and checks them. Every input error that can be found before
     /// training is returned here, with the file (and line) as its place. Relative paths start at `projectDirectory`. A
     /// text is split into contiguous ranges: training tokens first, then validation, test at the end. Generated vectors
-    /// use all `samples` for training and draw the held-out fractions in addition.
+    /// use all `samples` for training and draw the held-out fractions in addition. `reading` is that of the run, if
+    /// there is one.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::Project& project,
                                                                const std::filesystem::path& projectDirectory,
-                                                               const PreparationWatch& watch = {});
+                                                               const PreparationWatch& watch = {},
+                                                               const Reading& reading = {});
 
     /// Returns the outline that open() would give for generated data, computed from the parameters alone, with the same
     /// errors; nullopt for files.

@@ -21,6 +21,7 @@ Result<RunMirror> RunMirror::begin(const StartRun& command, const RunStarted& st
     info.membership = command.membership;
     info.device = started.device;
     info.steps = started.steps;
+    info.reading = there.info.reading;
     Result<RunWriter> writer =
         command.runDirectory.empty()
             ? RunWriter::createIn(command.runFolder, info, command.project, command.projectDirectory, there.data)

@@ -26,7 +26,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMembershipKey = "membership"; ///< null for a run outside sweeps
 constexpr const char* kRemoteKey = "remote";         ///< written for a run on another machine
-constexpr char kBetweenHashes = ' ';                 ///< separates a data part's hash of blocks from that of every byte
+constexpr const char* kReadingKey = "reading";       ///< ReadingVersion; earlier versions wrote none
+/// In bytes. The names of classes can take more than kLongestRecord.
+constexpr std::size_t kLongestRunFile = std::size_t{1} << 22;
+constexpr char kBetweenHashes = ' '; ///< separates a data part's hash of blocks from that of every byte
 
 // Locks of the open file description (Linux, POSIX 2024). They end with the process, however it dies. Two openings in
 // one process exclude each other as two processes do.
@@ -142,6 +145,22 @@ std::map<std::string, double> valuesFrom(RecordFields& fields)
     return values;
 }
 
+/// Returns the version of the reading. Refuses a later one, which this program cannot repeat.
+ReadingVersion readingFrom(RecordFields& fields)
+{
+    if (fields.find(kReadingKey) == nullptr) {
+        return ReadingVersion::First;
+    }
+    const std::int64_t version = fields.count(kReadingKey);
+    constexpr auto kNewest = static_cast<std::int64_t>(kNewestReading);
+    if (version < 1 || version > kNewest) {
+        fields.fail(kReadingKey, "is " + std::to_string(version) + ", expected at most " + std::to_string(kNewest) +
+                                     ": the run's data are read by the rules of a later version of this program");
+        return ReadingVersion::First;
+    }
+    return static_cast<ReadingVersion>(version);
+}
+
 /// Returns the run's path with links resolved.
 fs::path placeOf(const fs::path& runDirectory)
 {
@@ -179,6 +198,7 @@ Result<RunFile> readFields(const RecordJson& json, const fs::path& runDirectory,
     if (fields.find("classes") != nullptr) { // written if there are any
         info.classes = fields.texts("classes");
     }
+    info.reading = readingFrom(fields);
     file.projectDirectory = fields.text("projectDirectory");
     file.data = fingerprintFrom(fields);
     if (fields.find("identity") != nullptr) {
@@ -223,7 +243,7 @@ Result<RunFile> readRunFile(const fs::path& runDirectory)
 
 Result<RunFile> runFileFrom(const fs::path& path, const std::string& text)
 {
-    const auto json = parseRecord(path, text);
+    const auto json = parseRecord(path, text, kLongestRunFile);
     return json ? readFields(*json, path.parent_path(), path.string()) : Result<RunFile>(json.error());
 }
 
@@ -247,6 +267,7 @@ std::string runFileText(const RunFile& file)
                        {"tags", info.tags},
                        {"notes", info.notes},
                        {"projectDirectory", file.projectDirectory.string()},
+                       {kReadingKey, static_cast<std::int64_t>(info.reading)},
                        {kMembershipKey, RecordJson::parse(projects::textOf(info.membership))}};
     if (!info.classes.empty()) {
         json["classes"] = info.classes;

@@ -84,8 +84,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
         return Error{command.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
-    PreparedRun prepared{project, opened->projectDirectory, command.device, *std::move(checkpoint),
-                         command.runDirectory};
+    PreparedRun prepared{
+        project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.runDirectory,
+        opened->reading()};
     const Result<std::string> device = callRanks(prepared);
     if (!device) {
         return device.error();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/rank_run.h"
 
+#include "engine/files/json_record.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
@@ -24,7 +25,21 @@ struct Call {
     std::string device;
     std::filesystem::path runDirectory;
     std::optional<std::int64_t> step; ///< of the checkpoint
+    Reading reading;
 };
+
+/// Return the reading as a text for the other ranks, and back.
+std::string textOf(const Reading& reading)
+{
+    return RecordJson::array({static_cast<std::int64_t>(reading.version), reading.classes})
+        .dump(-1, ' ', false, RecordJson::error_handler_t::replace);
+}
+
+Reading readingFrom(const std::string& text)
+{
+    const RecordJson json = RecordJson::parse(text);
+    return {static_cast<ReadingVersion>(json.at(0).get<std::int64_t>()), json.at(1).get<std::vector<std::string>>()};
+}
 
 Result<Call> hearCall(Ranks& ranks)
 {
@@ -32,11 +47,12 @@ Result<Call> hearCall(Ranks& ranks)
     if (!project) {
         return project.error();
     }
-    Call call{*std::move(project), {}, {}, {}, {}};
+    Call call{*std::move(project), {}, {}, {}, {}, {}};
     call.projectDirectory = ranks.share({});
     call.device = ranks.deviceFor(ranks.share({}));
     call.runDirectory = ranks.share({});
     call.step = numberFrom<std::int64_t>(ranks.share({}));
+    call.reading = readingFrom(ranks.share({}));
     return call;
 }
 
@@ -47,6 +63,7 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
         return call.error();
     }
     PreparedRun run{call->project, call->projectDirectory, call->device};
+    run.reading = call->reading;
     if (call->step) {
         Result<CheckpointFiles> checkpoint = findCheckpoint(call->runDirectory, call->step, nullptr);
         if (!checkpoint) {
@@ -96,7 +113,8 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
     Result<std::unique_ptr<Trainer>> made = Error{};
     const auto failure = attempt([&] {
         const FirstWeights weights = run.checkpoint ? FirstWeights::Loaded : FirstWeights::Initialised;
-        Result<TrainerParts> parts = openParts(run.project, run.projectDirectory, run.device, weights, watches);
+        Result<TrainerParts> parts =
+            openParts(run.project, run.projectDirectory, run.device, weights, watches, run.reading);
         if (!parts) {
             made = parts.error();
             return;
@@ -130,6 +148,7 @@ Result<std::string> callRanks(const PreparedRun& run)
         (void)(*ranks)->share(run.device);
         (void)(*ranks)->share(absoluteText(run.runDirectory));
         (void)(*ranks)->share(run.checkpoint ? std::to_string(run.checkpoint->state.step) : std::string());
+        (void)(*ranks)->share(textOf(run.reading));
     });
     if (failure) {
         return Error{"ranks", failure->text};

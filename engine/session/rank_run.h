@@ -21,6 +21,7 @@ struct PreparedRun {
     std::string device;
     std::optional<CheckpointFiles> checkpoint = {};
     std::filesystem::path runDirectory = {}; ///< of the checkpoint
+    Reading reading = {};
 };
 
 /// Opens the run's data, device and network, with the checkpoint's state, as one of the ranks if there are several.

@@ -103,13 +103,14 @@ std::string keptText(const at::Tensor& before, const at::Tensor& after, projects
 } // namespace
 
 Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
-                               const std::string& device, FirstWeights weights, const PreparationWatches& watches)
+                               const std::string& device, FirstWeights weights, const PreparationWatches& watches,
+                               const Reading& reading)
 {
     Result<c10::Device> opened = openDevice(device);
     if (!opened) {
         return opened.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watches.data);
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watches.data, reading);
     if (!dataset) {
         return dataset.error();
     }
@@ -125,7 +126,7 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
             return started.error();
         }
     }
-    return TrainerParts{project, std::move(*dataset), std::move(*network), *opened};
+    return TrainerParts{project, std::move(*dataset), std::move(*network), *opened, reading.version};
 }
 
 Trainer::Trainer(TrainerParts parts, Ranks* ranks)

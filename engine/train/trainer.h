@@ -31,6 +31,7 @@ struct TrainerParts {
     std::unique_ptr<Dataset> dataset;
     std::unique_ptr<CompiledNetwork> network;
     c10::Device device{c10::DeviceType::CPU};
+    ReadingVersion reading = kNewestReading;
 };
 
 /// The source of the parameters' first values.
@@ -39,11 +40,12 @@ enum class FirstWeights {
     Loaded,      ///< a checkpoint that is loaded next; until then the values are undefined
 };
 
-/// Opens the data, the device and the network of a valid project. Errors name the place.
+/// Opens the data, the device and the network of a valid project. `reading` is that of the run, if there is one. Errors
+/// name the place.
 [[nodiscard]] Result<TrainerParts> openParts(const projects::Project& project,
                                              const std::filesystem::path& projectDirectory, const std::string& device,
                                              FirstWeights weights = FirstWeights::Initialised,
-                                             const PreparationWatches& watches = {});
+                                             const PreparationWatches& watches = {}, const Reading& reading = {});
 
 /// Trains a network: batches, loss, gradients, update. Independent of runs, metrics and events. Engine thread.
 class Trainer {

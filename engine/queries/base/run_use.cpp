@@ -139,7 +139,8 @@ Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::in
     if (!checkpoint) {
         return checkpoint.error();
     }
-    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(run->project, run->projectDirectory, watch);
+    Result<std::unique_ptr<Dataset>> dataset =
+        Dataset::open(run->project, run->projectDirectory, watch, run->reading());
     if (!dataset) {
         return dataset.error();
     }

@@ -35,6 +35,9 @@ struct OpenedRun {
     DataFingerprint data;                    ///< of the data as they are now
     std::optional<std::string> otherData;    ///< how the data differ from the run's, if they do and this was accepted
     std::vector<std::string> notes;          ///< notes for the user
+
+    /// Returns how the run's data are read: by the rules that it began with, and with its classes.
+    [[nodiscard]] Reading reading() const { return {info.reading, info.classes}; }
 };
 
 /// Opens a run. Refused if the data are not the run's, unless `use` accepts that. `large` and `watch` are those of

@@ -41,7 +41,7 @@ Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, con
     }
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
     Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
-                                           {.data = watch, .weights = {}});
+                                           {.data = watch, .weights = {}}, opened->reading());
     if (!parts) {
         return parts.error();
     }

@@ -139,7 +139,7 @@ private:
             }
         }
         Result<std::unique_ptr<Dataset>> dataset =
-            data ? Dataset::open(m_run->project, m_run->projectDirectory, watch()) : data.error();
+            data ? Dataset::open(m_run->project, m_run->projectDirectory, watch(), m_run->reading()) : data.error();
         if (dataset) {
             m_dataset = std::move(*dataset);
             return Done{};

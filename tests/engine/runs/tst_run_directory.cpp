@@ -271,6 +271,7 @@ private slots:
         earlier.remove("values");
         earlier.remove("objective");
         earlier.remove("threads");
+        earlier.remove("reading");
         earlier["step"] = 20;
         earlier["loss"] = 2.5;
         earlier["validationLoss"] = 2.75;
@@ -279,6 +280,7 @@ private slots:
         QVERIFY2(listed.ok(), listed ? "" : listed.error().text().c_str());
         QCOMPARE(listed->loss(), 2.5);
         QCOMPARE(listed->validationLoss(), 2.75);
+        QCOMPARE(listed->reading, ReadingVersion::First);
         auto store = Database::openForWriting(m_run / kStoreFile);
         QVERIFY(store.ok());
         QVERIFY(store
@@ -342,6 +344,20 @@ private slots:
         QVERIFY(claimRunDirectoryIn(m_folder, std::string(5000, 'x')));
     }
 
+    /// The names of many classes take more than other records may.
+    void aRunKeepsItsReadingAndItsClasses()
+    {
+        RunInfo info = exampleInfo();
+        for (int i = 0; i < 21'000; ++i) {
+            info.classes.push_back("class number " + std::to_string(i));
+        }
+        QVERIFY(RunWriter::create(m_folder / "named", info, exampleProject(), m_folder.parent_path()));
+        const Result<RunFile> file = readRunFile(m_folder / "named");
+        QVERIFY2(file.ok(), file ? "" : file.error().text().c_str());
+        QCOMPARE(file->info.classes, info.classes);
+        QCOMPARE(file->info.reading, kNewestReading);
+    }
+
     void openErrors()
     {
         QVERIFY(!RunReader::open(m_run));
@@ -367,6 +383,8 @@ private slots:
         row("an unknown status", "\"running\"", "\"walking\"", "status is \"walking\", expected running");
         row("a fingerprint that is none", "\"notes\"", "\"data\": [{}], \"notes\"",
             "data · entry 1 · name] is missing");
+        row("the reading of a later version", "\"reading\": 2", "\"reading\": 3",
+            "reading] is 3, expected at most 2: the run's data are read by the rules of a later version");
         row("no JSON", "{", "", "is not JSON");
         row("deep nesting",
             "\"notes\": ", "\"more\": [[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]], \"notes\": ", "nested deeper");

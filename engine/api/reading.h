@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The version of what data files and seeds mean: how rows are split, labels numbered, pictures and texts read, and
+/// training draws made. A run keeps the version that it began with, so that what it reads stays the same. A change of
+/// any of these rules acts for the newest version alone, or is refused by name for a run of an earlier one.
+enum class ReadingVersion : std::int64_t {
+    First = 1,  ///< of runs whose run.json has no "reading"
+    Second = 2, ///< splits are stratified, labels that are whole numbers are the numbers of their classes
+};
+inline constexpr ReadingVersion kNewestReading = ReadingVersion::Second;
+
+/// The meaning of data for a network that exists already, or for a new one.
+struct Reading {
+    ReadingVersion version = kNewestReading;
+    /// The names of the network's classes by number. Labels are matched to them. Empty: the data number their labels.
+    std::vector<std::string> classes;
+
+    [[nodiscard]] bool isFirst() const { return version == ReadingVersion::First; }
+    bool operator==(const Reading&) const = default;
+};
+
+} // namespace residua::engine
