@@ -246,13 +246,14 @@ QString ImportDialog::place(const QString& model, const QString& name) const
         .arg(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
 }
 
-std::optional<projects::Source> ImportDialog::data() const
+Result<std::optional<projects::Source>> ImportDialog::data() const
 {
     const QString path = m_data->text().trimmed();
     if (path.isEmpty()) {
-        return std::nullopt;
+        return std::optional<projects::Source>();
     }
-    return engine::dataAt(QDir().absoluteFilePath(path).toStdString());
+    Result<projects::Source> source = engine::dataAt(QDir().absoluteFilePath(path).toStdString());
+    return source ? Result<std::optional<projects::Source>>(std::move(*source)) : source.error();
 }
 
 void ImportDialog::begin()
@@ -267,10 +268,15 @@ void ImportDialog::begin()
         load();
         return;
     }
+    const Result<std::optional<projects::Source>> source = data();
+    if (!source) {
+        end(QString::fromStdString(source.error().text()));
+        return;
+    }
     engine::ImportRequest request;
     request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
-    request.data = data();
+    request.data = *source;
     m_question = m_engine.ask(std::move(request));
     update();
 }

@@ -72,7 +72,7 @@ private:
     /// True if the first line names a file of tensors.
     [[nodiscard]] bool namesFile() const;
     [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
-    [[nodiscard]] std::optional<projects::Source> data() const;
+    [[nodiscard]] Result<std::optional<projects::Source>> data() const;
     [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
     EngineBridge& m_engine;

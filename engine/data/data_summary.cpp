@@ -70,30 +70,6 @@ DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan
 
 } // namespace
 
-projects::Source dataAt(const std::filesystem::path& path)
-{
-    if (projects::endsIn(path.native(), projects::kSheetEndings)) {
-        return projects::sourceAt(path.string());
-    }
-    std::error_code ignored;
-    const auto pictures =
-        std::filesystem::is_directory(path, ignored) ? openClassFolders(path) : Result<PictureSet>(Error{});
-    if (pictures) {
-        return projects::PictureData{.path = path.string(),
-                                     .validationPath = {},
-                                     .classes = std::max<std::int64_t>(std::ssize(pictures->classes), 2)};
-    }
-    switch (kindAt(path)) {
-    case DataKind::Records:
-        return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
-    case DataKind::Tokens:
-        return projects::TokenFileData{.path = path.string(), .validationPath = {}};
-    case DataKind::Text:
-        break;
-    }
-    return projects::TextData{path.string(), {}};
-}
-
 std::vector<DataReading> readingsOf(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
     std::vector<DataReading> readings;

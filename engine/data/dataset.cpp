@@ -11,6 +11,7 @@
 #include "engine/data/regression.h"
 #include "engine/data/token_dataset.h"
 #include "engine/text/data_files.h"
+#include "engine/text/folder_files.h"
 #include "engine/text/text_files.h"
 #include "engine/tokens/text_corpus.h"
 #include "engine/tokens/token_cache.h"
@@ -72,9 +73,19 @@ struct Opener {
                                     project.training.sequenceLength, place, std::move(notes));
     }
 
+    /// Refuses a folder of texts that are parts of a data set, such as train and test.
+    [[nodiscard]] Status checkParts(const std::filesystem::path& path) const
+    {
+        return reading.isFirst() ? Status(Done{})
+                                 : refuseParts(path, "name one of them as the path, or several as parts of a mixture");
+    }
+
     Opened operator()(const projects::TextData& source) const
     {
         const auto path = resolved(source.path);
+        if (const Status whole = checkParts(path); !whole) {
+            return whole.error();
+        }
         return openText(readTextFiles(path, watch), source.tokeniser, path.string(),
                         notesOn(path, DataKind::Text, source.tokeniser));
     }
@@ -82,20 +93,48 @@ struct Opener {
     Opened operator()(const projects::JsonLinesData& source) const
     {
         const auto path = resolved(source.path);
+        if (const Status whole = checkParts(path); !whole) {
+            return whole.error();
+        }
         return openText(readRecords(path, source.field, watch), source.tokeniser, path.string(),
                         notesOn(path, DataKind::Records, source.tokeniser));
     }
 
     Opened operator()(const projects::MixtureData& source) const
     {
+        for (const projects::MixturePart& part : source.parts) {
+            if (const Status whole = checkParts(resolved(part.path)); !whole) {
+                return whole.error();
+            }
+        }
         return openMixture(source, project, directory, watch);
+    }
+
+    /// Refuses training tokens with the parts of a data set, and held-out tokens that are trained on.
+    [[nodiscard]] Status checkTokens(const projects::TokenFileData& source) const
+    {
+        const auto path = resolved(source.path);
+        const std::vector<NamedParts> sets = reading.isFirst() ? std::vector<NamedParts>() : partsIn(path);
+        if (!sets.empty()) {
+            return refuseParts(path, "set path to " + sets.front().training.front().string() +
+                                         " and validation_path to " + sets.front().heldOut().front().string());
+        }
+        if (reading.isFirst() || source.validationPath.empty()) {
+            return Done{};
+        }
+        const auto training = filesAt(path, projects::kTokenEndings);
+        const auto heldOut = filesAt(resolved(source.validationPath), projects::kTokenEndings);
+        return training && heldOut ? refuseShared(*training, *heldOut) : Status(Done{});
     }
 
     Opened operator()(const projects::TokenFileData& source) const
     {
         const auto path = resolved(source.path);
+        if (const Status checked = checkTokens(source); !checked) {
+            return checked.error();
+        }
         const auto append = [&](TokenFiles& files, const std::filesystem::path& from) {
-            return appendTokenFiles(files, from, source.tokenWidth, source.vocabulary, watch);
+            return appendTokenFiles(files, from, source.tokenWidth, source.vocabulary, watch, reading.version);
         };
         TokenFiles files;
         if (auto status = append(files, path); !status) {
@@ -135,12 +174,17 @@ struct Opener {
 
     Opened operator()(const projects::LabelledTextData& source) const
     {
+        if (!source.validationPath.empty() && !reading.isFirst()) {
+            if (const Status apart = refuseShared({resolved(source.path)}, {resolved(source.validationPath)}); !apart) {
+                return apart.error();
+            }
+        }
         return LabelledDataset::open(source, project, directory, watch);
     }
 
     Opened operator()(const projects::PictureData& source) const
     {
-        return PictureDataset::open(source, project, directory, watch);
+        return PictureDataset::open(source, project, directory, reading, watch);
     }
 
     Opened operator()(const projects::DrawnPictures& source) const

@@ -3,8 +3,10 @@
 
 #include "engine/text/data_files.h"
 #include "projects/base/random.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -13,16 +15,40 @@
 namespace residua::engine {
 namespace {
 
+/// The mask token of BERT and that of RoBERTa.
+constexpr std::array<std::string_view, 2> kMaskSpellings{"[MASK]", "<mask>"};
+
 /// Returns the number of the first of these pieces that the codec has, or -1.
 std::int64_t maskTokenOf(const TextCodec& codec)
 {
     for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
         const std::string piece = codec.piece(token);
-        if (piece == "[MASK]" || piece == "<mask>") {
+        if (std::ranges::find(kMaskSpellings, piece) != kMaskSpellings.end()) {
             return token;
         }
     }
     return -1;
+}
+
+/// Returns the parts of a text before, between and after its masks.
+std::vector<std::string> partsBetweenMasks(std::string_view text)
+{
+    std::vector<std::string> parts;
+    while (true) {
+        std::size_t at = std::string_view::npos;
+        std::string_view found;
+        for (const std::string_view spelling : kMaskSpellings) {
+            if (const std::size_t next = text.find(spelling); next < at) {
+                at = next;
+                found = spelling;
+            }
+        }
+        parts.emplace_back(text.substr(0, at));
+        if (at == std::string_view::npos) {
+            return parts;
+        }
+        text.remove_prefix(at + found.size());
+    }
 }
 
 /// Returns for each token whether it belongs to the word of the token before it: "##ing" of WordPiece, or in a
@@ -215,21 +241,24 @@ Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text)
     if (auto status = checkUtf8(text, "text"); !status) {
         return status.error();
     }
-    constexpr std::string_view kHidden = "[MASK]";
     const DocumentMarks marks = codec()->marks();
     std::vector<std::uint32_t> tokens = marks.before;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = text.find(kHidden, begin);
-        const std::string_view part = std::string_view(text).substr(begin, end - begin);
-        const TextStart start = begin == 0 ? TextStart::Begins : TextStart::GoesOn;
-        if (Status encoded = part.empty() ? Status(Done{}) : codec()->encode(part, start, tokens); !encoded) {
+    std::vector<std::string> parts = partsBetweenMasks(text);
+    // A tokeniser that knows its mask in a text takes the white space around it as the token says (lstrip, rstrip).
+    const std::string own = codec()->piece(m_mask);
+    std::vector<std::uint32_t> alone;
+    if (!own.empty() && codec()->encode(own, TextStart::Begins, alone) &&
+        alone == std::vector<std::uint32_t>{static_cast<std::uint32_t>(m_mask)}) {
+        parts = {joinedText(parts, own)};
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i > 0) {
+            tokens.push_back(static_cast<std::uint32_t>(m_mask));
+        }
+        const TextStart start = i == 0 ? TextStart::Begins : TextStart::GoesOn;
+        if (Status encoded = parts[i].empty() ? Status(Done{}) : codec()->encode(parts[i], start, tokens); !encoded) {
             return encoded.error();
         }
-        if (end == std::string::npos) {
-            break;
-        }
-        tokens.push_back(static_cast<std::uint32_t>(m_mask));
-        begin = end + kHidden.size();
     }
     tokens.insert(tokens.end(), marks.behind.begin(), marks.behind.end());
     return std::vector<std::int64_t>(tokens.begin(), tokens.end());

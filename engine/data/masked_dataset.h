@@ -30,7 +30,8 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
-    /// Returns the text between the marks of a document. Each "[MASK]" becomes the mask token, whatever the tokeniser.
+    /// Returns the text between the marks of a document. Each "[MASK]" or "<mask>" becomes the mask token, whatever the
+    /// tokeniser. One that knows the token in a text takes the white space around it as the token says.
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] std::optional<std::int64_t> maskToken() const override { return m_mask; }
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override

@@ -3,6 +3,7 @@
 
 #include "engine/pictures/augment.h"
 #include "engine/pictures/picture.h"
+#include "engine/text/folder_files.h"
 #include "engine/text/text_memory.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
@@ -65,14 +66,40 @@ std::array<std::int64_t, kSplits> drawnSizes(const projects::DrawnPictures& sour
 Status checkClasses(const PictureSet& set, const std::string& place, std::int64_t classes, bool skipBad)
 {
     if (!set.emptyClasses.empty() && !skipBad) {
-        return Error{set.emptyClasses.front(), "has no pictures, as the folder of a class must: add some, or set "
-                                               "skip_bad"};
+        const std::string unread = unreadPicturesIn(set.emptyClasses.front());
+        return Error{set.emptyClasses.front(),
+                     "has no pictures" + (unread.empty() ? "" : " of a kind that is read (" + unread + ")") +
+                         ", as the folder of a class must: add some PNG, JPEG or WebP files, or set skip_bad"};
     }
     const std::int64_t most = set.labels.empty() ? 0 : *std::ranges::max_element(set.labels);
     const std::int64_t needed = std::max(most + 1, std::ssize(set.classes));
     return needed <= classes ? Status(Done{})
                              : Error{place, "has " + std::to_string(needed) + " classes, expected at most " +
                                                 std::to_string(classes)};
+}
+
+/// Returns what is known of pictures before they are opened: of those that are held out, how the training part is read.
+PictureRequest requestFor(PictureUse use, const projects::PictureData& source, const Reading& reading,
+                          const std::vector<PictureSet>& training)
+{
+    PictureRequest request{use, reading.version, source.labelColumn, source.valueRange, source.classes};
+    if (!training.empty() && training.front().columns && !reading.isFirst()) {
+        request.labelColumn = training.front().columns->label;
+        request.valueRange = training.front().columns->range;
+    }
+    return request;
+}
+
+/// Returns a note if all pictures have one class; empty otherwise.
+std::string noteOnClasses(const PictureSet& set, const std::string& place)
+{
+    const auto differs = [&](std::int64_t label) { return label != set.labels.front(); };
+    if (set.labels.size() < 2 || std::ranges::any_of(set.labels, differs)) {
+        return {};
+    }
+    const auto label = static_cast<std::size_t>(set.labels.front());
+    return place + ": all " + std::to_string(set.labels.size()) + " pictures have one class, " +
+           (label < set.classes.size() ? set.classes[label] : std::to_string(label));
 }
 
 } // namespace
@@ -102,10 +129,12 @@ PictureDataset::~PictureDataset()
 Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureData& source,
                                                       const projects::Project& project,
                                                       const std::filesystem::path& projectDirectory,
-                                                      const PreparationWatch& watch)
+                                                      const Reading& reading, const PreparationWatch& watch)
 {
     const PictureForm form{source.height, source.width, source.channels};
     std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form));
+    dataset->m_fit = source.fit;
+    dataset->m_reading = reading.version;
     const std::string place = (projectDirectory / source.path).string();
     for (const PictureUse use : {PictureUse::Training, PictureUse::HeldOut}) {
         const bool trains = use == PictureUse::Training;
@@ -113,13 +142,22 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
         if (path.empty()) {
             continue;
         }
-        Result<PictureSet> set = openPictures(projectDirectory / path, use, watch);
+        Result<PictureSet> set =
+            openPictures(projectDirectory / path, requestFor(use, source, reading, dataset->m_sets), watch);
         if (!set) {
             return set.error();
         }
         const std::string from = (projectDirectory / path).string();
         if (const Status checked = checkClasses(*set, from, source.classes, source.skipBad); !checked) {
             return checked.error();
+        }
+        if (!trains && !reading.isFirst()) {
+            if (const Status apart = refuseShared(dataset->m_sets.front().files, set->files); !apart) {
+                return apart.error();
+            }
+        }
+        if (std::string note = noteOnClasses(*set, from); !note.empty()) {
+            set->notes.push_back(std::move(note));
         }
         if (!trains && set->classes != dataset->m_sets.front().classes) {
             return Error{from, "has the classes " + joinedText(set->classes) + ", expected those of " + place + ": " +
@@ -181,7 +219,7 @@ Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, boo
         if (!picture) {
             bad[i] = picture.error();
         } else if (holds) {
-            held[i] = fitted(*std::move(picture), m_form).values;
+            held[i] = inForm(*std::move(picture)).values;
         }
         const std::scoped_lock lock(guard);
         ++done;
@@ -227,9 +265,16 @@ Result<Picture> PictureDataset::pictureOf(const Row& row, std::optional<std::uin
     }
     return m_sets[row.set].read(row.index).transform([&](Picture picture) {
         return key && m_augmentation.leastArea < 1
-                   ? randomPart(std::move(picture), m_augmentation.leastArea, m_form, *key)
-                   : fitted(std::move(picture), m_form);
+                   ? randomPart(std::move(picture), m_augmentation.leastArea, m_form, *key, m_reading)
+                   : inForm(std::move(picture));
     });
+}
+
+Picture PictureDataset::inForm(Picture picture) const
+{
+    const bool stretches = m_fit == projects::PictureFit::Stretch &&
+                           (picture.form.height != m_form.height || picture.form.width != m_form.width);
+    return stretches ? stretched(std::move(picture), m_form, m_reading) : fitted(std::move(picture), m_form, m_reading);
 }
 
 Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::function<const Row&(std::int64_t)>& rowAt,

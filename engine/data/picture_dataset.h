@@ -30,7 +30,7 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::PictureData& source,
                                                                const projects::Project& project,
                                                                const std::filesystem::path& projectDirectory,
-                                                               const PreparationWatch& watch);
+                                                               const Reading& reading, const PreparationWatch& watch);
     /// Draws the pictures.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>>
     open(const projects::DrawnPictures& source, const projects::Project& project, const PreparationWatch& watch);
@@ -66,6 +66,8 @@ private:
     [[nodiscard]] Status add(PictureSet set, const std::vector<Split>& splits, bool skipBad,
                              const PreparationWatch& watch);
     [[nodiscard]] const std::vector<Row>& rowsOf(Split split) const { return m_rows[static_cast<std::size_t>(split)]; }
+    /// Returns a picture in the network's form.
+    [[nodiscard]] Picture inForm(Picture picture) const;
     /// Reads a picture in the network's form: with a key, a part of it that the key selects, if parts are drawn.
     [[nodiscard]] Result<Picture> pictureOf(const Row& row, std::optional<std::uint64_t> key) const;
     /// Fills a batch with `count` rows. If `keyOf` is not null, it gives the key of each row's changes.
@@ -82,6 +84,8 @@ private:
     projects::ExampleSchema m_schema;
     projects::Augmentation m_augmentation;
     PictureForm m_form;
+    projects::PictureFit m_fit = projects::PictureFit::Crop;
+    ReadingVersion m_reading = kNewestReading;
     std::vector<PictureSet> m_sets;
     std::vector<std::vector<std::vector<std::uint8_t>>> m_held; ///< decoded, by set and index; empty if not held
     std::array<std::vector<Row>, kSplits> m_rows;

@@ -93,7 +93,8 @@ Picture shownAgain(std::span<const float> values, const PictureForm& form, const
     return picture;
 }
 
-Picture randomPart(Picture picture, double leastArea, const PictureForm& form, std::uint64_t key)
+Picture randomPart(Picture picture, double leastArea, const PictureForm& form, std::uint64_t key,
+                   ReadingVersion reading)
 {
     constexpr int kTries = 10;
     constexpr double kNarrowest = 3.0 / 4;
@@ -113,10 +114,10 @@ Picture randomPart(Picture picture, double leastArea, const PictureForm& form, s
                 const auto first = picture.values.begin() + (y * width + left) * channels;
                 part.values.insert(part.values.end(), first, first + wide * channels);
             }
-            return stretched(std::move(part), form);
+            return stretched(std::move(part), form, reading);
         }
     }
-    return stretched(std::move(picture), form);
+    return stretched(std::move(picture), form, reading);
 }
 
 void augment(Picture& picture, const projects::Augmentation& augmentation, std::uint64_t key)

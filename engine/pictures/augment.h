@@ -20,7 +20,8 @@ void normalise(const Picture& picture, const projects::Augmentation& augmentatio
 /// Returns a part of a training picture that `key` selects, stretched to the form: at least `leastArea` (above 0) of
 /// its area, and width to height from 3/4 to 4/3 (Inception's crop). The whole picture if ten parts drawn do not fit in
 /// it.
-[[nodiscard]] Picture randomPart(Picture picture, double leastArea, const PictureForm& form, std::uint64_t key);
+[[nodiscard]] Picture randomPart(Picture picture, double leastArea, const PictureForm& form, std::uint64_t key,
+                                 ReadingVersion reading = kNewestReading);
 
 /// Changes a training picture by the draws that `key` selects: pads it with black on each side and crops a part of its
 /// own size at a drawn place, then mirrors it with probability one half, then applies the operations of RandAugment,

@@ -4,7 +4,9 @@
 #include <array>
 #include <csetjmp>
 #include <cstdio>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include <jpeglib.h> // needs <cstdio> before it
 
@@ -43,7 +45,23 @@ struct Decoding {
     Handler handler;
     Picture picture;
     std::string refusal; ///< the reason why the file is not read; empty if there is none
+    int orientation = 1; ///< of EXIF
 };
+
+constexpr int kExifMarker = JPEG_APP0 + 1;
+
+void readOrientation(Decoding& decoding)
+{
+    constexpr std::string_view kExif("Exif\0\0", 6);
+    for (const jpeg_marker_struct* marker = decoding.decoder.marker_list; marker != nullptr; marker = marker->next) {
+        const auto bytes = std::as_bytes(std::span(marker->data, marker->data_length));
+        if (marker->marker == kExifMarker && bytes.size() > kExif.size() &&
+            std::memcmp(bytes.data(), kExif.data(), kExif.size()) == 0) {
+            decoding.orientation = orientationIn(bytes);
+            return;
+        }
+    }
+}
 
 void checkHeader(Decoding& decoding)
 {
@@ -69,8 +87,10 @@ bool run(Decoding& decoding, std::span<const std::byte> bytes)
     }
     jpeg_create_decompress(&decoder);
     jpeg_mem_src(&decoder, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    jpeg_save_markers(&decoder, kExifMarker, 0xFFFF);
     jpeg_read_header(&decoder, TRUE);
     checkHeader(decoding);
+    readOrientation(decoding);
     if (!decoding.refusal.empty()) {
         return true;
     }
@@ -91,7 +111,7 @@ bool run(Decoding& decoding, std::span<const std::byte> bytes)
 
 } // namespace
 
-Result<Picture> decodeJpeg(std::span<const std::byte> bytes)
+Result<Picture> decodeJpeg(std::span<const std::byte> bytes, ReadingVersion reading)
 {
     Decoding decoding{};
     decoding.decoder.err = jpeg_std_error(&decoding.handler.manager);
@@ -109,7 +129,7 @@ Result<Picture> decodeJpeg(std::span<const std::byte> bytes)
     if (!done || warnings > 0) {
         return Error{"", std::string("cannot be decoded: ") + decoding.handler.message.data()};
     }
-    return std::move(decoding.picture);
+    return upright(std::move(decoding.picture), reading == ReadingVersion::First ? 1 : decoding.orientation);
 }
 
 } // namespace residua::engine

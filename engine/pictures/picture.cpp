@@ -51,7 +51,15 @@ float summed(const float* values, std::int64_t stride, const Reach& reach)
     return sum;
 }
 
-Picture inChannels(Picture picture, std::int64_t channels)
+/// Returns Rec. 601 luma. The current reading rounds the weights to 16 bits, as Pillow does.
+std::uint8_t greyOf(const std::uint8_t* rgb, ReadingVersion reading)
+{
+    return static_cast<std::uint8_t>(reading == ReadingVersion::First
+                                         ? (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000
+                                         : (19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 0x8000) >> 16);
+}
+
+Picture inChannels(Picture picture, std::int64_t channels, ReadingVersion reading)
 {
     const std::int64_t had = std::exchange(picture.form.channels, channels);
     if (had == channels) {
@@ -64,8 +72,7 @@ Picture inChannels(Picture picture, std::int64_t channels)
             std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(i * static_cast<std::size_t>(channels)), channels,
                         picture.values[i]);
         } else {
-            const std::uint8_t* const rgb = picture.values.data() + 3 * i;
-            values[i] = static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
+            values[i] = greyOf(picture.values.data() + 3 * i, reading);
         }
     }
     picture.values = std::move(values);
@@ -73,7 +80,7 @@ Picture inChannels(Picture picture, std::int64_t channels)
 }
 
 /// Returns the picture scaled by these factors, and its centre cropped to the form.
-Picture scaled(Picture picture, const PictureForm& form, double high, double wide)
+Picture scaled(Picture picture, const PictureForm& form, double high, double wide, ReadingVersion reading)
 {
     const PictureForm from = picture.form;
     const std::vector<float> values(picture.values.begin(), picture.values.end());
@@ -95,7 +102,7 @@ Picture scaled(Picture picture, const PictureForm& form, double high, double wid
             result.values.push_back(static_cast<std::uint8_t>(std::lround(value)));
         }
     }
-    return inChannels(std::move(result), form.channels);
+    return inChannels(std::move(result), form.channels, reading);
 }
 
 double ratio(std::int64_t to, std::int64_t from)
@@ -105,18 +112,33 @@ double ratio(std::int64_t to, std::int64_t from)
 
 } // namespace
 
-Picture fitted(Picture picture, const PictureForm& form)
+Picture fitted(Picture picture, const PictureForm& form, ReadingVersion reading)
 {
     const double scale = std::max(ratio(form.height, picture.form.height), ratio(form.width, picture.form.width));
     const bool fits = picture.form.height == form.height && picture.form.width == form.width;
-    return fits ? inChannels(std::move(picture), form.channels) : scaled(std::move(picture), form, scale, scale);
+    return fits ? inChannels(std::move(picture), form.channels, reading)
+                : scaled(std::move(picture), form, scale, scale, reading);
 }
 
-Picture stretched(Picture picture, const PictureForm& form)
+Picture stretched(Picture picture, const PictureForm& form, ReadingVersion reading)
 {
     const double high = ratio(form.height, picture.form.height);
     const double wide = ratio(form.width, picture.form.width);
-    return scaled(std::move(picture), form, high, wide);
+    return scaled(std::move(picture), form, high, wide, reading);
+}
+
+std::vector<std::uint8_t> laidOn(int background, std::span<const std::uint8_t> values, std::size_t channels)
+{
+    std::vector<std::uint8_t> laid;
+    laid.reserve(values.size() / (channels + 1) * channels);
+    for (std::size_t i = 0; i + channels < values.size(); i += channels + 1) {
+        const int opacity = values[i + channels];
+        for (std::size_t c = 0; c < channels; ++c) {
+            laid.push_back(
+                static_cast<std::uint8_t>((values[i + c] * opacity + background * (255 - opacity) + 127) / 255));
+        }
+    }
+    return laid;
 }
 
 } // namespace residua::engine

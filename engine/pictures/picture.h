@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/reading.h"
 #include "projects/base/result.h"
 
 #include <cstddef>
@@ -30,10 +31,11 @@ struct Picture {
 
 /// Returns the picture in another form: scales it so that it covers the form, by the mean of the covered area if it
 /// shrinks and by bilinear interpolation if it grows, and crops the centre. Grey is repeated in each channel; colour
-/// becomes grey by Rec. 601 luma. Returns an equal picture if it has that form.
-[[nodiscard]] Picture fitted(Picture picture, const PictureForm& form);
+/// becomes grey by Rec. 601 luma, rounded as Pillow does, by the first reading otherwise. Returns an equal picture if
+/// it has that form.
+[[nodiscard]] Picture fitted(Picture picture, const PictureForm& form, ReadingVersion reading = kNewestReading);
 /// Returns the same, but with each side scaled by itself, so that nothing is cropped.
-[[nodiscard]] Picture stretched(Picture picture, const PictureForm& form);
+[[nodiscard]] Picture stretched(Picture picture, const PictureForm& form, ReadingVersion reading = kNewestReading);
 
 /// A seeded generator of pictures that hold two different parts out of five: disc, ring, square, triangle, cross. The
 /// class is the pair of parts, so no single part tells it. Place, size, turn and colour of the parts, the background
@@ -53,16 +55,28 @@ struct PictureDrawing {
 /// The largest number of pixels of a picture that is read.
 inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
 
-/// Reads a PNG, JPEG or WebP file as grey or colour of 8 bits. The first bytes decide the format. Palettes become
-/// colour; transparent pixels are laid on white. Returns an error with the path as its place if the file is empty,
-/// truncated or damaged, is another format, is animated, has 16 bits per value, is CMYK, has no pixels or more than
-/// kMostPixels, or if its name ends as that of another format. Any thread.
-[[nodiscard]] Result<Picture> readPicture(const std::filesystem::path& path);
+/// Reads a PNG, JPEG or WebP file as grey or colour of 8 bits, with the values that Pillow gives: values are not
+/// converted by gamma or colour profile, palettes become colour, of 16 bits the upper 8 are kept, and the picture is
+/// turned as its EXIF orientation says. A transparent value becomes value · opacity / 255, as on black. The first bytes
+/// decide the format. Returns an error with the path as its place if the file is empty, truncated or damaged, is
+/// another format, is animated, is CMYK, has no pixels or more than kMostPixels, or if its name ends as that of another
+/// format. By the first reading, gamma is applied, transparent pixels are laid on white, orientations are ignored and
+/// 16 bits are an error. Any thread.
+[[nodiscard]] Result<Picture> readPicture(const std::filesystem::path& path, ReadingVersion reading = kNewestReading);
 
 // The decoders of each format. The message of an error has no place.
-[[nodiscard]] Result<Picture> decodePng(std::span<const std::byte> bytes);
-[[nodiscard]] Result<Picture> decodeJpeg(std::span<const std::byte> bytes);
-[[nodiscard]] Result<Picture> decodeWebp(std::span<const std::byte> bytes);
+[[nodiscard]] Result<Picture> decodePng(std::span<const std::byte> bytes, ReadingVersion reading = kNewestReading);
+[[nodiscard]] Result<Picture> decodeJpeg(std::span<const std::byte> bytes, ReadingVersion reading = kNewestReading);
+[[nodiscard]] Result<Picture> decodeWebp(std::span<const std::byte> bytes, ReadingVersion reading = kNewestReading);
+
+/// Returns the orientation in an EXIF block (a TIFF header and its first directory, also after "Exif\0\0"), 1 to 8; 1
+/// if it has none.
+[[nodiscard]] int orientationIn(std::span<const std::byte> exif);
+/// Returns the picture turned upright from an EXIF orientation of 1 to 8.
+[[nodiscard]] Picture upright(Picture picture, int orientation);
+/// Lays values with opacity as their last channel, [pixels, channels + 1], on a background. Returns [pixels, channels].
+[[nodiscard]] std::vector<std::uint8_t> laidOn(int background, std::span<const std::uint8_t> values,
+                                               std::size_t channels);
 
 /// Returns the picture as a PNG file.
 [[nodiscard]] std::string encodedPng(const Picture& picture);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture_set.h"
 
-#include "projects/base/text.h"
-
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace residua::engine {
@@ -16,18 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Values = std::vector<std::uint8_t>;
-
-/// Returns a set of equal pictures, one after another in `values`.
-PictureSet setOf(Values values, const PictureForm& form, std::vector<std::int64_t> labels)
-{
-    PictureSet set;
-    set.labels = std::move(labels);
-    set.read = [form, held = std::make_shared<const Values>(std::move(values))](std::size_t index) {
-        const auto begin = held->begin() + static_cast<std::ptrdiff_t>(index) * form.values();
-        return Result<Picture>(Picture{form, {begin, begin + form.values()}});
-    };
-    return set;
-}
 
 // CIFAR
 
@@ -41,6 +25,32 @@ struct CifarVersion {
     [[nodiscard]] std::size_t record() const { return labels + static_cast<std::size_t>(kCifar.values()); }
 };
 constexpr std::array kCifarVersions{CifarVersion{1, 10}, CifarVersion{2, 100}};
+
+bool hasLabels(const Values& content, const CifarVersion& version)
+{
+    for (std::size_t at = 0; at < content.size(); at += version.record()) {
+        if (content[at + version.labels - 1] >= version.classes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Returns the version whose records fill a file, the one with right labels if both do; null if neither does.
+const CifarVersion* versionOf(const Values& content)
+{
+    const CifarVersion* found = nullptr;
+    for (const CifarVersion& version : kCifarVersions) {
+        if (content.empty() || content.size() % version.record() != 0) {
+            continue;
+        }
+        found = found == nullptr ? &version : found;
+        if (hasLabels(content, version)) {
+            return &version;
+        }
+    }
+    return found;
+}
 
 /// Appends a file's records. The planes of each picture become values per pixel.
 Status addRecords(const fs::path& path, const Values& content, const CifarVersion& version, Values& values,
@@ -122,81 +132,20 @@ fs::path labelsBeside(const fs::path& pictures)
     return fs::exists(other, ignored) ? other : labels;
 }
 
-// CSV
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view kBlanks = " \t\r";
-    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-    return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
-/// Appends the numbers of a line. Returns false if it has anything else.
-bool addNumbers(std::string_view line, std::vector<double>& numbers)
-{
-    while (true) {
-        const std::size_t comma = std::min(line.find(','), line.size());
-        const std::string_view cell = trimmed(line.substr(0, comma));
-        const auto value = numberFrom<double>(cell);
-        if (!value || !std::isfinite(*value)) {
-            return false;
-        }
-        numbers.push_back(*value);
-        if (comma == line.size()) {
-            return true;
-        }
-        line.remove_prefix(comma + 1);
-    }
-}
-
-/// Returns the form of a square picture with so many values, or nullopt.
-std::optional<PictureForm> squareOf(std::size_t values)
-{
-    for (const std::int64_t channels : {1, 3}) {
-        const auto side = std::llround(std::sqrt(static_cast<double>(values) / static_cast<double>(channels)));
-        if (side > 0 && static_cast<std::size_t>(side * side * channels) == values) {
-            return PictureForm{side, side, channels};
-        }
-    }
-    return std::nullopt;
-}
-
-/// The rows of a CSV file.
-struct Rows {
-    std::size_t columns = 0;
-    std::vector<double> numbers; ///< [rows, columns]
-};
-
-Result<Rows> rowsOf(const fs::path& path, std::string_view text)
-{
-    Rows rows;
-    for (std::size_t line = 1; !text.empty(); ++line) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view content = trimmed(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (content.empty()) {
-            continue;
-        }
-        const std::string place = path.string() + ":" + std::to_string(line);
-        const std::size_t before = rows.numbers.size();
-        if (!addNumbers(content, rows.numbers)) {
-            return Error{place, "has a cell that is not a number: expected the values of a picture, then its label"};
-        }
-        const std::size_t got = rows.numbers.size() - before;
-        rows.columns = before == 0 ? got : rows.columns;
-        if (got != rows.columns) {
-            return Error{place, "has " + std::to_string(got) + " columns, expected " + std::to_string(rows.columns) +
-                                    ", as in the first line"};
-        }
-        const double label = rows.numbers.back();
-        if (label < 0 || label != std::floor(label) || label > 1e9) {
-            return Error{place, "has the label " + numberText(label) + ", expected a whole number from 0"};
-        }
-    }
-    return rows;
-}
-
 } // namespace
+
+PictureSet setOf(Values values, const PictureForm& form, std::vector<std::int64_t> labels, std::vector<fs::path> files)
+{
+    PictureSet set;
+    set.labels = std::move(labels);
+    set.form = form;
+    set.files = std::move(files);
+    set.read = [form, held = std::make_shared<const Values>(std::move(values))](std::size_t index) {
+        const auto begin = held->begin() + static_cast<std::ptrdiff_t>(index) * form.values();
+        return Result<Picture>(Picture{form, {begin, begin + form.values()}});
+    };
+    return set;
+}
 
 Result<PictureSet> openCifar(const std::vector<fs::path>& files, const PreparationWatch& watch)
 {
@@ -208,10 +157,8 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
         if (!content) {
             return content.error();
         }
-        const auto* const version = std::ranges::find_if(kCifarVersions, [&](const CifarVersion& one) {
-            return !content->empty() && content->size() % one.record() == 0;
-        });
-        if (version == kCifarVersions.end()) {
+        const CifarVersion* const version = versionOf(*content);
+        if (version == nullptr) {
             return Error{path.string(), "has " + std::to_string(content->size()) +
                                             " bytes: is truncated or not a data set that is known, expected records of "
                                             "3073 bytes (CIFAR-10) or 3074 (CIFAR-100), IDX, or CSV"};
@@ -224,7 +171,21 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
             return added.error();
         }
     }
-    return setOf(std::move(values), kCifar, std::move(labels));
+    PictureSet set = setOf(std::move(values), kCifar, std::move(labels), files);
+    set.numbered = of->classes;
+    return set;
+}
+
+bool mayBeCifar(std::uintmax_t bytes)
+{
+    return bytes > 0 && std::ranges::any_of(kCifarVersions,
+                                            [&](const CifarVersion& version) { return bytes % version.record() == 0; });
+}
+
+bool isCifar(const std::vector<std::uint8_t>& content)
+{
+    const CifarVersion* const version = versionOf(content);
+    return version != nullptr && hasLabels(content, *version);
 }
 
 Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& watch)
@@ -247,41 +208,7 @@ Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& wat
         return Error{beside.string(), "has " + std::to_string(count[0]) + " labels, expected " +
                                           std::to_string(sizes[0]) + ", one for each picture"};
     }
-    return setOf(*std::move(values), {sizes[1], sizes[2], 1}, {labels->begin(), labels->end()});
-}
-
-Result<PictureSet> openPictureCsv(const fs::path& path, const PreparationWatch& watch)
-{
-    const Result<Values> content = contentOf(path, watch);
-    if (!content) {
-        return content.error();
-    }
-    const Result<Rows> rows = rowsOf(path, {reinterpret_cast<const char*>(content->data()), content->size()});
-    if (!rows) {
-        return rows.error();
-    }
-    const auto form = rows->columns > 1 ? squareOf(rows->columns - 1) : std::nullopt;
-    if (!form) {
-        return Error{path.string(), "has " + std::to_string(rows->columns) +
-                                        " columns, expected the values of a square picture and a label"};
-    }
-    std::vector<std::int64_t> labels;
-    std::vector<double> values;
-    for (std::size_t at = 0; at < rows->numbers.size(); at += rows->columns) {
-        const auto row = rows->numbers.begin() + static_cast<std::ptrdiff_t>(at);
-        values.insert(values.end(), row, row + form->values());
-        labels.push_back(static_cast<std::int64_t>(row[form->values()]));
-    }
-    const auto [least, most] = std::ranges::minmax(values);
-    if (least < 0 || most > 255) {
-        return Error{path.string(), "has values from " + numberText(least) + " to " + numberText(most) +
-                                        ", expected 0 … 1, 0 … 16 or 0 … 255"};
-    }
-    const double scale = most <= 1 ? 255 : most <= 16 ? 255.0 / 16 : 1;
-    Values bytes;
-    std::ranges::transform(values, std::back_inserter(bytes),
-                           [&](double value) { return static_cast<std::uint8_t>(std::lround(scale * value)); });
-    return setOf(std::move(bytes), *form, std::move(labels));
+    return setOf(*std::move(values), {sizes[1], sizes[2], 1}, {labels->begin(), labels->end()}, {pictures, beside});
 }
 
 } // namespace residua::engine

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture_set.h"
 
-#include "engine/pictures/picture.h"
 #include "engine/text/compressed_file.h"
 #include "engine/text/data_files.h"
+#include "engine/text/folder_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 #include "projects/model/data_endings.h"
 
 #include <algorithm>
-#include <memory>
+#include <map>
 #include <span>
 
 namespace residua::engine {
@@ -18,23 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-/// Returns the entries of a folder, sorted, without hidden ones.
-Result<std::vector<fs::path>> entriesOf(const fs::path& folder)
-{
-    std::vector<fs::path> entries;
-    std::error_code code;
-    fs::directory_iterator entry(folder, code);
-    for (const fs::directory_iterator end; !code && entry != end; entry.increment(code)) {
-        if (!isHiddenEntry(entry->path())) {
-            entries.push_back(entry->path());
-        }
-    }
-    if (code) {
-        return systemError(folder, "cannot list the folder", code.value());
-    }
-    std::ranges::sort(entries);
-    return entries;
-}
+/// More than the first byte of any record of CIFAR, which is a class of 10 or one of 20 coarse ones.
+constexpr std::uint8_t kMostCoarseLabels = 20;
+constexpr std::string_view kIdxHead("\0\0\x08", 3);
 
 bool isFolder(const fs::path& path)
 {
@@ -42,31 +28,10 @@ bool isFolder(const fs::path& path)
     return fs::is_directory(path, ignored);
 }
 
-/// Appends the pictures below a folder to `files`, sorted. Counts other files in `others`.
-Status addPictures(const fs::path& folder, std::vector<fs::path>& files, std::int64_t& others)
-{
-    const Result<std::vector<fs::path>> entries = entriesOf(folder);
-    if (!entries) {
-        return entries.error();
-    }
-    for (const fs::path& entry : *entries) {
-        if (isFolder(entry)) {
-            if (Status added = addPictures(entry, files, others); !added) {
-                return added;
-            }
-        } else if (projects::endsIn(entry.native(), projects::kPictureEndings)) {
-            files.push_back(entry);
-        } else {
-            ++others;
-        }
-    }
-    return Done{};
-}
-
 bool isIdxOfPictures(const fs::path& path)
 {
-    return path.filename().string().find("-idx3-") != std::string::npos ||
-           path.filename().string().find(".idx3-") != std::string::npos;
+    const std::string name = path.filename().string();
+    return name.find("-idx3-") != std::string::npos || name.find(".idx3-") != std::string::npos;
 }
 
 bool isBinary(const fs::path& path)
@@ -75,75 +40,225 @@ bool isBinary(const fs::path& path)
     return projects::endsIn(path.native(), kBinary);
 }
 
+/// True if the name has the word test or t10k.
+bool isHeldOut(const fs::path& file)
+{
+    const std::string name = file.filename().string();
+    return std::ranges::any_of(std::array{"test"sv, "t10k"sv}, [&](std::string_view word) {
+        const std::size_t at = name.find(word);
+        return at != std::string::npos && (at == 0 || name[at - 1] == '-' || name[at - 1] == '_');
+    });
+}
+
+/// True if a file is records of CIFAR. Reads all of it only if its size and first record are.
+bool isCifarFile(const fs::path& file)
+{
+    const Result<const Compression*> compression = compressionOf(file);
+    if (!compression) {
+        return false;
+    }
+    std::error_code ignored;
+    const std::uintmax_t size = fs::file_size(file, ignored);
+    if (*compression == nullptr && !mayBeCifar(size)) {
+        return false;
+    }
+    const Result<std::string> head = headOf(file, *compression, 1);
+    const bool labelled = head && !head->empty() && static_cast<std::uint8_t>(head->front()) < kMostCoarseLabels;
+    const auto content = labelled ? contentOf(file, {}) : Result<std::vector<std::uint8_t>>(Error{});
+    return content && isCifar(*content);
+}
+
+/// The files of many pictures in a folder, sorted. A compressed file beside itself is left out.
+struct RecordFiles {
+    std::vector<fs::path> idx;
+    std::vector<fs::path> binary;
+
+    /// True if they are of MNIST or CIFAR, and not tokens.
+    [[nodiscard]] bool known() const
+    {
+        return !idx.empty() || (!binary.empty() && std::ranges::all_of(binary, isCifarFile));
+    }
+    [[nodiscard]] bool empty() const { return idx.empty() && binary.empty(); }
+    [[nodiscard]] const std::vector<fs::path>& files() const { return idx.empty() ? binary : idx; }
+    /// True if there are files of both uses.
+    [[nodiscard]] bool hasBothUses() const
+    {
+        return std::ranges::any_of(files(), isHeldOut) && !std::ranges::all_of(files(), isHeldOut);
+    }
+};
+
+Result<RecordFiles> recordFilesIn(const fs::path& folder)
+{
+    std::vector<fs::path> entries;
+    std::error_code code;
+    fs::directory_iterator entry(folder, code);
+    for (const fs::directory_iterator end; !code && entry != end; entry.increment(code)) {
+        if (!isHiddenEntry(entry->path()) && !isFolder(entry->path())) {
+            entries.push_back(entry->path());
+        }
+    }
+    if (code) {
+        return systemError(folder, "cannot list the folder", code.value());
+    }
+    std::ranges::sort(entries);
+    RecordFiles records;
+    for (const fs::path& file : entries) {
+        const fs::path plain(projects::withoutCompression(file.native()));
+        if (plain != file && std::ranges::binary_search(entries, plain)) {
+            continue;
+        }
+        if (isIdxOfPictures(file)) {
+            records.idx.push_back(file);
+        } else if (isBinary(file)) {
+            records.binary.push_back(file);
+        }
+    }
+    return records;
+}
+
 /// Removes the files of the other use if some remain.
 std::vector<fs::path> filesFor(PictureUse use, std::vector<fs::path> files)
 {
-    const auto isOther = [use](const fs::path& file) {
-        const std::string name = file.filename().string();
-        return (name.starts_with("test") || name.starts_with("t10k")) == (use == PictureUse::Training);
-    };
+    const auto isOther = [use](const fs::path& file) { return isHeldOut(file) == (use == PictureUse::Training); };
     if (!std::ranges::all_of(files, isOther)) {
         std::erase_if(files, isOther);
     }
     return files;
 }
 
-Result<PictureSet> openFolder(const fs::path& path, PictureUse use, const PreparationWatch& watch)
+Result<PictureSet> openFolder(const fs::path& path, const PictureRequest& request, const PreparationWatch& watch)
 {
-    const Result<std::vector<fs::path>> entries = entriesOf(path);
-    if (!entries) {
-        return entries.error();
+    const Result<RecordFiles> records = recordFilesIn(path);
+    if (!records) {
+        return records.error();
     }
-    std::vector<fs::path> idx;
-    std::vector<fs::path> binary;
-    for (const fs::path& entry : *entries) {
-        if (!isFolder(entry) && isIdxOfPictures(entry)) {
-            idx.push_back(entry);
-        } else if (!isFolder(entry) && isBinary(entry)) {
-            binary.push_back(entry);
+    if (records->empty()) {
+        return openClassFolders(path, request);
+    }
+    const std::vector<fs::path> files = filesFor(request.use, records->files());
+    if (records->idx.empty()) {
+        return openCifar(files, watch);
+    }
+    if (files.size() > 1 && request.reading != ReadingVersion::First) {
+        return Error{path.string(),
+                     "has " + std::to_string(files.size()) + " sets of pictures: " +
+                         joinedText(files, ", ", [](const fs::path& file) { return file.filename().string(); }) +
+                         "; name the file of one of them as the path"};
+    }
+    return openIdx(files.front(), watch);
+}
+
+/// Returns the beginning of a file's content; empty if it cannot be read.
+std::string headAt(const fs::path& path, std::size_t most)
+{
+    const Result<const Compression*> compression = compressionOf(path);
+    const Result<std::string> head = compression ? headOf(path, *compression, most) : Result<std::string>(Error{});
+    return head ? *head : std::string();
+}
+
+/// Returns the source for a set that was opened.
+projects::PictureData sourceOf(const fs::path& path, const PictureSet& set)
+{
+    projects::PictureData source;
+    source.path = path.string();
+    const std::int64_t most = set.labels.empty() ? 0 : *std::ranges::max_element(set.labels);
+    source.classes = std::max<std::int64_t>({set.numbered, std::ssize(set.classes), most + 1, 2});
+    if (set.form.values() > 0) {
+        source.height = set.form.height;
+        source.width = set.form.width;
+        source.channels = set.form.channels;
+    }
+    return source;
+}
+
+using Found = Result<std::optional<projects::PictureData>>;
+
+Found found(const fs::path& path, const Result<PictureSet>& set)
+{
+    return set ? Found(std::optional(sourceOf(path, *set))) : Found(set.error());
+}
+
+Found picturesIn(const fs::path& folder)
+{
+    const Result<RecordFiles> records = recordFilesIn(folder);
+    if (!records) {
+        return records.error();
+    }
+    std::error_code ignored;
+    if (fs::exists(folder / "data_batch_1", ignored) || fs::exists(folder / "batches.meta", ignored)) {
+        return Error{folder.string(), "is the Python version of CIFAR: expected the binary version "
+                                      "(cifar-10-binary.tar.gz), unpacked"};
+    }
+    if (records->known()) {
+        Found source = found(folder, openPictures(folder));
+        if (source && records->hasBothUses()) {
+            (*source)->validationPath = folder.string();
         }
+        return source;
     }
-    if (!idx.empty()) {
-        return openIdx(filesFor(use, std::move(idx)).front(), watch);
+    const Result<PictureSet> classes = openClassFolders(folder);
+    if (classes) {
+        return found(folder, classes);
     }
-    return binary.empty() ? openClassFolders(path) : openCifar(filesFor(use, std::move(binary)), watch);
+    const std::string unread = unreadPicturesIn(folder);
+    return unread.empty() ? Found(std::nullopt)
+                          : Error{folder.string(), "has pictures of kinds that are not read (" + unread +
+                                                       "), expected PNG, JPEG or WebP: convert them, such as with "
+                                                       "magick mogrify -format png"};
 }
 
 } // namespace
 
-Result<PictureSet> openClassFolders(const fs::path& path)
+std::string unreadPicturesIn(const fs::path& folder)
 {
-    const Result<std::vector<fs::path>> entries = entriesOf(path);
-    if (!entries) {
-        return entries.error();
-    }
-    PictureSet set;
-    std::int64_t others = 0;
-    const auto files = std::make_shared<std::vector<fs::path>>();
-    for (const fs::path& entry : *entries) {
-        if (!isFolder(entry)) {
-            ++others;
-            continue;
+    const Result<std::vector<FolderFiles>> below = filesBelow(std::array{folder});
+    std::map<std::string, std::int64_t> kinds;
+    for (std::size_t i = 0; below && i < below->front().files.size(); ++i) {
+        const fs::path& file = below->front().files[i];
+        if (projects::endsIn(file.native(), projects::kOtherPictureEndings)) {
+            ++kinds[pictureKindOf(file)];
         }
-        const std::size_t before = files->size();
-        if (const Status added = addPictures(entry, *files, others); !added) {
-            return added.error();
-        }
-        if (files->size() == before) {
-            set.emptyClasses.push_back(entry.string());
-        }
-        set.labels.resize(files->size(), std::ssize(set.classes));
-        set.classes.push_back(entry.filename().string());
     }
-    if (files->empty()) {
-        return Error{path.string(), "has no pictures, expected a folder of PNG, JPEG or WebP files for each class"};
+    return joinedText(kinds, ", ", [](const auto& kind) { return std::to_string(kind.second) + " " + kind.first; });
+}
+
+std::string pictureKindOf(const fs::path& path)
+{
+    const bool picture = projects::endsIn(path.native(), projects::kPictureEndings) ||
+                         projects::endsIn(path.native(), projects::kOtherPictureEndings);
+    std::string ending = picture ? path.extension().string().substr(1) : std::string();
+    std::ranges::transform(ending, ending.begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+    return ending == "TIF" ? "TIFF" : ending;
+}
+
+bool hasPictureRecords(const fs::path& folder)
+{
+    const Result<RecordFiles> records = recordFilesIn(folder);
+    return records && records->known();
+}
+
+Found picturesAt(const fs::path& path)
+{
+    if (isFolder(path)) {
+        return picturesIn(path);
     }
-    if (others > 0) {
-        set.notes.push_back(path.string() + ": leaves out " + std::to_string(others) +
-                            " files that are not in the folder of a class or not named as PNG, JPEG or WebP");
+    if (const std::string kind = pictureKindOf(path); !kind.empty()) {
+        return Error{path.string(), "is one picture (" + kind +
+                                        "), expected a folder with a folder of PNG, JPEG or WebP files for each class"};
     }
-    set.read = [files](std::size_t index) { return readPicture(files->at(index)); };
-    return set;
+    constexpr std::size_t kHead = std::size_t{1} << 20;
+    if (isBinary(path)) {
+        return isCifarFile(path) ? found(path, openCifar({path}, {})) : Found(std::nullopt);
+    }
+    if (isIdxOfPictures(path) && headAt(path, kIdxHead.size()) == kIdxHead) {
+        return found(path, openIdx(path, {}));
+    }
+    if (projects::endsIn(path.native(), projects::kSheetEndings) && looksLikePictureCsv(headAt(path, kHead))) {
+        const Result<PictureSet> set = openPictureCsv(path, {}, {});
+        return set ? found(path, set) : Found(std::nullopt);
+    }
+    return Found(std::nullopt);
 }
 
 Result<std::vector<std::uint8_t>> contentOf(const fs::path& path, const PreparationWatch& watch)
@@ -172,13 +287,14 @@ Result<std::vector<std::uint8_t>> contentOf(const fs::path& path, const Preparat
     return content;
 }
 
-Result<PictureSet> openPictures(const fs::path& path, PictureUse use, const PreparationWatch& watch)
+Result<PictureSet> openPictures(const fs::path& path, const PictureRequest& request, const PreparationWatch& watch)
 {
     if (isFolder(path)) {
-        return openFolder(path, use, watch);
+        return openFolder(path, request, watch);
     }
-    if (projects::endsIn(path.native(), projects::kPictureEndings)) {
-        return Error{path.string(), "is one picture, expected a folder with a folder of pictures for each class"};
+    if (const std::string kind = pictureKindOf(path); !kind.empty()) {
+        return Error{path.string(),
+                     "is one picture (" + kind + "), expected a folder with a folder of pictures for each class"};
     }
     const Result<const Compression*> compression = compressionOf(path);
     const Result<std::string> head =
@@ -189,12 +305,12 @@ Result<PictureSet> openPictures(const fs::path& path, PictureUse use, const Prep
     if (head->empty()) {
         return Error{path.string(), "is empty"};
     }
-    if (head->starts_with("\0\0\x08"sv)) {
-        return Error{path.string(), "is IDX, expected the folder of the files of pictures and labels"};
+    if (head->starts_with(kIdxHead)) {
+        return openIdx(path, watch);
     }
     const bool isText =
         std::ranges::all_of(*head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });
-    return isText ? openPictureCsv(path, watch) : openCifar({path}, watch);
+    return isText ? openPictureCsv(path, request, watch) : openCifar({path}, watch);
 }
 
 } // namespace residua::engine

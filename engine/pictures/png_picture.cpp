@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture.h"
 
-#include <algorithm>
+#include <csetjmp>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <png.h>
 
@@ -23,22 +26,25 @@ std::uint32_t bigEndian(std::span<const std::byte> bytes)
     return value;
 }
 
-/// True if a chunk acTL, which declares an animation, comes before the pixels.
-bool isAnimated(std::span<const std::byte> bytes)
+/// Returns the content of the first chunk of that name; nullopt if there is none, or none before the pixels.
+std::optional<std::span<const std::byte>> chunkOf(std::span<const std::byte> bytes, const char* name, bool beforePixels)
 {
     bytes = bytes.subspan(kSignature);
     while (bytes.size() >= 12) {
-        const auto is = [&](const char* name) { return std::memcmp(bytes.data() + 4, name, 4) == 0; };
-        const std::size_t size = std::size_t{bigEndian(bytes)} + 12;
-        if (is("acTL") || is("IDAT") || size > bytes.size()) {
-            return is("acTL");
+        const auto is = [&](const char* wanted) { return std::memcmp(bytes.data() + 4, wanted, 4) == 0; };
+        const std::size_t size = bigEndian(bytes);
+        if (size + 12 > bytes.size() || (beforePixels && is("IDAT"))) {
+            return std::nullopt;
         }
-        bytes = bytes.subspan(size);
+        if (is(name)) {
+            return bytes.subspan(8, size);
+        }
+        bytes = bytes.subspan(size + 12);
     }
-    return false;
+    return std::nullopt;
 }
 
-Status checkHeader(std::span<const std::byte> bytes)
+Status checkHeader(std::span<const std::byte> bytes, ReadingVersion reading)
 {
     if (bytes.size() < kHeader) {
         return Error{"", "is truncated"};
@@ -52,19 +58,81 @@ Status checkHeader(std::span<const std::byte> bytes)
         return Error{"", "has " + std::to_string(width) + " × " + std::to_string(height) +
                              " pixels, expected at most " + std::to_string(kMostPixels)};
     }
-    if (bytes[24] == std::byte{16}) {
+    if (bytes[24] == std::byte{16} && reading == ReadingVersion::First) {
         return Error{"", "has 16 bits per value, expected 8"};
     }
-    return isAnimated(bytes) ? Status(Error{"", "is animated, expected a single picture"}) : Status(Done{});
+    const bool isAnimated = chunkOf(bytes, "acTL", true).has_value();
+    return isAnimated ? Status(Error{"", "is animated, expected a single picture"}) : Status(Done{});
 }
 
-} // namespace
+/// A decoder with everything that a jump must not skip the destruction of.
+struct Decoding {
+    std::span<const std::byte> left; ///< bytes that are not read yet
+    png_structp decoder = nullptr;
+    png_infop info = nullptr;
+    std::string fault;       ///< the reason why the file is not read; empty if there is none
+    bool hasOpacity = false; ///< as the last channel
+    PictureForm form;
+    std::vector<std::uint8_t> values;
+    std::vector<png_bytep> rows;
+};
 
-Result<Picture> decodePng(std::span<const std::byte> bytes)
+Decoding& decodingOf(png_structp decoder)
 {
-    if (const Status checked = checkHeader(bytes); !checked) {
-        return checked.error();
+    return *static_cast<Decoding*>(png_get_error_ptr(decoder));
+}
+
+/// libpng must not return from an error, so it jumps.
+[[noreturn]] void fail(png_structp decoder, png_const_charp message)
+{
+    decodingOf(decoder).fault = std::string("cannot be decoded: ") + message;
+    png_longjmp(decoder, 1);
+}
+
+void ignore(png_structp, png_const_charp) {}
+
+void readBytes(png_structp decoder, png_bytep to, std::size_t count)
+{
+    Decoding& decoding = decodingOf(decoder);
+    if (count > decoding.left.size()) {
+        decoding.fault = "is truncated";
+        png_longjmp(decoder, 1);
     }
+    std::memcpy(to, decoding.left.data(), count);
+    decoding.left = decoding.left.subspan(count);
+}
+
+/// Reads the values as they are stored. Returns false on an error. Has no local objects with destructors, because it is
+/// left by a jump.
+bool run(Decoding& decoding)
+{
+    if (setjmp(png_jmpbuf(decoding.decoder)) != 0) {
+        return false;
+    }
+    png_structp decoder = decoding.decoder;
+    png_set_read_fn(decoder, nullptr, readBytes);
+    png_read_info(decoder, decoding.info);
+    png_set_expand(decoder);   // palettes, fewer than 8 bits, and the transparent colour
+    png_set_strip_16(decoder); // to the upper 8 bits
+    png_set_interlace_handling(decoder);
+    png_read_update_info(decoder, decoding.info);
+    const png_byte type = png_get_color_type(decoder, decoding.info);
+    decoding.hasOpacity = (type & PNG_COLOR_MASK_ALPHA) != 0;
+    decoding.form = {png_get_image_height(decoder, decoding.info), png_get_image_width(decoder, decoding.info),
+                     (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1};
+    const std::size_t stride = png_get_rowbytes(decoder, decoding.info);
+    decoding.values.resize(stride * static_cast<std::size_t>(decoding.form.height));
+    for (std::int64_t row = 0; row < decoding.form.height; ++row) {
+        decoding.rows.push_back(decoding.values.data() + static_cast<std::size_t>(row) * stride);
+    }
+    png_read_image(decoder, decoding.rows.data());
+    png_read_end(decoder, nullptr);
+    return true;
+}
+
+/// Reads a picture of 8 bits per value as earlier versions did: with gamma applied, on white.
+Result<Picture> decodeEarlier(std::span<const std::byte> bytes)
+{
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
@@ -77,13 +145,36 @@ Result<Picture> decodePng(std::span<const std::byte> bytes)
     const png_color white{255, 255, 255};
     const auto stride = static_cast<png_int_32>(picture.form.width * picture.form.channels);
     const bool finished = png_image_finish_read(&image, &white, picture.values.data(), stride, nullptr) != 0;
-    std::string fault = finished ? "" : image.message;
+    const std::string fault = finished ? "" : image.message;
     png_image_free(&image);
-    if (!finished) {
-        const bool early = fault.find("read beyond") != std::string::npos;
-        return Error{"", early ? "is truncated" : "cannot be decoded: " + fault};
+    return finished ? Result<Picture>(std::move(picture)) : Error{"", "cannot be decoded: " + fault};
+}
+
+} // namespace
+
+Result<Picture> decodePng(std::span<const std::byte> bytes, ReadingVersion reading)
+{
+    if (const Status checked = checkHeader(bytes, reading); !checked) {
+        return checked.error();
     }
-    return picture;
+    if (reading == ReadingVersion::First) {
+        return decodeEarlier(bytes);
+    }
+    Decoding decoding;
+    decoding.left = bytes;
+    decoding.decoder = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoding, fail, ignore);
+    decoding.info = decoding.decoder != nullptr ? png_create_info_struct(decoding.decoder) : nullptr;
+    const bool finished = decoding.info != nullptr && run(decoding);
+    png_destroy_read_struct(&decoding.decoder, &decoding.info, nullptr);
+    if (!finished) {
+        return Error{"", decoding.fault.empty() ? "cannot be decoded: there is too little memory" : decoding.fault};
+    }
+    Picture picture{decoding.form, std::move(decoding.values)};
+    if (decoding.hasOpacity) {
+        picture.values = laidOn(0, picture.values, static_cast<std::size_t>(picture.form.channels));
+    }
+    const auto exif = chunkOf(bytes, "eXIf", false);
+    return upright(std::move(picture), exif ? orientationIn(*exif) : 1);
 }
 
 std::string encodedPng(const Picture& picture)

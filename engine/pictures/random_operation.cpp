@@ -92,7 +92,8 @@ std::uint8_t blended(double from, double to, double factor)
 
 std::vector<std::uint8_t> greyOf(const Picture& picture)
 {
-    const Picture grey = fitted(picture, {picture.form.height, picture.form.width, 1});
+    // Drawn changes do not depend on the version of the reading.
+    const Picture grey = fitted(picture, {picture.form.height, picture.form.width, 1}, ReadingVersion::First);
     return grey.values;
 }
 

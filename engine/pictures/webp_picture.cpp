@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/pictures/picture.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include <webp/decode.h>
@@ -13,20 +15,30 @@ Error faultOf(VP8StatusCode status)
     return {"", status == VP8_STATUS_NOT_ENOUGH_DATA ? "is truncated" : "cannot be decoded: the data are damaged"};
 }
 
-/// Lays pixels [values, 4] with opacity on white, as [values, 3].
-void layOnWhite(std::span<const std::uint8_t> from, std::vector<std::uint8_t>& values)
+/// Returns the EXIF block of the file; empty if it has none.
+std::span<const std::byte> exifOf(std::span<const std::byte> bytes)
 {
-    for (std::size_t i = 0; i + 3 < from.size(); i += 4) {
-        const int opacity = from[i + 3];
-        for (std::size_t c = 0; c < 3; ++c) {
-            values.push_back(static_cast<std::uint8_t>((from[i + c] * opacity + 255 * (255 - opacity) + 127) / 255));
+    constexpr std::size_t kFileHeader = 12;
+    constexpr std::size_t kChunkHeader = 8;
+    bytes = bytes.subspan(std::min(kFileHeader, bytes.size()));
+    while (bytes.size() >= kChunkHeader) {
+        std::size_t size = 0;
+        for (const std::size_t i : {7, 6, 5, 4}) {
+            size = size << 8U | std::to_integer<std::size_t>(bytes[i]);
         }
+        const auto content = bytes.subspan(kChunkHeader);
+        size = std::min(size, content.size());
+        if (std::memcmp(bytes.data(), "EXIF", 4) == 0) {
+            return content.first(size);
+        }
+        bytes = content.subspan(std::min(size + size % 2, content.size()));
     }
+    return {};
 }
 
 } // namespace
 
-Result<Picture> decodeWebp(std::span<const std::byte> bytes)
+Result<Picture> decodeWebp(std::span<const std::byte> bytes, ReadingVersion reading)
 {
     const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
     WebPBitstreamFeatures features{};
@@ -52,12 +64,9 @@ Result<Picture> decodeWebp(std::span<const std::byte> bytes)
     if (status != VP8_STATUS_OK) {
         return faultOf(status);
     }
-    if (opaque) {
-        picture.values = std::move(decoded);
-    } else {
-        layOnWhite(decoded, picture.values);
-    }
-    return picture;
+    const bool earlier = reading == ReadingVersion::First;
+    picture.values = opaque ? std::move(decoded) : laidOn(earlier ? 255 : 0, decoded, 3);
+    return upright(std::move(picture), earlier ? 1 : orientationIn(exifOf(bytes)));
 }
 
 } // namespace residua::engine

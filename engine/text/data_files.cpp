@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/data_files.h"
 
+#include "engine/text/folder_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
 
@@ -22,25 +23,21 @@ struct Listing {
     std::vector<fs::path> files;  ///< with one of the requested extensions
     std::vector<fs::path> hidden; ///< files and folders with names that begin with a dot or an underscore
     std::vector<fs::path> others;
+    std::vector<fs::path> again; ///< links to folders that are listed already
 };
 
 Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_view> endings)
 {
-    Listing listing;
-    std::error_code code;
-    fs::recursive_directory_iterator entry(folder, code);
-    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
-        std::error_code ignored;
-        const std::string name = entry->path().filename().string();
-        if (isHiddenEntry(name)) {
-            entry.disable_recursion_pending();
-            listing.hidden.push_back(entry->path());
-        } else if (entry->is_regular_file(ignored)) {
-            (projects::endsIn(name, endings) ? listing.files : listing.others).push_back(entry->path());
-        }
+    Result<std::vector<FolderFiles>> found = filesBelow(std::array{folder});
+    if (!found) {
+        return found.error();
     }
-    if (code) {
-        return systemError(folder, "cannot list the folder", code.value());
+    Listing listing{{}, std::move(found->front().hidden), {}, std::move(found->front().again)};
+    for (fs::path& file : found->front().files) {
+        std::error_code ignored;
+        if (fs::is_regular_file(file, ignored)) {
+            (projects::endsIn(file.native(), endings) ? listing.files : listing.others).push_back(std::move(file));
+        }
     }
     // Many files named .json are metadata, not records.
     constexpr std::array kJson{kJsonEnding};
@@ -52,7 +49,7 @@ Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_vie
     });
     listing.others.insert(listing.others.end(), last.begin(), last.end());
     listing.files.erase(last.begin(), last.end());
-    for (auto* const list : {&listing.files, &listing.hidden, &listing.others}) {
+    for (auto* const list : {&listing.files, &listing.others}) {
         std::ranges::sort(*list);
     }
     return listing;
@@ -157,6 +154,7 @@ std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::st
     };
     leftOut(listed->hidden, "hidden, by a dot or an underscore");
     leftOut(listed->others, "other files");
+    leftOut(listed->again, "links to folders that are read already");
     return notes;
 }
 
@@ -211,10 +209,13 @@ DataKind kindAt(const fs::path& path)
     const FileContent content = format ? format->content : FileContent::Other;
     const bool text = projects::endsIn(name, projects::kTextEndings);
     const bool records = content == FileContent::JsonLines || content == FileContent::Parquet;
+    if (content == FileContent::HeadedTokens) { // which no text begins with
+        return DataKind::Tokens;
+    }
     if (text || records) {
         return text ? DataKind::Text : DataKind::Records;
     }
-    const bool tokens = content == FileContent::HeadedTokens || projects::endsIn(name, projects::kTokenEndings);
+    const bool tokens = projects::endsIn(name, projects::kTokenEndings);
     // A .json that does not begin as JSON Lines is one document, and its text can be read.
     const bool named =
         projects::endsIn(name, projects::kRecordEndings) && !projects::endsIn(name, std::array{kJsonEnding});

@@ -40,6 +40,8 @@ struct DataLook {
 /// and files that are not read as their names suggest. Errors of unreadable files are left to their reader.
 [[nodiscard]] DataLook lookAt(const std::filesystem::path& path, DataKind kind);
 
+/// The first bytes of a NumPy array.
+inline constexpr std::string_view kNumpyMark = "\x93NUMPY";
 enum class FileContent { Other, JsonLines, Parquet, HeadedTokens };
 
 /// The format of a data file, according to its first bytes.
@@ -50,7 +52,7 @@ struct FileFormat {
 };
 
 /// Returns the format of a file. Returns an error if it cannot be read, or if it has a format that no source reads,
-/// such as NumPy or ZIP; the error names the format and a remedy. Any thread.
+/// such as ZIP or a pickle; the error names the format and a remedy. Any thread.
 [[nodiscard]] Result<FileFormat> formatOf(const std::filesystem::path& path);
 
 /// The position of a part of a text.

@@ -77,6 +77,9 @@ Result<Bytes> openText(const fs::path& path, std::size_t index, const Preparatio
     if (!format) {
         return format.error();
     }
+    if (format->content == FileContent::HeadedTokens) {
+        return Error{path.string(), "is ready-made tokens, expected text: choose the source \"token file\""};
+    }
     if (format->compression != nullptr) {
         return decompressed(path, *format->compression, watch, memory);
     }

@@ -3,10 +3,12 @@
 
 #include "engine/text/data_files.h"
 #include "engine/text/text_files.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 
 namespace residua::engine {
 namespace {
@@ -53,8 +55,104 @@ Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth wi
     return Body{bytes, kind.size, {}};
 }
 
-Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place)
+/// Returns the value of a key in the header of a NumPy array, up to its comma; empty if the key is missing.
+std::string_view valueIn(std::string_view header, std::string_view key)
 {
+    const std::size_t at = header.find(key);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    header = header.substr(at + key.size());
+    const std::size_t begin = header.find_first_not_of(": ");
+    header = begin == std::string_view::npos ? std::string_view() : header.substr(begin);
+    const std::size_t end = header.find(header.starts_with('(') ? ')' : ',');
+    return header.substr(0, end);
+}
+
+/// Returns the number of elements of a shape such as "(3, 4", or −1 if it is none.
+std::int64_t elementsOf(std::string_view shape)
+{
+    if (!shape.starts_with('(')) {
+        return -1;
+    }
+    std::int64_t elements = 1;
+    for (shape.remove_prefix(1); !shape.empty();) {
+        const std::size_t comma = std::min(shape.find(','), shape.size());
+        const std::string_view digits = shape.substr(0, comma);
+        shape.remove_prefix(std::min(comma + 1, shape.size()));
+        const std::size_t begin = digits.find_first_not_of(' ');
+        if (begin == std::string_view::npos) {
+            continue;
+        }
+        const auto size = numberFrom<std::int64_t>(digits.substr(begin));
+        if (!size || *size < 0 || (*size > 0 && elements > (std::int64_t{1} << 50) / *size)) {
+            return -1;
+        }
+        elements *= *size;
+    }
+    return elements;
+}
+
+/// Returns the tokens of an array that numpy.save wrote.
+Result<Body> numpyBody(const Bytes& file, TokenWidth width, const std::string& place)
+{
+    constexpr std::size_t kMostHeader = std::size_t{1} << 16;
+    std::string bytes(std::min<std::uint64_t>(file->size(), kMostHeader), '\0');
+    if (Status status = file->read(0, std::as_writable_bytes(std::span(bytes))); !status) {
+        return status.error();
+    }
+    const auto number = [&](std::size_t at, std::size_t size) {
+        std::size_t value = 0;
+        for (std::size_t i = size; i-- > 0 && at + i < bytes.size();) {
+            value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
+        }
+        return value;
+    };
+    const std::size_t sizeBytes = number(6, 1) == 1 ? 2 : 4; // of the header's length, behind the version
+    const std::size_t begin = 8 + sizeBytes;
+    const std::size_t end = begin + number(8, sizeBytes);
+    if (end > bytes.size()) {
+        return Error{place, "is a NumPy array that is truncated, or has a header of more than 64 KiB"};
+    }
+    const std::string_view header = std::string_view(bytes).substr(begin, end - begin);
+    const std::string_view type = valueIn(header, "'descr'");
+    const bool two = type == "'<u2'";
+    if (!two && type != "'<u4'" && type != "'<i4'") {
+        return Error{place, "is a NumPy array of " + std::string(type.empty() ? "unknown" : type) +
+                                ", expected '<u2', '<u4' or '<i4': write it with numpy.save('OUT.npy', "
+                                "numpy.load('IN.npy').astype('uint32'))"};
+    }
+    const std::int64_t elements = elementsOf(valueIn(header, "'shape'"));
+    const std::string_view shape = valueIn(header, "'shape'");
+    const bool several = shape.find(',') != std::string_view::npos && shape.find_last_not_of(", ") > shape.find(',');
+    if (valueIn(header, "'fortran_order'") != "False" && several) {
+        return Error{place, "is a NumPy array in Fortran's order, expected rows one after another"};
+    }
+    const auto size = two ? TokenSize::Two : TokenSize::Four;
+    const ByteRange range{file, end, file->size() - end};
+    if (elements < 0 || static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != range.size) {
+        return Error{place, "is a NumPy array whose header says " + std::to_string(elements) + " tokens of " +
+                                toString(size) + ", the file holds " + std::to_string(range.size) +
+                                " bytes of them (truncated?)"};
+    }
+    if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != two) {
+        return Error{place, "its header says " + toString(size) + " tokens, the project says otherwise"};
+    }
+    return Body{range, size, {}};
+}
+
+Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place,
+                    ReadingVersion reading)
+{
+    std::array<char, kNumpyMark.size()> mark{};
+    if (reading != ReadingVersion::First && file->size() > mark.size()) {
+        if (Status status = file->read(0, std::as_writable_bytes(std::span(mark))); !status) {
+            return status.error();
+        }
+        if (std::string_view(mark.data(), mark.size()) == kNumpyMark) {
+            return numpyBody(file, width, place);
+        }
+    }
     if (file->size() >= kHeaderBytes) {
         std::int32_t magic = 0;
         if (Status status = file->read(0, std::as_writable_bytes(std::span(&magic, 1))); !status) {
@@ -129,7 +227,7 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 } // namespace
 
 Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
-                        const PreparationWatch& watch)
+                        const PreparationWatch& watch, ReadingVersion reading)
 {
     const auto names = filesAt(path, projects::kTokenEndings);
     if (!names) {
@@ -151,7 +249,7 @@ Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth widt
         if (!file) {
             return file.error();
         }
-        auto body = bodyOf(bytesOfFile(std::move(*file)), width, vocabulary, name.string());
+        auto body = bodyOf(bytesOfFile(std::move(*file)), width, vocabulary, name.string(), reading);
         if (!body) {
             return body.error();
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/reading.h"
 #include "engine/host/preparation.h"
 #include "engine/tokens/token_sequence.h"
 #include "projects/base/result.h"
@@ -23,10 +24,12 @@ struct TokenFiles {
 
 /// Appends the tokens of a .bin file, or of every *.bin below a folder, without copying them into memory. Files of
 /// llm.c define their own width and length in a header of 256 int32 (magic 20240520 version 1 for uint16 of GPT-2,
-/// magic 20240801 version 7 for uint32 of Llama 3). Others are bare tokens, as written by nanoGPT, of `width`, or if
+/// magic 20240801 version 7 for uint32 of Llama 3), NumPy's in theirs (numpy.save of uint16, uint32 or int32; the first
+/// reading takes that header for tokens). Others are bare tokens, as written by nanoGPT, of `width`, or if
 /// that is to be detected, of the width from tokenWidthOf. Every token is checked against `vocabulary`.
 [[nodiscard]] Status appendTokenFiles(TokenFiles& files, const std::filesystem::path& path, projects::TokenWidth width,
-                                      std::int64_t vocabulary, const PreparationWatch& watch = {});
+                                      std::int64_t vocabulary, const PreparationWatch& watch = {},
+                                      ReadingVersion reading = kNewestReading);
 
 [[nodiscard]] std::string toString(TokenSize size);
 

@@ -183,10 +183,11 @@ Source asRead(const Source& source, const Recipe& recipe)
     if (!form || !given) {
         return source;
     }
-    PictureData result = *form;
-    result.path = given->path;
-    result.validationPath = given->validationPath;
-    result.skipBad = given->skipBad;
+    PictureData result = *given;
+    result.height = form->height;
+    result.width = form->width;
+    result.channels = form->channels;
+    result.classes = form->classes;
     return result;
 }
 

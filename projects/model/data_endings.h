@@ -26,6 +26,9 @@ inline constexpr std::array<std::string_view, 2> kSheetEndings{".csv", ".tsv"};
 inline constexpr std::array<std::string_view, 2> kTokenEndings{".bin", ".npy"};
 /// Pictures in the folders of their classes.
 inline constexpr std::array<std::string_view, 4> kPictureEndings{".png", ".jpg", ".jpeg", ".webp"};
+/// Pictures of formats that are not read.
+inline constexpr std::array<std::string_view, 14> kOtherPictureEndings{
+    ".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".ppm", ".pgm", ".ico", ".psd"};
 /// Files of many pictures: CIFAR, MNIST's IDX, CSV.
 inline constexpr std::array<std::string_view, 3> kPictureRecordEndings{".bin", "-ubyte", ".csv"};
 inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};

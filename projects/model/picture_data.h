@@ -9,6 +9,16 @@ namespace residua::projects {
 /// The largest height and width of a picture that enters a network.
 inline constexpr std::int64_t kMostSide = 4096;
 
+/// The column of a CSV of pictures that holds the label.
+enum class LabelColumn { Detect, First, Last };
+/// The range of the values of a CSV of pictures, which becomes 0 to 255.
+enum class ValueRange { Detect, Unit, Sixteen, Byte, SignedUnit, SignedByte };
+/// How a picture of another form becomes the input's form.
+enum class PictureFit {
+    Crop,    ///< scaled to cover it, and the centre cropped
+    Stretch, ///< each side scaled by itself
+};
+
 /// Pictures with a label each: a folder for each class, CIFAR, MNIST, or CSV. They are scaled and cropped to one form.
 struct PictureData {
     std::string path;
@@ -17,7 +27,10 @@ struct PictureData {
     std::int64_t width = 32;
     std::int64_t channels = 3; ///< 1: grey; 3: colour
     std::int64_t classes = 10; ///< at least the number of different labels
-    bool skipBad = false;      ///< leaves out pictures that cannot be read and classes without pictures
+    PictureFit fit = PictureFit::Crop;
+    LabelColumn labelColumn = LabelColumn::Detect;
+    ValueRange valueRange = ValueRange::Detect;
+    bool skipBad = false; ///< leaves out pictures that cannot be read and classes without pictures
     bool operator==(const PictureData&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/describe.h"
 
@@ -16,6 +17,19 @@ struct Choices<TokeniserKind> {
 template <>
 struct Choices<TokenWidth> {
     static constexpr Choice all[] = {{"detect", "detect"}, {"uint16", "uint16"}, {"uint32", "uint32"}};
+};
+template <>
+struct Choices<LabelColumn> {
+    static constexpr Choice all[] = {{"detect", "detect"}, {"first", "first"}, {"last", "last"}};
+};
+template <>
+struct Choices<ValueRange> {
+    static constexpr Choice all[] = {{"detect", "detect"},   {"0..1", "0 to 1"},   {"0..16", "0 to 16"},
+                                     {"0..255", "0 to 255"}, {"-1..1", "-1 to 1"}, {"-128..127", "-128 to 127"}};
+};
+template <>
+struct Choices<PictureFit> {
+    static constexpr Choice all[] = {{"crop", "cover and crop"}, {"stretch", "stretch"}};
 };
 template <>
 struct Choices<LinearTarget> {
@@ -244,6 +258,8 @@ struct Fields<BooleanPolynomial> {
 };
 template <>
 struct Fields<PictureData> {
+    static bool isSheet(const PictureData& pictures) { return endsIn(pictures.path, kSheetEndings); }
+
     static constexpr void visit(auto&& v)
     {
         v({"path",
@@ -259,12 +275,12 @@ struct Fields<PictureData> {
           &PictureData::validationPath);
         v({"height",
            "height",
-           "Height that pictures are scaled and cropped to.",
+           "Height that pictures are brought to.",
            {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
           &PictureData::height);
         v({"width",
            "width",
-           "Width that pictures are scaled and cropped to.",
+           "Width that pictures are brought to.",
            {.unit = "pixels", .range = Range::within(1, kMostSide), .paper = "224 (ViT)"}},
           &PictureData::width);
         v({"channels", "channels", "Values of a pixel: 1 for grey, 3 for colour.", {.range = Range::within(1, 3)}},
@@ -274,6 +290,20 @@ struct Fields<PictureData> {
            "Outputs of the head; at least the number of different labels.",
            {.unit = "classes", .range = Range::within(2, 1'000'000), .paper = "1000 (ImageNet-1k)"}},
           &PictureData::classes);
+        v({"fit", "fit",
+           "How a picture of another form gets this one: crop covers it and crops the centre; stretch scales each side "
+           "by itself."},
+          &PictureData::fit);
+        v({"label_column",
+           "label column",
+           "Which column of a CSV holds the label; detect goes by the header and the values of the training part.",
+           {.where = when<isSheet>}},
+          &PictureData::labelColumn);
+        v({"value_range",
+           "value range",
+           "The range of the values of a CSV, which becomes black to white; detect goes by the training part.",
+           {.where = when<isSheet>}},
+          &PictureData::valueRange);
         v({"skip_bad", "skip bad pictures", "Leaves out pictures that cannot be read, and counts them."},
           &PictureData::skipBad);
     }

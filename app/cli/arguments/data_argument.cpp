@@ -75,14 +75,27 @@ Result<projects::Source> sourceFrom(const std::string& text, const std::filesyst
     if (!path) {
         return path.error();
     }
-    projects::Source source = engine::dataAt(*path);
+    Result<projects::Source> source = engine::dataAt(*path);
+    if (!source) {
+        return source.error();
+    }
+    // A part of a folder is below it.
+    const auto stored = [&](std::string& found) {
+        const std::filesystem::path below = std::filesystem::path(found).lexically_relative(*path);
+        found = storedPath(below == "." ? text : (std::filesystem::path(text) / below).string(), project);
+    };
     std::visit(
         [&](auto& data) {
             if constexpr (requires { data.path; }) {
-                data.path = storedPath(text, project);
+                stored(data.path);
+            }
+            if constexpr (requires { data.validationPath; }) {
+                if (!data.validationPath.empty()) {
+                    stored(data.validationPath);
+                }
             }
         },
-        source);
+        *source);
     return source;
 }
 

@@ -108,8 +108,10 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
                                                "; residua-cli new --list shows them")};
     }
     projects::Source source = recipe ? recipe->project.data.source : projects::SyntheticLanguage{};
-    if (auto* const pictures = std::get_if<projects::PictureData>(&source); pictures && arguments.has("data")) {
-        pictures->path = storedPath(arguments.text("data"), directory);
+    std::error_code ignored;
+    auto* const pictures = std::get_if<projects::PictureData>(&source);
+    if (pictures != nullptr && arguments.has("data") && !std::filesystem::exists(arguments.text("data"), ignored)) {
+        pictures->path = storedPath(arguments.text("data"), directory); // to be trained on another machine
     } else if (namesData(arguments)) {
         const Result<projects::Source> given = dataSource(arguments, directory);
         if (!given) {
@@ -217,7 +219,9 @@ std::vector<Command> newCommands()
            {"list", OptionKind::Flag, "", "list the examples and the recipes"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
-            "(.bin), or a folder of such"},
+            "(.bin), or a folder of such; a table of labelled texts (.csv); or pictures: a folder with a folder of "
+            "PNG, "
+            "JPEG or WebP files for each class, CIFAR, MNIST, or CSV. A folder of parts (train and val) gives both"},
            mixOption(),
            fieldOption(),
            {.name = "tokeniser",

@@ -222,9 +222,9 @@ private slots:
         QVERIFY(dataset);
         QCOMPARE(dataset->size(Split::Train), 15);
         QCOMPARE(dataset->size(Split::Validation), 5);
-        const projects::Source found = dataAt(m_folder / "data");
-        QVERIFY(std::holds_alternative<projects::PictureData>(found));
-        QCOMPARE(std::get<projects::PictureData>(found).classes, 2);
+        const auto found = dataAt(m_folder / "data");
+        QVERIFY(found && std::holds_alternative<projects::PictureData>(*found));
+        QCOMPARE(std::get<projects::PictureData>(*found).classes, 2);
         std::set<float> seen;
         for (const Split split : {Split::Train, Split::Validation}) {
             Batch batch;

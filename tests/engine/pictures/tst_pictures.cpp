@@ -175,7 +175,7 @@ private slots:
         const auto picture = ten->read(1);
         QVERIFY((picture->form == PictureForm{32, 32, 3}));
         QCOMPARE(picture->values[5], std::uint8_t{3});
-        QCOMPARE(openPictures(m_folder / "ten", PictureUse::HeldOut)->labels, (std::vector<std::int64_t>{5}));
+        QCOMPARE(openPictures(m_folder / "ten", {.use = PictureUse::HeldOut})->labels, (std::vector<std::int64_t>{5}));
         QCOMPARE(openPictures(m_folder / "ten/test_batch.bin")->labels, (std::vector<std::int64_t>{5}));
 
         writeFile(m_folder / "train.bin", "\4\x63" + pixels);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The files below a folder, sorted.
+struct FolderFiles {
+    std::vector<std::filesystem::path> files;  ///< also links that lead nowhere
+    std::vector<std::filesystem::path> hidden; ///< files and folders that isHiddenEntry() leaves out
+    std::vector<std::filesystem::path> again;  ///< links to folders that were entered already
+};
+
+/// Returns the files below each of the folders, with those of links to folders. No folder is entered twice, however
+/// many links lead to it, so a link to a folder above ends. Where a folder is reached with and without a link, its
+/// files have the names without it. `root` counts as entered. Returns an error if two of `folders` are the same, or if
+/// one cannot be listed. Any thread.
+[[nodiscard]] Result<std::vector<FolderFiles>> filesBelow(std::span<const std::filesystem::path> folders,
+                                                          const std::filesystem::path& root = {});
+
+/// Returns an error if a file that is held out is also a training file, under whatever path or link, or if all files
+/// that are held out are copies of the training files.
+[[nodiscard]] Status refuseShared(const std::vector<std::filesystem::path>& training,
+                                  const std::vector<std::filesystem::path>& heldOut);
+
+/// A data set whose parts lie in one folder, as files or folders with the word of the part in their names: train or
+/// training; val, valid, validation or dev; test or testing. Each list is sorted.
+struct NamedParts {
+    std::vector<std::filesystem::path> training;
+    std::vector<std::filesystem::path> validation;
+    std::vector<std::filesystem::path> test;
+
+    /// Returns the parts that are held out: those for validation, else those for tests.
+    [[nodiscard]] const std::vector<std::filesystem::path>& heldOut() const
+    {
+        return validation.empty() ? test : validation;
+    }
+    /// Returns the parts as text: "train and val".
+    [[nodiscard]] std::string text() const;
+};
+
+/// Returns the data sets in a folder that have a training part and another one. Names are compared in any case, and
+/// without the numbers of shards. Parts of one set have equal names but for the word. Empty if `folder` is none.
+[[nodiscard]] std::vector<NamedParts> partsIn(const std::filesystem::path& folder);
+/// True if the name of a file or folder has the word of a training part.
+[[nodiscard]] bool isTrainingPart(const std::filesystem::path& path);
+/// Returns an error that names the parts if a path that is read as one set of training data has several.
+[[nodiscard]] Status refuseParts(const std::filesystem::path& path, const std::string& wayOn);
+
+} // namespace residua::engine
