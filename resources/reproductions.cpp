@@ -80,7 +80,7 @@ void addDcaFigures(Rows& rows)
                     Coverage::Whole,
                     "10 layers of rank 3, 100 features, 1000 batches of 100 fresh examples by SGD; start and rate, "
                     "which the paper does not print, by panel",
-                    study(R"(sweep dca-figure-1 "figure 1" -o OUT/runs)"),
+                    study(R"(sweep example:dca-figure-1 "figure 1" -o OUT/runs)"),
                     "ResNet stays up after 1000 batches; GRN-v1 reaches extremely small losses with fewer examples",
                     kFigure1CameOut});
     rows.push_back(drawing(kDca, "figure-2", "two views of a residual network"));
@@ -99,26 +99,26 @@ void addDcaFigures(Rows& rows)
          "kappa 0.2 to 5000 at 1"});
     rows.push_back({kDca, "figure-6", "perplexity over model size, by depth, on LM1B", Coverage::Small,
                     "4, 8 and 12 layers of width 128 on the synthetic language, 500 steps",
-                    study(R"(sweep dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
                     "30 layers of DCA are better than 42 of the transformer", kSizesCameOut});
     rows.push_back({kDca, "figure-7", "perplexity over time, transformer against 2-DCA, 24 to 42 layers",
                     Coverage::Small, "the runs of figure 6, whose report draws losses over time",
-                    study(R"(sweep dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
                     "2-DCA reaches the transformer's perplexity in a third of the time", kSizesCameOut});
     rows.push_back({kDca, "figure-8", "perplexity over time, transformer against DCA, 12 to 36 layers", Coverage::Small,
                     "the runs of figure 6, whose report draws losses over time",
-                    study(R"(sweep dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, figures 6 to 8" -o OUT/runs)"),
                     "DCA is below the transformer at equal time", kSizesCameOut});
     rows.push_back({kDca, "figure-9", "perplexity over steps on C4, 75M to 449M", Coverage::Small,
                     "three sizes of at most 8 layers of width 128 on the synthetic language, 500 steps",
-                    study(R"(sweep dca-language "DCA, table 3" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, table 3" -o OUT/runs)"),
                     "8-DCA is below the transformer throughout", kC4CameOut});
     rows.push_back({kDca,
                     "figure-10",
                     "learned weights b of a 30-layer GRN-v3, median and spread by layer",
                     Coverage::Small,
                     kLanguage8,
-                    {"train grn-language --set topology=grn-v3 --run OUT/run --resume-or-start",
+                    {"train example:grn-language --set topology=grn-v3 --run OUT/run --resume-or-start",
                      "analyze coefficients OUT/run --distribution -o OUT/figure-10.svg"},
                     "the input and the latest layers weigh most, middle layers often below 0",
                     kFigure10CameOut});
@@ -127,14 +127,14 @@ void addDcaFigures(Rows& rows)
 void addDcaTables(Rows& rows)
 {
     rows.push_back({kDca, "table-1", "speed and perplexity of k-DCA, 24 layers on LM1B", Coverage::Small, kLanguage8,
-                    study(R"(sweep dca-language "DCA, table 1" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, table 1" -o OUT/runs)"),
                     "perplexity: transformer 15.14; k = 1 14.48, 2 14.41, 4 14.50, 8 14.49, 16 14.35, 24 14.35",
                     "validation loss, mean of three seeds: plain 2.729; k = 1 2.728, 2 2.743, 4 2.707, 8 2.711; "
                     "deviations 0.009 to 0.024"});
     rows.push_back(
         {kDca, "table-2", "perplexity by width, 12 layers on LM1B", Coverage::Small,
          "8 layers of width 64, 96 and 128 on the synthetic language, 500 steps",
-         study(R"(sweep dca-language "DCA, table 2" -o OUT/runs)"),
+         study(R"(sweep example:dca-language "DCA, table 2" -o OUT/runs)"),
          "transformer / DCA: 64 45.75 / 42.94; 192 25.49 / 23.92; 384 18.86 / 17.83; 768 14.70 / 14.11; 1024 "
          "13.61 / 13.22",
          "validation loss, mean of three seeds, plain / DCA: 64 2.778 / 2.773, 96 2.734 / 2.717, 128 2.729 / 2.711; "
@@ -142,7 +142,7 @@ void addDcaTables(Rows& rows)
     rows.push_back(
         {kDca, "table-3", "perplexity on C4 by depth and width, transformer against 8-DCA", Coverage::Small,
          "three sizes of at most 8 layers of width 128 on the synthetic language, 500 steps, 2-DCA",
-         study(R"(sweep dca-language "DCA, table 3" -o OUT/runs)"),
+         study(R"(sweep example:dca-language "DCA, table 3" -o OUT/runs)"),
          "75M 27.876 / 26.443; 124M 23.013 / 21.810; 179M 21.570 / 20.461; 234M 19.756 / 18.824; 449M 17.166 "
          "/ 16.764",
          kC4CameOut});
@@ -151,33 +151,33 @@ void addDcaTables(Rows& rows)
                     "DCA added to a trained transformer",
                     Coverage::Small,
                     "8 layers of width 128: 500 steps, then 100 more as they are and with DCA",
-                    {"train plain-language --run OUT/plain --resume-or-start",
+                    {"train example:plain-language --run OUT/plain --resume-or-start",
                      "retrofit OUT/plain --topology dca --steps 600 -o OUT/dca", "resume OUT/dca",
                      "resume OUT/plain --steps 600", "report OUT -o OUT/report.html"},
                     "after 60k further steps: transformer 18.96, DCA 18.79",
                     "validation loss after 100 further steps: plain 2.702, DCA 2.708"});
     rows.push_back({kDca, "table-5", "DCA against LAuReL-PA, DenseFormer and Hyper-Connections, 6 layers on LM1B",
-                    Coverage::Small, kLanguage8, study(R"(sweep dca-language "DCA, tables 5 and 6" -o OUT/runs)"),
+                    Coverage::Small, kLanguage8, study(R"(sweep example:dca-language "DCA, tables 5 and 6" -o OUT/runs)"),
                     "transformer 18.98, LAuReL-PA 18.99, 1x1-DenseFormer 18.80, HC dynamic 18.65, DCA 18.06",
                     kOthersCameOut});
     rows.push_back({kDca, "table-6", "the same on C4, 13 layers of width 1111", Coverage::Small, kLanguage8,
-                    study(R"(sweep dca-language "DCA, tables 5 and 6" -o OUT/runs)"),
+                    study(R"(sweep example:dca-language "DCA, tables 5 and 6" -o OUT/runs)"),
                     "transformer 21.534, LAuReL-PA 20.951, DenseFormer 21.168, HC of 4 21.077, HC of 10 20.718, 8-DCA "
                     "20.392",
                     kOthersCameOut});
     rows.push_back({kDca, "table-7", "ablation: GRN-v1, -v2, -v3, DCA, 6 layers on LM1B", Coverage::Small, kLanguage8,
-                    study(R"(sweep grn-language "DCA, table 7" -o OUT/runs)"),
+                    study(R"(sweep example:grn-language "DCA, table 7" -o OUT/runs)"),
                     "transformer 18.98, GRN-v1 18.80, -v2 18.43, -v3 18.41, DCA 18.06",
                     "validation loss, mean of three seeds: plain 2.729, GRN-v1 2.720, -v2 2.730, -v3 2.714, DCA 2.711; "
                     "deviations 0.008 to 0.016"});
     rows.push_back({kDca, "table-8", "ViT-S/16 on ImageNet, transformer against DCA", Coverage::Small,
                     "6 layers of width 64 on generated pictures, 2000 steps, three seeds",
-                    study(R"(sweep small-vit "DCA, table 8" -o OUT/runs)"), "accuracy: 76.4 and 77.1",
+                    study(R"(sweep example:small-vit "DCA, table 8" -o OUT/runs)"), "accuracy: 76.4 and 77.1",
                     "validation loss, mean of three seeds: plain 1.092, ANCRe 0.975, DCA 1.037, mHC 1.072; deviations "
                     "0.02 to 0.08; accuracy 0.536, 0.583, 0.556, 0.530"});
     rows.push_back(
         {kDca, "table-9", "GRN-v3 with and without the model's input", Coverage::Small, kLanguage8,
-         study(R"(sweep dca-language "DCA, table 9" -o OUT/runs)"),
+         study(R"(sweep example:dca-language "DCA, table 9" -o OUT/runs)"),
          "transformer 20.878, the last 4 20.301, the input and the last 3 20.227",
          "validation loss, mean of three seeds: transformer 2.729, the last 4 2.788, the input and the last 3 2.988; "
          "deviations 0.009 to 0.033: of 8 layers, more are out of sight than of the paper's 6"});
@@ -192,8 +192,8 @@ void addAncre(Rows& rows)
          "convergence of linear networks by depth, shortcut and set of shortcuts",
          Coverage::Whole,
          "2 to 4 layers of width 16 by full-batch gradient descent; sizes and rate are not in the paper",
-         {R"(sweep linear-ancre "figure 2a" -o OUT/runs/a)", R"(sweep linear-ancre "figure 2b" -o OUT/runs/b)",
-          R"(sweep linear-ancre "figure 2c" -o OUT/runs/c)", "report OUT/runs/a -o OUT/a.html",
+         {R"(sweep example:linear-ancre "figure 2a" -o OUT/runs/a)", R"(sweep example:linear-ancre "figure 2b" -o OUT/runs/b)",
+          R"(sweep example:linear-ancre "figure 2c" -o OUT/runs/c)", "report OUT/runs/a -o OUT/a.html",
           "report OUT/runs/b -o OUT/b.html", "report OUT/runs/c -o OUT/c.html"},
          "0:2 converges exponentially, 0:1 like a power of the step; ANCRe is as fast as the best",
          kFigure2CameOut});
@@ -201,14 +201,14 @@ void addAncre(Rows& rows)
     rows.push_back(drawing(kAncre, "figure-4", "ANCRe in a transformer"));
     rows.push_back({kAncre, "figure-5", "perplexity over steps, LLaMA 60M to 1B", Coverage::Small,
                     "8 layers of width 128 on the synthetic language, 500 steps, three seeds",
-                    study(R"(sweep ancre-language "ANCRe, table 2" -o OUT/runs)"),
+                    study(R"(sweep example:ancre-language "ANCRe, table 2" -o OUT/runs)"),
                     "34.3 % fewer steps to an equal perplexity on average", kAncreCameOut});
     rows.push_back({kAncre,
                     "figure-6",
                     "heat maps of the learned coefficients",
                     Coverage::Small,
                     kLanguage8,
-                    {"train ancre-language --run OUT/run --resume-or-start",
+                    {"train example:ancre-language --run OUT/run --resume-or-start",
                      "analyze coefficients OUT/run -o OUT/coefficients.csv", "report OUT/run -o OUT/report.html"},
                     "few shortcuts carry each layer; many into distant layers",
                     kFigure6CameOut});
@@ -219,24 +219,24 @@ void addAncre(Rows& rows)
                            "ANCRe of 16 layers is at least as good as 64 plain ones"));
     rows.push_back(
         {kAncre, "table-1", "where shortcuts end: MHSA, FFN or both", Coverage::Small, kLanguage8,
-         study(R"(sweep ancre-language "ANCRe, table 1" -o OUT/runs)"),
+         study(R"(sweep example:ancre-language "ANCRe, table 1" -o OUT/runs)"),
          "60M / 130M: none 30.39 / 25.07, MHSA 29.62 / 24.48, FFN 30.43 / 24.98, both 29.73 / 24.41",
          "validation loss, mean of three seeds: none (table 5) 2.729, MHSA 2.729, FFN 2.739, both 2.728; deviations "
          "0.002 to 0.009"});
     rows.push_back({kAncre, "table-2", "LLaMA 60M to 1B, with GaLore and without", Coverage::Small,
                     "8 layers of width 128 on the synthetic language, 500 steps, three seeds; GaLore of rank 32",
-                    study(R"(sweep ancre-language "ANCRe, table 2" -o OUT/runs)"),
+                    study(R"(sweep example:ancre-language "ANCRe, table 2" -o OUT/runs)"),
                     "cascaded / ANCRe: 60M 30.39 / 29.62, 130M 25.07 / 24.48, 350M 19.00 / 18.32, 1B 16.64 / 15.41",
                     kAncreCameOut});
     rows.push_back(missing(kAncre, "table-3", "DiT models", "needs diffusion, ImageNet latents and FID",
                            "FID at 400k steps: S/2 69.40 and 66.01, B/2 44.31 and 41.66"));
     rows.push_back({kAncre, "table-4", "the normalisation of the coefficients", Coverage::Small, kLanguage8,
-                    study(R"(sweep ancre-language "ANCRe, table 4" -o OUT/runs)"),
+                    study(R"(sweep example:ancre-language "ANCRe, table 4" -o OUT/runs)"),
                     "130M / 350M: none diverges, outgoing 25.03 / 18.63, ingoing 24.48 / 18.32",
                     "validation loss, mean of three seeds: none 2.710, outgoing 2.722, ingoing 2.729; deviations to "
                     "0.018: 8 layers do not diverge without a normalisation"});
     rows.push_back({kAncre, "table-5", "all shortcuts fixed, or the cascade alone learned", Coverage::Small, kLanguage8,
-                    study(R"(sweep ancre-language "ANCRe, table 5" -o OUT/runs)"),
+                    study(R"(sweep example:ancre-language "ANCRe, table 5" -o OUT/runs)"),
                     "130M / 350M: fixed 1/j diverges, cascade 27.18 / 21.72, ANCRe 24.48 / 18.32",
                     "validation loss, mean of three seeds: plain 2.729, fixed 1/j 2.728, cascade 2.729, ANCRe 2.729; "
                     "deviations to 0.020: 8 layers do not diverge with fixed weights"});
@@ -246,7 +246,7 @@ void addAncre(Rows& rows)
          "time and memory with ANCRe and without",
          Coverage::Small,
          kLanguage8,
-         {"bench plain-language", "bench ancre-language"},
+         {"bench example:plain-language", "bench example:ancre-language"},
          "130M: 14 h 45 min and 14 h 46 min, 23.26 GB and 23.36 GB",
          "on two cores, twice each: ANCRe makes 3 % fewer steps a second; memory at its peak 243 and 244 MiB"});
     rows.push_back(drawing(kAncre, "table-7", "settings of the language models"));
@@ -259,7 +259,7 @@ void addRaptrFigures(Rows& rows)
     rows.push_back(
         {kRaptr, "figure-2", "a residual MLP learns a Boolean polynomial: loss, and error by degree", Coverage::Small,
          "degrees to 5 of 10 variables, width 32, 6000 steps; the sweep \"figure 2, the paper's size\" is the whole",
-         study(R"(sweep boolean-polynomial "figure 2" -o OUT/runs)"),
+         study(R"(sweep example:boolean-polynomial "figure 2" -o OUT/runs)"),
          "RaPTr at four fifths of the FLOP is as good as the baseline, PLD is worse; RaPTr learns low degrees "
          "first",
          "validation loss: baseline 0.017, with as many FLOP as RaPTr 0.026, RaPTr 0.021, PLD 0.14, stacking "
@@ -269,7 +269,7 @@ void addRaptrFigures(Rows& rows)
                     "BERT under 6-8-10-12: loss; norms, Psi and loss gap by layer",
                     Coverage::Small,
                     kStaged12,
-                    {"train staged-language --run OUT/run --resume-or-start",
+                    {"train example:staged-language --run OUT/run --resume-or-start",
                      "analyze stability OUT/run -o OUT/stability.csv", "report OUT/run -o OUT/report.html"},
                     "norms grow linearly in l, Psi falls as (L/l)^0.12, leaving out a layer raises the loss",
                     kFigure3CameOut});
@@ -286,7 +286,7 @@ void addRaptrFigures(Rows& rows)
                     "training and evaluation loss of BERT-Base under RaPTr, 100k steps",
                     Coverage::Small,
                     kStaged12,
-                    {"train staged-language --run OUT/run --resume-or-start", "report OUT/run -o OUT/report.html"},
+                    {"train example:staged-language --run OUT/run --resume-or-start", "report OUT/run -o OUT/report.html"},
                     "the evaluation loss of the whole network falls at every border",
                     kFigure5CameOut});
     rows.push_back(drawing(kRaptr, "figure-6", "RaPTr on several devices"));
@@ -295,8 +295,8 @@ void addRaptrFigures(Rows& rows)
                     "the scaling of kept layers, and the always-kept set",
                     Coverage::Small,
                     kStaged12,
-                    {R"(sweep staged-language "RaPTr, figure 7" -o OUT/runs/scaling)",
-                     R"(sweep staged-language "RaPTr, table 10" -o OUT/runs/kept)",
+                    {R"(sweep example:staged-language "RaPTr, figure 7" -o OUT/runs/scaling)",
+                     R"(sweep example:staged-language "RaPTr, table 10" -o OUT/runs/kept)",
                      "report OUT/runs/scaling -o OUT/scaling.html", "report OUT/runs/kept -o OUT/kept.html"},
                     "the square root is best in early stages; the final effect is small",
                     "validation loss at the end, mean of three seeds: none 2.764, square root 2.786, linear 2.839; "
@@ -308,13 +308,13 @@ void addRaptrTables(Rows& rows)
     constexpr std::string_view kMethods = "validation loss, mean of three seeds: baseline 2.830, RaPTr 2.786, LEMON "
                                           "2.734, MSG 2.737, bert2BERT 2.716, stacking 2.738, PLD 2.860; deviations "
                                           "0.010 to 0.020";
-    const std::vector<std::string_view> methods = study("sweep staged-language methods -o OUT/runs");
+    const std::vector<std::string_view> methods = study("sweep example:staged-language methods -o OUT/runs");
     constexpr std::string_view kBert8 = "an encoder of 8 layers of width 128 on the synthetic language, 4-5-7-8";
     constexpr std::string_view kBertCameOut =
         "validation loss of hidden tokens, mean of three seeds, for as many FLOP: baseline 3.348, RaPTr 3.336, "
         "stacking "
         "3.324, PLD 3.348; deviations 0.002 to 0.012; baseline with 1.33 times the FLOP 3.332";
-    const std::vector<std::string_view> encoder = study(R"(sweep small-bert "RaPTr, tables 1 and 8" -o OUT/runs)");
+    const std::vector<std::string_view> encoder = study(R"(sweep example:small-bert "RaPTr, tables 1 and 8" -o OUT/runs)");
     rows.push_back({kRaptr, "table-1", "BERT-Base, 675k steps: baseline, PLD, stacking, RaPTr", Coverage::Part, kBert8,
                     encoder, "loss: baseline at 1.33 times the FLOP 1.76, PLD 1.80, stacking 1.78, RaPTr 1.75",
                     kBertCameOut});
@@ -325,7 +325,7 @@ void addRaptrTables(Rows& rows)
     rows.push_back(missing(kRaptr, "table-3", "UL2-1.6B: loss and 1-shot tasks", kNoUl2,
                            "loss: baseline 2.06, PLD 2.09, stacking 2.08, RaPTr 2.06"));
     rows.push_back({kRaptr, "table-4", "heads and MLPs of BERT-Base: RaPTr against MSG", Coverage::Part, kStaged12,
-                    study(R"(sweep staged-language "RaPTr, table 4" -o OUT/runs)"),
+                    study(R"(sweep example:staged-language "RaPTr, table 4" -o OUT/runs)"),
                     "loss: heads MSG 2.07, RaPTr 1.84; MLP MSG 1.88, RaPTr 1.84",
                     "validation loss, mean of three seeds: heads MSG 2.759, RaPTr 2.829; MLP MSG 2.771, RaPTr 2.885; "
                     "deviations 0.004 to 0.021"});
@@ -338,12 +338,12 @@ void addRaptrTables(Rows& rows)
                     "Base, 510k steps: baseline 1.74, stacking 1.75, RaPTr 1.73", kBertCameOut});
     rows.push_back(
         {kRaptr, "table-9", "schedules of average length 9", Coverage::Part, kStaged12,
-         study(R"(sweep staged-language "RaPTr, table 9" -o OUT/runs)"),
+         study(R"(sweep example:staged-language "RaPTr, table 9" -o OUT/runs)"),
          "loss: 3-6-9-12 1.76, 4-8-12 1.76, 6-9-12 1.75, 6-8-10-12 1.75, baseline 1.76",
          "validation loss, mean of three seeds: 3-6-9-12 2.776, 4-8-12 2.781, 6-9-12 2.785, 6-8-10-12 2.786, baseline "
          "2.782; deviations 0.004 to 0.014"});
     rows.push_back({kRaptr, "table-10", "the always-kept set, 6-8-10-12, 100k steps", Coverage::Part, kStaged12,
-                    study(R"(sweep staged-language "RaPTr, table 10" -o OUT/runs)"),
+                    study(R"(sweep example:staged-language "RaPTr, table 10" -o OUT/runs)"),
                     "loss: none 2.12, {1} 2.13, {1, 12} 2.11, {1, 2, 12} 2.13, {1, 11, 12} 2.12, {1, 2, 11, 12} 2.14",
                     "validation loss, mean of three seeds: none 2.909, {1} 2.801, {1, 12} 2.786, {1, 2, 12} 2.793, {1, "
                     "11, 12} 2.779, {1, 2, 11, 12} 2.789; deviations 0.004 to 0.028"});
@@ -354,7 +354,7 @@ void addRaptrTables(Rows& rows)
                     "steps a second of BERT-Base by stage",
                     Coverage::Small,
                     "12 layers of width 96 on this machine: the run's record has the speed of every stage",
-                    {"train staged-language --run OUT/run --resume-or-start", "report OUT/run -o OUT/report.html"},
+                    {"train example:staged-language --run OUT/run --resume-or-start", "report OUT/run -o OUT/report.html"},
                     "6 layers 17.9, 8 14.3, 10 11.8, 12 10.2",
                     "steps a second on two cores: 6 layers 18, 8 14, 10 11.0, 12 9.0"});
 }
@@ -364,8 +364,8 @@ void addNlra(Rows& rows)
     constexpr std::string_view kOfLanguage = "4 layers of width 64 on the synthetic language at rank scales 0.1 and "
                                              "0.25, and an MLP (wide-relu), in place of "
                                              "EfficientNets";
-    const std::vector<std::string_view> starts{"sweep low-rank-language initialisations -o OUT/runs/language",
-                                               "sweep wide-relu initialisations -o OUT/runs/relu",
+    const std::vector<std::string_view> starts{"sweep example:low-rank-language initialisations -o OUT/runs/language",
+                                               "sweep example:wide-relu initialisations -o OUT/runs/relu",
                                                "report OUT/runs/language -o OUT/language.html",
                                                "report OUT/runs/relu -o OUT/relu.html"};
     constexpr std::string_view kStarts =
@@ -386,7 +386,7 @@ void addNlra(Rows& rows)
          "steps of LFAI-WS against accuracy, EfficientNet-b7 at 0.10",
          Coverage::Small,
          "small ReLU networks in place of an EfficientNet-b7",
-         {"analyze theory --figure 2 -o OUT/figure-2.svg", R"(sweep wide-relu "figure 2" -o OUT/runs)", kReport},
+         {"analyze theory --figure 2 -o OUT/figure-2.svg", R"(sweep example:wide-relu "figure 2" -o OUT/runs)", kReport},
          "the smaller the error of the fit, the higher the accuracy",
          "validation loss, mean of three seeds, by steps of the fit: 0 0.149, 1 0.170, 2 and 6 0.115; deviations 0.06 "
          "to "

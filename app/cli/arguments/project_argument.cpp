@@ -36,8 +36,14 @@ void tellAdapted(const projects::Project& before, const projects::Project& after
 Result<NamedProject> openProject(const std::string& path)
 {
     std::error_code ignored;
-    const projects::Example* const example = projects::findExample(path);
-    if (example != nullptr && !std::filesystem::exists(path, ignored)) {
+    const bool marked = path.starts_with(kExamplePrefix);
+    const std::string name = marked ? path.substr(kExamplePrefix.size()) : path;
+    const projects::Example* const example = projects::findExample(name);
+    if (marked && example == nullptr) {
+        return Error{path, "no example \"" + name + "\"" +
+                               meantHint(name, exampleNames(), kTypedHint, "; residua-cli new --list shows them")};
+    }
+    if (example != nullptr && (marked || !std::filesystem::exists(path, ignored))) {
         const Result<std::filesystem::path> current = absolutePath(".");
         if (!current) {
             return current.error();
@@ -116,7 +122,8 @@ Status trainFor(projects::Project& project, std::int64_t steps)
 
 PositionalSpec projectArgument()
 {
-    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name"},
+    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name (example:NAME, though "
+                                       "there is a folder NAME)"},
                     exampleNames(), Beside::Files);
 }
 

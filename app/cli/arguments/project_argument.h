@@ -11,13 +11,17 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace residua::cli {
 
-/// A project named on the command line: its directory, the project.json in it, or, if there is no such file, the name
-/// of an example. The directory of an example is the current one.
+/// Marks the name of a shipped example: "example:small-vit". A folder of the same name is never meant.
+inline constexpr std::string_view kExamplePrefix = "example:";
+
+/// A project named on the command line: its directory, the project.json in it, or an example by its name. Without
+/// kExamplePrefix an example is meant only if there is no such file. The directory of an example is the current one.
 struct NamedProject {
     projects::Document document;
     std::filesystem::path directory;

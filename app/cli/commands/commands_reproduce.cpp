@@ -151,7 +151,8 @@ bool isBranched(const std::vector<std::string>& words)
 Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
 {
     const std::string folder = "reproductions/" + std::string(row.paper) + "/" + std::string(row.item);
-    const std::string out = arguments.text("output", folder);
+    const std::string typed = arguments.text("output", folder);
+    const std::string out = typed.starts_with('-') ? "./" + typed : typed; // commands read it as no option
     std::error_code failed;
     std::filesystem::create_directories(out, failed);
     if (failed) {

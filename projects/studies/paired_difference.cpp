@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/studies/paired_difference.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace residua::projects {
+namespace {
+
+/// Returns the continued fraction of the incomplete beta function by Lentz's method. It converges fast if
+/// x < (a + 1)/(a + b + 2).
+double betaFraction(double a, double b, double x)
+{
+    constexpr int kMostTerms = 10'000;
+    constexpr double kTiny = 1e-300;
+    const auto away = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+    double c = 1;
+    double d = 1 / away(1 - (a + b) * x / (a + 1));
+    double fraction = d;
+    for (int m = 1; m < kMostTerms; ++m) {
+        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        d = 1 / away(1 + even * d);
+        c = away(1 + even / c);
+        fraction *= c * d;
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / away(1 + odd * d);
+        c = away(1 + odd / c);
+        fraction *= c * d;
+        if (std::abs(c * d - 1) < std::numeric_limits<double>::epsilon()) {
+            break;
+        }
+    }
+    return fraction;
+}
+
+/// Returns the regularised incomplete beta function I_x(a, b), where `rest` is 1 − x.
+double incompleteBeta(double a, double b, double x, double rest)
+{
+    if (x <= 0 || rest <= 0) {
+        return x <= 0 ? 0 : 1;
+    }
+    const double front =
+        std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(rest));
+    return x < (a + 1) / (a + b + 2) ? front * betaFraction(a, b, x) / a : 1 - front * betaFraction(b, a, rest) / b;
+}
+
+/// Returns P(T > t) of Student's distribution for t ≥ 0.
+double studentTail(double t, double degrees)
+{
+    const double square = t * t;
+    return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square)) / 2;
+}
+
+} // namespace
+
+double studentQuantile(double probability, double degrees)
+{
+    if (probability < 0.5) {
+        return -studentQuantile(1 - probability, degrees);
+    }
+    const double tail = 1 - probability;
+    double low = 0;
+    double high = 1;
+    while (studentTail(high, degrees) > tail && std::isfinite(high)) {
+        low = high;
+        high *= 2;
+    }
+    constexpr int kHalvings = 100; // more than a double has bits
+    for (int i = 0; i < kHalvings; ++i) {
+        const double middle = low + (high - low) / 2;
+        (studentTail(middle, degrees) > tail ? low : high) = middle;
+    }
+    return low + (high - low) / 2;
+}
+
+PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b, double confidence)
+{
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+        if (std::isfinite(a[i]) && std::isfinite(b[i])) {
+            differences.push_back(a[i] - b[i]);
+        }
+    }
+    PairedDifference found{differences.size(), std::numeric_limits<double>::quiet_NaN(),
+                           std::numeric_limits<double>::infinity()};
+    if (differences.empty()) {
+        return found;
+    }
+    const auto count = static_cast<double>(differences.size());
+    double sum = 0;
+    for (const double difference : differences) {
+        sum += difference;
+    }
+    found.mean = sum / count;
+    if (differences.size() < 2) {
+        return found;
+    }
+    double squares = 0;
+    for (const double difference : differences) {
+        squares += (difference - found.mean) * (difference - found.mean);
+    }
+    const double error = std::sqrt(squares / (count - 1) / count);
+    found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * error;
+    return found;
+}
+
+Verdict verdictOf(const PairedDifference& difference, Direction stated)
+{
+    const bool below = difference.high() < 0;
+    const bool above = difference.low() > 0;
+    if (!below && !above) {
+        return Verdict::CannotTell;
+    }
+    return below == (stated == Direction::Below) ? Verdict::Agrees : Verdict::Differs;
+}
+
+const char* textOf(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::Agrees:
+        return "agrees";
+    case Verdict::Differs:
+        return "differs";
+    case Verdict::CannotTell:
+        break;
+    }
+    return "cannot tell";
+}
+
+} // namespace residua::projects

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace residua::projects {
+
+/// The mean of a − b over pairs, which share a seed, and its interval of confidence by Student's t. Without two pairs
+/// the interval is unbounded.
+struct PairedDifference {
+    std::size_t pairs = 0;
+    double mean = 0;      ///< NaN without a pair
+    double halfWidth = 0; ///< of the interval: infinity below two pairs
+
+    [[nodiscard]] double low() const { return mean - halfWidth; }
+    [[nodiscard]] double high() const { return mean + halfWidth; }
+};
+
+inline constexpr double kConfidence = 0.95;
+
+/// Returns the mean of a[i] − b[i] with its interval. Skips pairs with a value that is not finite. `a` and `b` have the
+/// same length. Pure; any thread.
+[[nodiscard]] PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b,
+                                                double confidence = kConfidence);
+
+/// Returns t with P(T ≤ t) = `probability` for Student's distribution, to about 1e-13 of its value. `probability` is in
+/// (0, 1) and `degrees` > 0.
+[[nodiscard]] double studentQuantile(double probability, double degrees);
+
+/// The sign of a difference a − b that a paper states.
+enum class Direction { Below, Above };
+/// Says whether measured pairs support a stated direction.
+enum class Verdict {
+    CannotTell, ///< the interval has 0 in it
+    Agrees,     ///< the whole interval has the stated sign
+    Differs,    ///< the whole interval has the other sign
+};
+[[nodiscard]] Verdict verdictOf(const PairedDifference& difference, Direction stated);
+/// Returns "agrees", "differs" or "cannot tell".
+[[nodiscard]] const char* textOf(Verdict verdict);
+
+} // namespace residua::projects
