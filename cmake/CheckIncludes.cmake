@@ -35,7 +35,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app
   look properties document engine records training runs palette help commands canvas block bundle schedule sweeps
   inspector outline start workspace views actions window launch)
-set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep analyze commands)
+set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep reproduce analyze commands)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS

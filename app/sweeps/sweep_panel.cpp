@@ -41,6 +41,7 @@ constexpr int kRowHeight = 26;
 struct Preview {
     QStringList fields;
     Result<std::vector<projects::SweepMember>> grid;
+    std::vector<std::string> warnings; ///< of axes that change nothing
 };
 
 QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* parent)
@@ -336,7 +337,11 @@ void SweepPanel::preview()
     }
     m_stale = false;
     const auto make = [project = m_project, sweep = *sweep] {
-        return Preview{sweepableFields(*project), projects::expand(*project, sweep)};
+        Preview made{sweepableFields(*project), projects::expand(*project, sweep), {}};
+        if (made.grid) {
+            made.warnings = axesWithoutEffect(sweep, *made.grid);
+        }
+        return made;
     };
     inBackground(this, make, [this, asked = m_asked](const Preview& made) {
         if (asked != m_asked) {
@@ -348,6 +353,7 @@ void SweepPanel::preview()
                 row->setFields(m_fields);
             }
         }
+        m_warnings = made.warnings;
         takeGrid(made.grid);
         m_gridOf = asked;
         if (m_queueOf == asked) {
@@ -391,7 +397,11 @@ void SweepPanel::showTotal()
           << tr("%1 FLOP in all").arg(formatCount(m_grid.totalFlops()));
     parts << (m_grid.rate() > 0 ? tr("about %1").arg(formatDuration(m_grid.totalFlops() / m_grid.rate()))
                                 : tr("time not known before a first run"));
-    m_total->setText(members > 0 ? parts.join(QStringLiteral("  ·  ")) : QString());
+    QStringList lines{parts.join(QStringLiteral("  ·  "))};
+    for (const std::string& warning : m_warnings) {
+        lines << QString::fromStdString(warning);
+    }
+    m_total->setText(members > 0 ? lines.join('\n') : QString());
     m_queue->setText(tr("Queue %n runs", nullptr, count));
     m_queue->setEnabled(count > 0);
 }

@@ -92,6 +92,7 @@ private:
     QPushButton* m_add = nullptr;
     QPushButton* m_queue = nullptr;
     QLabel* m_total = nullptr;
+    std::vector<std::string> m_warnings; ///< of axes that change nothing
     QTableView* m_table = nullptr;
 };
 

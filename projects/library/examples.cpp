@@ -249,7 +249,7 @@ Project regressionOfFigureOne()
                {"random",
                 {R"({"/data/source/target": "standard_normal", "/data/source/offset": true, )"
                  R"("/initialisation/scale": 0.1, "/training/learning_rate/peak": 0.01, "/training/clip_norm": 0})"}}}),
-          topologyAxis({"plain", "grn-v1"})}},
+          topologyAxis({"plain", "grn-v1"}), seedAxis()}},
     };
     return project;
 }
@@ -315,7 +315,8 @@ Project stagedLanguage()
         {"LEMON", "lemon 6-8-10-12"}, {"bert2BERT", "bert2bert 3-6-12"}, {"MSG", "msg 6-8-10-12"},
         {"PLD", "pld 0.5"},
     };
-    project.sweeps = {{"methods", {equalFlopAxis(project, methods)}}, {"equal steps", {scheduleAxis(methods)}}};
+    project.sweeps = {{"methods", {equalFlopAxis(project, methods), seedAxis()}},
+                      {"equal steps", {scheduleAxis(methods)}}};
     std::ranges::move(raptrStudies(), std::back_inserter(project.sweeps));
     return project;
 }

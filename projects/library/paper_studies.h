@@ -11,7 +11,7 @@
 namespace residua::projects {
 
 /// The studies that ship with the examples: the tables and figures of the papers, at the examples' own sizes. Which of
-/// them stands for which is in resources/reproductions.h.
+/// them stands for which is in resources/reproductions.json.
 
 [[nodiscard]] SweepAxis topologyAxis(const std::vector<std::string>& topologies);
 /// Schedules in the texts of scheduleFrom, each with its label.

@@ -40,6 +40,10 @@ struct SweepMember {
 /// True if a value of one of the sweep's axes sets the field at `pointer`, alone, among several or with its part.
 [[nodiscard]] bool setsField(const Sweep& sweep, std::string_view pointer);
 
+/// Returns a sentence for each axis whose values all train alike: a seed that nothing is drawn from, or a field that is
+/// idle in this project. `members` is the grid of `sweep`.
+[[nodiscard]] std::vector<std::string> axesWithoutEffect(const Sweep& sweep, const std::vector<SweepMember>& members);
+
 /// One of n shares of a grid: members k, k + n, k + 2n, … counted from 1. Neighbours, whose costs are similar, are
 /// spread over the shares.
 struct SweepPart {

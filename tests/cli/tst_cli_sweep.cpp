@@ -251,6 +251,15 @@ private slots:
         QVERIFY(gridOf(run({"--json"}))["complete"].toBool());
     }
 
+    /// The example trains with full batches, which have no order.
+    void anAxisThatChangesNothingIsTold()
+    {
+        const Ran order = run({"--vary", "seeds.order=1,2,3", "--list"});
+        QVERIFY2(order.errors.contains("warning: ") && order.errors.contains("seeds/order"), qPrintable(order.errors));
+        QCOMPARE(gridOf(run({"--vary", "seeds.order=1,2,3", "--list", "--json"}))["warnings"].toArray().size(), 1);
+        QVERIFY(!run({"--vary", "seeds.init=1,2,3", "--list"}).errors.contains("warning"));
+    }
+
     void partsMakeTheWhole()
     {
         const Ran first = run({"--part", "1/2", "--json"});

@@ -3,6 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "engine/api/data_summary.h"
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"

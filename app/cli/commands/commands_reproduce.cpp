@@ -1,52 +1,194 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/reproduce/comparisons.h"
+#include "app/cli/reproduce/reproductions.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/sweep/sweep_plan.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/environment.h"
 #include "projects/base/text.h"
-#include "resources/reproductions.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <ranges>
+#include <span>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 namespace residua::cli {
 namespace {
 
 using nlohmann::json;
-using resources::Coverage;
-using resources::Reproduction;
 
-constexpr std::string_view kOut = "OUT"; ///< in the table's commands: the folder
 constexpr std::size_t kItemColumns = 11;
 constexpr std::size_t kHereColumns = 9;
+constexpr std::size_t kVerdictColumns = 13;
+
+json jsonOf(const Recording& recording)
+{
+    json members = json::array();
+    for (const RecordedMember& member : recording.members) {
+        members.push_back({{"member", member.name},
+                           {"metric", member.metric},
+                           {"mean", member.mean},
+                           {"values", member.values},
+                           {"deviation", member.deviation ? json(*member.deviation) : json()}});
+    }
+    return {{"command", recording.command}, {"commit", recording.commit}, {"device", recording.device},
+            {"seeds", recording.seeds},     {"members", members},         {"text", recording.text}};
+}
 
 json jsonOf(const Reproduction& row)
 {
+    json recorded = json::array();
+    for (const Recording* const recording : recordingsOf(row)) {
+        recorded.push_back(jsonOf(*recording));
+    }
+    json comparisons = json::array();
+    for (const Comparison& comparison : row.comparisons) {
+        comparisons.push_back(jsonOf(comparison, recordedOutcome(row, comparison)));
+    }
+    const std::optional<projects::Verdict> verdict = recordedVerdict(row);
     return {{"paper", row.paper},         {"item", row.item},
-            {"about", row.about},         {"coverage", resources::nameOf(row.coverage)},
+            {"about", row.about},         {"coverage", nameOf(row.coverage)},
             {"size", row.size},           {"commands", row.commands},
-            {"paperSays", row.paperSays}, {"cameOut", row.cameOut.empty() ? json() : json(row.cameOut)}};
+            {"seeds", row.seeds},         {"wider", row.wider},
+            {"paperSays", row.paperSays}, {"recorded", recorded},
+            {"comparisons", comparisons}, {"verdict", verdict ? json(projects::textOf(*verdict)) : json()},
+            {"needs", row.needs}};
 }
 
-/// Everything that the table says of an item.
+/// Returns the arguments of the words of a command in `table`; nullopt for another command.
+std::optional<Arguments> argumentsOf(const std::vector<std::string>& words, const std::vector<Command>& table)
+{
+    const auto command = std::ranges::find(table, words[0], &Command::name);
+    if (command == table.end()) {
+        return std::nullopt;
+    }
+    Result<Arguments> parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
+    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
+/// Returns the grids of the row's sweeps, in order.
+std::vector<SweepPlan> plansOf(const Reproduction& row, const std::string& out, const Console& console)
+{
+    std::vector<SweepPlan> plans;
+    for (const std::vector<std::string>& words : commandsOf(row, out)) {
+        if (const std::optional<Arguments> arguments = argumentsOf(words, sweepCommands())) {
+            std::variant<SweepPlan, Refusal> plan = planFrom(*arguments, console);
+            if (auto* const made = std::get_if<SweepPlan>(&plan)) {
+                plans.push_back(std::move(*made));
+            }
+        }
+    }
+    return plans;
+}
+
+/// Returns the projects that the row's commands train, each once for each run.
+std::vector<projects::Project> trainedBy(const Reproduction& row, const Console& console)
+{
+    std::vector<projects::Project> trained;
+    for (SweepPlan& plan : plansOf(row, std::string(kOutPlaceholder), console)) {
+        for (Planned& planned : plan.members) {
+            trained.push_back(std::move(planned.member.project));
+        }
+    }
+    for (const std::vector<std::string>& words : commandsOf(row, std::string(kOutPlaceholder))) {
+        const std::optional<Arguments> arguments =
+            words[0] == "train" ? argumentsOf(words, runCommands()) : std::nullopt;
+        if (arguments) {
+            std::variant<NamedProject, Refusal> named = openProject(*arguments, console);
+            if (auto* const made = std::get_if<NamedProject>(&named)) {
+                trained.push_back(std::move(made->document.project));
+            }
+        }
+    }
+    return trained;
+}
+
+/// Formats numbers without repetition: "8 layers", "4, 8 and 12 layers".
+std::string countsText(std::vector<std::int64_t> counts)
+{
+    std::ranges::sort(counts);
+    const auto [first, last] = std::ranges::unique(counts);
+    counts.erase(first, last);
+    std::string text = joinedText(counts, ", ", [](std::int64_t count) { return groupedText(count); });
+    const std::size_t comma = text.rfind(", ");
+    return comma == std::string::npos ? text : text.replace(comma, 2, " and ");
+}
+
+/// Returns the training that the commands ask for, as the projects have it; empty if they train nothing.
+std::string trainingText(const Reproduction& row, const Console& console)
+{
+    const std::vector<projects::Project> trained = trainedBy(row, console);
+    if (trained.empty()) {
+        return {};
+    }
+    const auto counts = [&](const auto& of) {
+        std::vector<std::int64_t> values;
+        std::ranges::transform(trained, std::back_inserter(values), of);
+        return countsText(std::move(values));
+    };
+    return std::to_string(trained.size()) + (trained.size() == 1 ? " run: " : " runs: ") +
+           counts([](const projects::Project& project) { return project.network.depth(); }) + " layers of width " +
+           counts([](const projects::Project& project) { return project.stack().width; }) + ", " +
+           counts([](const projects::Project& project) { return project.training.steps; }) +
+           " steps, seed of the weights " +
+           counts([](const projects::Project& project) { return static_cast<std::int64_t>(project.seeds.init); });
+}
+
+void tellRecordings(const Reproduction& row, const Console& console)
+{
+    for (const Recording* const recording : recordingsOf(row)) {
+        std::string lead = "  recorded: ";
+        for (const std::string& line : linesOf(*recording)) {
+            console.line(lead + line);
+            lead = "    ";
+        }
+    }
+}
+
+/// Prints the content of the table for one item.
 void tell(const Reproduction& row, const Console& console)
 {
-    console.line(std::string(row.paper) + " " + std::string(row.item) + ": " + std::string(row.about));
-    console.line("  here: " + std::string(resources::nameOf(row.coverage)) + "; " + std::string(row.size));
-    for (const std::string_view command : row.commands) {
-        console.line("  residua-cli " + std::string(command));
+    console.line(row.name() + ": " + row.about);
+    console.line("  here: " + std::string(nameOf(row.coverage)) + "; " + row.size);
+    if (const std::string training = trainingText(row, console); !training.empty()) {
+        console.line("  trains " + training);
+    }
+    for (const std::string& command : row.commands) {
+        console.line("  residua-cli " + command);
+    }
+    if (!row.seeds.empty()) {
+        console.line("  " + std::string(kSeedPlaceholder) + ": " + joinedText(row.seeds, ", "));
+    }
+    for (const std::string& command : row.wider) {
+        console.line("  wider, not run here: residua-cli " + command);
     }
     if (!row.paperSays.empty()) {
-        console.line("  paper: " + std::string(row.paperSays));
+        console.line("  paper: " + row.paperSays);
     }
-    if (!row.cameOut.empty()) {
-        console.line("  came out: " + std::string(row.cameOut));
+    tellRecordings(row, console);
+}
+
+/// Prints the comparisons with their verdicts, and what it would take to decide an open one.
+void tellVerdict(const Reproduction& row, const std::vector<Outcome>& now, const Console& console)
+{
+    if (!row.comparisons.empty()) {
+        console.line("");
+        console.line(console.table(comparisonTable(row, now)));
+    } else if (const std::optional<projects::Verdict> verdict = recordedVerdict(row)) {
+        console.line("  as recorded: " + std::string(projects::textOf(*verdict)));
+    }
+    if (!row.needs.empty()) {
+        console.line("  open: " + row.needs);
     }
 }
 
@@ -58,20 +200,22 @@ std::string padded(std::string_view text, std::size_t columns)
 Exit list(const std::string& paper, const Console& console)
 {
     json listed = json::array();
-    for (const resources::Paper& each : resources::papers()) {
+    for (const Paper& each : papers()) {
         if (!paper.empty() && paper != each.key) {
             continue;
         }
-        console.line(std::string(each.key) + ": " + std::string(each.title));
-        for (const Reproduction& row : resources::reproductions()) {
+        console.line(each.key + ": " + each.title);
+        for (const Reproduction& row : reproductions()) {
             if (row.paper == each.key) {
                 listed.push_back(jsonOf(row));
-                console.line("  " + padded(row.item, kItemColumns) +
-                             padded(resources::nameOf(row.coverage), kHereColumns) + std::string(row.about));
+                const std::optional<projects::Verdict> verdict = recordedVerdict(row);
+                console.line("  " + padded(row.item, kItemColumns) + padded(nameOf(row.coverage), kHereColumns) +
+                             padded(verdict ? projects::textOf(*verdict) : "", kVerdictColumns) + row.about);
             }
         }
         console.line("");
     }
+    console.line("agrees, differs, cannot tell: the sign of the paper's differences against those recorded here.");
     console.line("residua-cli reproduce PAPER ITEM --list tells more of one; without --list it runs and draws it.");
     console.value(listed);
     return Exit::Ok;
@@ -79,7 +223,7 @@ Exit list(const std::string& paper, const Console& console)
 
 Refusal unknownPaper(const std::string& paper)
 {
-    const auto keys = resources::papers() | std::views::transform(&resources::Paper::key);
+    const auto keys = papers() | std::views::transform(&Paper::key);
     return {Exit::Usage,
             {"", "no paper \"" + paper + "\", expected one of " + joinedText(keys, ", ") + meantHint(paper, keys)}};
 }
@@ -87,7 +231,7 @@ Refusal unknownPaper(const std::string& paper)
 Refusal unknownItem(const std::string& paper, const std::string& item)
 {
     std::vector<std::string_view> items;
-    for (const Reproduction& row : resources::reproductions()) {
+    for (const Reproduction& row : reproductions()) {
         if (row.paper == paper) {
             items.push_back(row.item);
         }
@@ -97,40 +241,17 @@ Refusal unknownItem(const std::string& paper, const std::string& item)
                      " lists its items" + meantHint(item, items)}};
 }
 
-/// The words of a command line; what stands in double quotes is one.
-std::vector<std::string> wordsOf(std::string_view line, const std::string& out)
-{
-    std::vector<std::string> words;
-    std::string word;
-    bool quoted = false;
-    const auto end = [&] {
-        if (!word.empty()) {
-            const bool inFolder = word == kOut || word.starts_with(std::string(kOut) + "/");
-            words.push_back(inFolder ? out + word.substr(kOut.size()) : word);
-        }
-        word.clear();
-    };
-    for (const char c : line) {
-        if (c == '"') {
-            quoted = !quoted;
-        } else if (c == ' ' && !quoted) {
-            end();
-        } else {
-            word += c;
-        }
-    }
-    end();
-    return words;
-}
-
-/// What the command line asks of every command that trains.
+/// Adds the options of this command that the command of the words takes too.
 void addOptions(std::vector<std::string>& words, const Arguments& arguments)
 {
-    constexpr std::array<std::string_view, 3> kTrains{"train", "resume", "sweep"};
-    const bool trains = std::ranges::find(kTrains, words[0]) != kTrains.end();
-    for (const char* const option : {"device", "time-limit", "jobs"}) {
-        const bool takes = trains && (option != std::string_view("jobs") || words[0] == "sweep");
-        if (takes && arguments.has(option)) {
+    constexpr std::array<std::string_view, 4> kComputes{"train", "resume", "sweep", "bench"};
+    const std::vector<Command> commands = allCommands();
+    const auto command = std::ranges::find(commands, words[0], &Command::name);
+    const bool computes = std::ranges::find(kComputes, words[0]) != kComputes.end();
+    for (const char* const option : {"device", "threads", "time-limit", "jobs"}) {
+        const bool takes =
+            std::ranges::find(command->syntax.options, option, &OptionSpec::name) != command->syntax.options.end();
+        if (computes && takes && arguments.has(option)) {
             words.insert(words.end(), {std::string("--") + option, arguments.text(option)});
         }
     }
@@ -148,9 +269,48 @@ bool isBranched(const std::vector<std::string>& words)
            std::filesystem::exists(std::filesystem::path(option[1]) / engine::kRunFile, failed);
 }
 
+/// Returns what the row's commands have given in `out`, one outcome for each comparison.
+std::vector<Outcome> outcomesIn(const Reproduction& row, const std::vector<SweepPlan>& plans, const std::string& out)
+{
+    std::vector<Outcome> outcomes;
+    for (const Comparison& comparison : row.comparisons) {
+        const auto values = [&](const Side& side) {
+            if (!side.member.starts_with(kOutPlaceholder)) {
+                return comparison.sweep < plans.size() ? valuesOf(plans[comparison.sweep], side, comparison.step)
+                                                       : std::vector<SeededValue>();
+            }
+            std::vector<std::pair<std::string, std::filesystem::path>> runs;
+            for (const std::string& seed : row.seeds) {
+                runs.emplace_back(seed, commandWords(side.member, out, seed).front());
+            }
+            return valuesOf(runs, side, comparison.step);
+        };
+        outcomes.push_back(outcomeOf(comparison, values(comparison.a), values(comparison.b)));
+    }
+    return outcomes;
+}
+
+/// Returns the finished members of the grids with their values, in the form of a recording.
+json membersOf(const std::vector<SweepPlan>& plans)
+{
+    json members = json::array();
+    for (const SweepPlan& plan : plans) {
+        for (const Planned& planned : plan.members) {
+            const auto* const finished = std::get_if<engine::member::Finished>(&planned.status);
+            if (finished == nullptr) {
+                continue;
+            }
+            members.push_back({{"member", labelApartFromSeeds(planned.member.membership)},
+                               {"seed", planned.member.project.seeds.init},
+                               {"values", finished->run.values}});
+        }
+    }
+    return members;
+}
+
 Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
 {
-    const std::string folder = "reproductions/" + std::string(row.paper) + "/" + std::string(row.item);
+    const std::string folder = "reproductions/" + row.paper + "/" + row.item;
     const std::string typed = arguments.text("output", folder);
     const std::string out = typed.starts_with('-') ? "./" + typed : typed; // commands read it as no option
     std::error_code failed;
@@ -158,21 +318,31 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
     if (failed) {
         return console.fail(Exit::RunFailed, {out, "cannot be made: " + failed.message()});
     }
-    for (const std::string_view line : row.commands) {
-        std::vector<std::string> words = wordsOf(line, out);
+    for (std::vector<std::string>& words : commandsOf(row, out)) {
         if (isBranched(words)) {
             continue;
         }
         addOptions(words, arguments);
         console.line("residua-cli " + joinedText(words, " ", &shellWord));
-        if (const Exit ended = runProgram(words); ended != Exit::Ok) {
+        const Exit ended = runProgram(words);
+        if (ended != Exit::Ok && ended != Exit::Complete) { // a run of an earlier call may be complete
             return ended;
         }
     }
-    console.line("paper: " + std::string(row.paperSays));
+    const std::vector<SweepPlan> plans = plansOf(row, out, console);
+    const std::vector<Outcome> now = outcomesIn(row, plans, out);
+    console.line("");
+    console.line("  paper: " + row.paperSays);
+    tellRecordings(row, console);
+    tellVerdict(row, now, console);
     console.line("it is in " + out);
     json value = jsonOf(row);
     value["folder"] = out;
+    value["now"] = json::array();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        value["now"].push_back(jsonOf(row.comparisons[i], now[i]));
+    }
+    value["members"] = membersOf(plans);
     console.value(value);
     return Exit::Ok;
 }
@@ -181,7 +351,7 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
 {
     const std::string paper = arguments.positional(0);
     const std::string item = arguments.positional(1);
-    const auto known = resources::papers() | std::views::transform(&resources::Paper::key);
+    const auto known = papers() | std::views::transform(&Paper::key);
     if (!paper.empty() && std::ranges::find(known, paper) == known.end()) {
         const Refusal refusal = unknownPaper(paper);
         return console.fail(refusal.code, refusal.error);
@@ -189,18 +359,19 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
     if (item.empty()) {
         return list(paper, console);
     }
-    const Reproduction* const row = resources::findReproduction(paper, item);
+    const Reproduction* const row = findReproduction(paper, item);
     if (row == nullptr) {
         const Refusal refusal = unknownItem(paper, item);
         return console.fail(refusal.code, refusal.error);
     }
     if (arguments.has("list")) {
         tell(*row, console);
+        tellVerdict(*row, {}, console);
         console.value(jsonOf(*row));
         return Exit::Ok;
     }
     if (row->commands.empty()) {
-        return console.fail(Exit::Usage, {paper + " " + item, "does not run here: " + std::string(row->size)});
+        return console.fail(Exit::Usage, {paper + " " + item, "does not run here: " + row->size});
     }
     return runAll(*row, arguments, console);
 }
@@ -208,15 +379,15 @@ Exit runReproduce(const Arguments& arguments, const Console& console)
 std::vector<std::string> paperWords()
 {
     std::vector<std::string> words;
-    std::ranges::transform(resources::papers(), std::back_inserter(words),
-                           [](const resources::Paper& paper) { return std::string(paper.key); });
+    std::ranges::transform(papers(), std::back_inserter(words),
+                           [](const Paper& paper) { return std::string(paper.key); });
     return words;
 }
 
 std::vector<std::string> itemWords()
 {
     std::vector<std::string> words;
-    for (const Reproduction& row : resources::reproductions()) {
+    for (const Reproduction& row : reproductions()) {
         if (std::ranges::find(words, row.item) == words.end()) {
             words.emplace_back(row.item);
         }
@@ -239,6 +410,7 @@ std::vector<Command> reproduceCommands()
            {"jobs", OptionKind::Integer, "N", "train the members of a sweep with N processes at once", {}, 1},
            timeLimitOption(),
            deviceOption(),
+           threadsOption(),
            {"output", OptionKind::Text, "DIR",
             "folder for runs and drawings (default: reproductions/PAPER/ITEM); what is complete in it is not "
             "trained again",

@@ -18,8 +18,6 @@ namespace {
 
 namespace member = engine::member;
 
-constexpr std::string_view kSteps = "/training/steps";
-
 /// The grid given by the command line, and the chosen members.
 struct Meant {
     SweepPlan plan;
@@ -31,31 +29,12 @@ using MeantOrNot = std::variant<Meant, Refusal>;
 
 MeantOrNot meantBy(const Arguments& arguments, const Console& console)
 {
-    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+    std::variant<SweepPlan, Refusal> made = planFrom(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&made)) {
         return *refusal;
     }
-    NamedProject& opened = std::get<NamedProject>(named);
-    projects::Project& project = opened.document.project;
-    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
-        return Refusal{Exit::InvalidProject, planned.error()};
-    }
-    const Result<projects::Sweep> sweep = chosenSweep(arguments, project);
-    if (!sweep) {
-        return Refusal{Exit::Usage, sweep.error()};
-    }
-    if (arguments.has("steps") && projects::setsField(*sweep, kSteps)) {
-        return Refusal{Exit::Usage,
-                       {"--steps", "sweep " + sweep->name +
-                                       " varies the steps itself; expected a sweep that does not, or no "
-                                       "--steps"}};
-    }
-    const std::filesystem::path folder = arguments.text("output", defaultFolder(opened, *sweep).string());
-    Result<SweepPlan> plan = planOf(opened, *sweep, folder);
-    if (!plan) {
-        return Refusal{Exit::InvalidProject, plan.error()};
-    }
-    if (const Status chosen = choose(arguments, *plan); !chosen) {
+    SweepPlan& plan = std::get<SweepPlan>(made);
+    if (const Status chosen = choose(arguments, plan); !chosen) {
         return Refusal{Exit::Usage, chosen.error()};
     }
     SweepTraining training;
@@ -69,7 +48,7 @@ MeantOrNot meantBy(const Arguments& arguments, const Console& console)
     training.output = arguments.has("lines") ? MemberOutput::Lines : MemberOutput::Bar;
     training.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
     training.computing = Computing::from(arguments);
-    return Meant{*std::move(plan), training};
+    return Meant{std::move(plan), training};
 }
 
 /// Returns the reason why the members cannot be trained, after printing every reason. The result ends the program.
@@ -187,6 +166,12 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     Meant& meant = std::get<Meant>(made);
     SweepPlan& plan = meant.plan;
     const bool list = arguments.has("list");
+    const bool isOneOfJobs = arguments.has("lines");
+    if (!isOneOfJobs) {
+        for (const std::string& warning : plan.warnings) {
+            console.remark("warning: " + warning);
+        }
+    }
     if (list) {
         showGrid(plan, console);
     }

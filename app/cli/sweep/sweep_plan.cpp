@@ -53,8 +53,6 @@ Result<Sweep> typedSweep(const std::vector<std::string>& axes)
     return sweep;
 }
 
-} // namespace
-
 Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project)
 {
     if (arguments.has("vary")) {
@@ -75,6 +73,7 @@ Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& p
                          "; expected one of " + joinedText(names) + meantHint(name, names, kTypedHint)};
 }
 
+/// Returns the default folder of the runs.
 std::filesystem::path defaultFolder(const NamedProject& project, const Sweep& sweep)
 {
     return project.directory / projects::kRunsFolder / directoryName(project.document.project.name + " " + sweep.name);
@@ -86,7 +85,7 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
     if (!members) {
         return members.error();
     }
-    SweepPlan plan{sweep, project.directory, folder, {}};
+    SweepPlan plan{sweep, project.directory, folder, {}, projects::axesWithoutEffect(sweep, *members)};
     std::set<std::string> names;
     for (SweepMember& member : *members) {
         const std::string name = directoryName(member.label);
@@ -99,6 +98,36 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
     lookAgain(plan);
     compareData(plan);
     return plan;
+}
+
+} // namespace
+
+std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console)
+{
+    std::variant<NamedProject, Refusal> named = openProject(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return *refusal;
+    }
+    NamedProject& opened = std::get<NamedProject>(named);
+    projects::Project& project = opened.document.project;
+    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
+        return Refusal{Exit::InvalidProject, planned.error()};
+    }
+    const Result<Sweep> sweep = chosenSweep(arguments, project);
+    if (!sweep) {
+        return Refusal{Exit::Usage, sweep.error()};
+    }
+    if (arguments.has("steps") && projects::setsField(*sweep, kSteps)) {
+        return Refusal{Exit::Usage,
+                       {"--steps", "sweep " + sweep->name +
+                                       " varies the steps itself; expected a sweep that does not, or no "
+                                       "--steps"}};
+    }
+    Result<SweepPlan> plan = planOf(opened, *sweep, arguments.text("output", defaultFolder(opened, *sweep).string()));
+    if (!plan) {
+        return Refusal{Exit::InvalidProject, plan.error()};
+    }
+    return *std::move(plan);
 }
 
 Status choose(const Arguments& arguments, SweepPlan& plan)

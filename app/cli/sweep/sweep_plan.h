@@ -10,9 +10,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace residua::cli {
+
+inline constexpr std::string_view kSteps = "/training/steps";
 
 /// A member of the grid with its run's directory and status.
 struct Planned {
@@ -26,19 +30,15 @@ struct Planned {
 struct SweepPlan {
     projects::Sweep sweep;
     std::filesystem::path projectDirectory;
-    std::filesystem::path folder; ///< folder of the runs
-    std::vector<Planned> members; ///< the whole grid
+    std::filesystem::path folder;      ///< folder of the runs
+    std::vector<Planned> members;      ///< the whole grid
+    std::vector<std::string> warnings; ///< of axes that change nothing
 };
 
-/// Returns the sweep given by the command line: its own axes, the named sweep, or the project's only one.
-[[nodiscard]] Result<projects::Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project);
-
-/// Returns the grid with a directory and a status for each member. Errors: there is no grid, or two members would have
-/// the same directory.
-[[nodiscard]] Result<SweepPlan> planOf(const NamedProject& project, const projects::Sweep& sweep,
-                                       const std::filesystem::path& folder);
-/// Returns the default folder of the runs.
-[[nodiscard]] std::filesystem::path defaultFolder(const NamedProject& project, const projects::Sweep& sweep);
+/// Returns the grid that the arguments of the command `sweep` mean, with a directory and a status for each member. The
+/// sweep is that of --vary, the named one, or the project's only one. Refuses arguments that mean no grid, and two
+/// members that would have the same directory.
+[[nodiscard]] std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console);
 
 /// Limits the chosen members to those of --member and --part.
 [[nodiscard]] Status choose(const Arguments& arguments, SweepPlan& plan);

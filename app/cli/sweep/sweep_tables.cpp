@@ -118,6 +118,7 @@ void showJson(const SweepPlan& plan, const Console& console)
     console.value({{"sweep", plan.sweep.name},
                    {"folder", plan.folder.string()},
                    {"flops", totalFlops(plan)},
+                   {"warnings", plan.warnings},
                    {"counts", counts},
                    {"complete", std::ranges::all_of(plan.members, isFinished)},
                    {"members", list}});

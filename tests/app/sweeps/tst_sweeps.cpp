@@ -258,6 +258,19 @@ private slots:
         QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(1));
     }
 
+    /// The example trains with full batches, which have no order.
+    void anAxisThatChangesNothingIsTold()
+    {
+        const auto* total = m_panel->findChild<QLabel*>("sweepTotal");
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
+        QVERIFY(!total->text().contains("changes nothing"));
+        m_panel->addAxis({"/seeds/order", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE(table()->model()->rowCount(), 4);
+        QVERIFY2(total->text().contains("/seeds/order") && total->text().contains("changes nothing"),
+                 qPrintable(total->text()));
+    }
+
     void aWrongFieldIsAnErrorOfEachMember()
     {
         m_panel->addAxis({"/training/bacth", {}, {{{}, {"4"}}}});

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/reproduce/comparisons.h"
+
+#include "engine/results/run_reader.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+using projects::Verdict;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kFewestPairs = 2;
+
+double meanOf(const std::vector<SeededValue>& values)
+{
+    double sum = 0;
+    for (const SeededValue& value : values) {
+        sum += value.value;
+    }
+    return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
+}
+
+const RecordedMember* memberOf(const Recording& recording, const Side& side)
+{
+    const auto found = std::ranges::find_if(recording.members, [&](const RecordedMember& member) {
+        return member.name == side.member && member.metric == side.metric;
+    });
+    return found == recording.members.end() ? nullptr : &*found;
+}
+
+std::vector<SeededValue> seeded(const Recording& recording, const RecordedMember& member)
+{
+    std::vector<SeededValue> values;
+    for (std::size_t i = 0; i < member.values.size() && i < recording.seeds.size(); ++i) {
+        values.push_back({recording.seeds[i], member.values[i]});
+    }
+    return values;
+}
+
+/// Returns the value of a finished run: the last one, or that at `step`.
+std::optional<double> valueOf(const std::filesystem::path& run, const std::string& metric,
+                              std::optional<std::int64_t> step)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    if (!reader) {
+        return std::nullopt;
+    }
+    const Result<engine::RunInfo> info = reader->info();
+    if (!info || info->status != engine::RunStatus::Finished) {
+        return std::nullopt;
+    }
+    const auto point = reader->lastPoint(metric, step.value_or(std::numeric_limits<std::int64_t>::max()));
+    return point && (!step || point->step == *step) ? std::optional(point->value) : std::nullopt;
+}
+
+/// Returns a standard deviation over the seeds; nullopt below two values.
+std::optional<double> deviationOf(const RecordedMember& member)
+{
+    if (member.values.size() < kFewestPairs) {
+        return member.deviation;
+    }
+    double squares = 0;
+    for (const double value : member.values) {
+        squares += (value - member.mean) * (value - member.mean);
+    }
+    return std::sqrt(squares / static_cast<double>(member.values.size() - 1));
+}
+
+std::string intervalText(const projects::PairedDifference& difference)
+{
+    if (difference.pairs < kFewestPairs) {
+        return "no interval";
+    }
+    return lossText(difference.low()) + " to " + lossText(difference.high()) + ", " + std::to_string(difference.pairs) +
+           " pairs";
+}
+
+std::string paperText(const std::optional<double>& value)
+{
+    return value ? lossText(*value) : "";
+}
+
+std::string statedText(const Comparison& comparison)
+{
+    return comparison.direction == projects::Direction::Below ? "below 0" : "above 0";
+}
+
+std::string nameOf(const Side& side)
+{
+    return side.member + ", " + side.metric;
+}
+
+/// Appends to every row of the table the cells of one column.
+void addColumn(std::vector<std::vector<std::string>>& rows, const std::vector<std::string>& cells)
+{
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        rows[rows.size() - cells.size() + i].push_back(cells[i]);
+    }
+}
+
+void addOutcome(std::vector<std::vector<std::string>>& rows, const Outcome& outcome)
+{
+    addColumn(rows, {lossText(outcome.a), lossText(outcome.b), lossText(outcome.difference.mean),
+                     intervalText(outcome.difference), projects::textOf(outcome.verdict)});
+}
+
+} // namespace
+
+Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& a, const std::vector<SeededValue>& b)
+{
+    std::vector<double> left;
+    std::vector<double> right;
+    for (const SeededValue& value : a) {
+        const auto twin = std::ranges::find(b, value.seed, &SeededValue::seed);
+        if (twin != b.end()) {
+            left.push_back(value.value);
+            right.push_back(twin->value);
+        }
+    }
+    Outcome outcome{meanOf(a), meanOf(b), projects::pairedDifference(left, right), {}};
+    outcome.verdict = projects::verdictOf(outcome.difference, comparison.direction);
+    return outcome;
+}
+
+Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
+{
+    Outcome found = outcomeOf(comparison, {}, {});
+    for (const Recording* const recording : recordingsOf(row)) {
+        const RecordedMember* const a = memberOf(*recording, comparison.a);
+        const RecordedMember* const b = memberOf(*recording, comparison.b);
+        if (a == nullptr || b == nullptr) {
+            continue;
+        }
+        if (!a->values.empty() && !b->values.empty()) {
+            return outcomeOf(comparison, seeded(*recording, *a), seeded(*recording, *b));
+        }
+        found.a = a->mean;
+        found.b = b->mean;
+        found.difference.mean = a->mean - b->mean;
+    }
+    return found;
+}
+
+std::optional<Verdict> recordedVerdict(const Reproduction& row)
+{
+    if (row.comparisons.empty()) {
+        for (const Recording* const recording : recordingsOf(row)) {
+            if (recording->verdict) {
+                return recording->verdict;
+            }
+        }
+        return std::nullopt;
+    }
+    Verdict all = Verdict::Agrees;
+    for (const Comparison& comparison : row.comparisons) {
+        const Verdict one = recordedOutcome(row, comparison).verdict;
+        if (one == Verdict::Differs) {
+            return one;
+        }
+        all = one == Verdict::CannotTell ? one : all;
+    }
+    return all;
+}
+
+std::string labelApartFromSeeds(const projects::Membership& membership)
+{
+    std::vector<std::string> values;
+    for (const projects::AxisPoint& point : membership.point) {
+        if (!projects::isSeedField(point.field)) {
+            values.push_back(point.value);
+        }
+    }
+    return joinedText(values, ", ");
+}
+
+std::vector<SeededValue> valuesOf(const SweepPlan& plan, const Side& side, std::optional<std::int64_t> step)
+{
+    std::vector<std::pair<std::string, std::filesystem::path>> runs;
+    for (const Planned& planned : plan.members) {
+        const projects::Membership& membership = planned.member.membership;
+        const bool finished = std::holds_alternative<engine::member::Finished>(planned.status);
+        if (!finished || labelApartFromSeeds(membership) != side.member) {
+            continue;
+        }
+        std::string seed;
+        for (const projects::AxisPoint& point : membership.point) {
+            seed += projects::isSeedField(point.field) ? (seed.empty() ? "" : ", ") + point.value : "";
+        }
+        runs.emplace_back(seed, planned.directory);
+    }
+    return valuesOf(runs, side, step);
+}
+
+std::vector<SeededValue> valuesOf(const std::vector<std::pair<std::string, std::filesystem::path>>& folders,
+                                  const Side& side, std::optional<std::int64_t> step)
+{
+    std::vector<SeededValue> values;
+    for (const auto& [seed, run] : folders) {
+        if (const std::optional<double> value = valueOf(run, side.metric, step)) {
+            values.push_back({seed, *value});
+        }
+    }
+    return values;
+}
+
+std::vector<std::vector<std::string>> comparisonTable(const Reproduction& row, const std::vector<Outcome>& now)
+{
+    std::vector<std::vector<std::string>> rows{{"comparison", "paper", "recorded"}};
+    if (!now.empty()) {
+        rows.front().emplace_back("now");
+    }
+    for (std::size_t i = 0; i < row.comparisons.size(); ++i) {
+        const Comparison& comparison = row.comparisons[i];
+        const std::string at = comparison.step ? " at step " + groupedText(*comparison.step) : "";
+        const std::string metric = comparison.paperMetric.empty() ? "" : " (" + comparison.paperMetric + ")";
+        for (const std::string& name :
+             {"A: " + nameOf(comparison.a) + at, "B: " + nameOf(comparison.b) + at, std::string("A − B, mean"),
+              std::string("interval of 95 %"), std::string("verdict")}) {
+            rows.push_back({name});
+        }
+        addColumn(rows,
+                  {paperText(comparison.a.paper) + (comparison.a.paper ? metric : ""),
+                   paperText(comparison.b.paper) + (comparison.b.paper ? metric : ""), statedText(comparison), "", ""});
+        addOutcome(rows, recordedOutcome(row, comparison));
+        if (i < now.size()) {
+            addOutcome(rows, now[i]);
+        }
+    }
+    return rows;
+}
+
+json jsonOf(const Comparison& comparison, const Outcome& outcome)
+{
+    const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(); };
+    const auto side = [](const Side& of) {
+        return json{{"member", of.member}, {"metric", of.metric}, {"paper", of.paper ? json(*of.paper) : json()}};
+    };
+    return {{"a", side(comparison.a)},
+            {"b", side(comparison.b)},
+            {"paperSays", comparison.direction == projects::Direction::Below ? "below" : "above"},
+            {"paperMetric", comparison.paperMetric},
+            {"step", comparison.step ? json(*comparison.step) : json()},
+            {"meanA", number(outcome.a)},
+            {"meanB", number(outcome.b)},
+            {"difference", number(outcome.difference.mean)},
+            {"low", number(outcome.difference.low())},
+            {"high", number(outcome.difference.high())},
+            {"pairs", outcome.difference.pairs},
+            {"verdict", projects::textOf(outcome.verdict)}};
+}
+
+std::vector<std::string> linesOf(const Recording& recording)
+{
+    std::vector<std::string> lines{"residua-cli " + recording.command,
+                                   "at commit " + recording.commit + ", on " + recording.device +
+                                       (recording.seeds.empty() ? "" : ", seeds ") + joinedText(recording.seeds, ", ")};
+    std::string metric;
+    for (const RecordedMember& member : recording.members) {
+        const std::optional<double> deviation = deviationOf(member);
+        const std::string value = lossText(member.mean) + (deviation ? " ± " + lossText(*deviation) : "");
+        if (member.metric != metric) {
+            metric = member.metric;
+            lines.push_back(metric + ": " + member.name + " " + value);
+        } else {
+            lines.back() += "; " + member.name + " " + value;
+        }
+    }
+    if (!recording.text.empty()) {
+        lines.push_back(recording.text);
+    }
+    return lines;
+}
+
+} // namespace residua::cli

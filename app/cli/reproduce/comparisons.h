@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/reproduce/reproductions.h"
+#include "app/cli/sweep/sweep_plan.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::cli {
+
+/// A value of one run, known by its seed.
+struct SeededValue {
+    std::string seed;
+    double value = 0;
+};
+
+/// The measured values of a comparison's sides and the difference a − b over the seeds that both have.
+struct Outcome {
+    double a = 0; ///< mean; NaN if nothing was measured
+    double b = 0;
+    projects::PairedDifference difference;
+    projects::Verdict verdict = projects::Verdict::CannotTell;
+};
+
+[[nodiscard]] Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& a,
+                                const std::vector<SeededValue>& b);
+/// Returns the outcome by the row's recordings. If one side was recorded as a mean alone, the difference has no pairs.
+[[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
+/// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A
+/// row without comparisons has the verdict of a person; nullopt if there is none.
+[[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
+
+/// Returns the label of a sweep's member without the values of its seed axes.
+[[nodiscard]] std::string labelApartFromSeeds(const projects::Membership& membership);
+/// Returns the values of the finished members of a sweep that the side names. Reads their stores.
+[[nodiscard]] std::vector<SeededValue> valuesOf(const SweepPlan& plan, const Side& side,
+                                                std::optional<std::int64_t> step);
+/// Returns the values of the finished runs in `folders`, which are pairs of a seed and a run's directory.
+[[nodiscard]] std::vector<SeededValue>
+valuesOf(const std::vector<std::pair<std::string, std::filesystem::path>>& folders, const Side& side,
+         std::optional<std::int64_t> step);
+
+/// Returns a table with the paper's values, the recorded ones and, unless `now` is empty, the new ones. `now` has one
+/// outcome for each comparison of the row.
+[[nodiscard]] std::vector<std::vector<std::string>> comparisonTable(const Reproduction& row,
+                                                                    const std::vector<Outcome>& now);
+[[nodiscard]] nlohmann::json jsonOf(const Comparison& comparison, const Outcome& outcome);
+/// Returns the lines that tell a recording: command, commit, device and seeds, then values or text.
+[[nodiscard]] std::vector<std::string> linesOf(const Recording& recording);
+
+} // namespace residua::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/studies/paired_difference.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::cli {
+
+/// How far a table or figure of a paper can be repeated.
+enum class Coverage {
+    Whole,   ///< at the paper's own size
+    Small,   ///< the same comparison, smaller
+    Part,    ///< some of its rows or panels, smaller
+    Drawing, ///< it is a diagram or a list of settings: nothing is measured
+    Missing, ///< nothing that runs here stands for it
+};
+
+inline constexpr std::string_view kOutPlaceholder = "OUT";   ///< in commands: the folder that they write into
+inline constexpr std::string_view kSeedPlaceholder = "SEED"; ///< in commands and runs: repeated for each seed
+
+/// One side of a comparison.
+struct Side {
+    /// The label of the sweep's members without their seed ("dca"), or a run's folder ("OUT/SEED/dca").
+    std::string member;
+    std::string metric;          ///< name of the recorded value: "loss/validation"
+    std::optional<double> paper; ///< the value that the paper prints
+};
+
+/// A statement of a paper that a command tests: `a` is below or above `b`.
+struct Comparison {
+    Side a;
+    Side b;
+    projects::Direction direction = projects::Direction::Below;
+    std::string paperMetric;          ///< of the sides' paper values, such as "perplexity"; empty without them
+    std::optional<std::int64_t> step; ///< the step that both metrics are read at; nullopt: the last one
+    std::size_t sweep = 0;            ///< the number of the sweep among the row's commands, from 0
+};
+
+/// The values of one member: one for each seed of the recording, or their mean alone.
+struct RecordedMember {
+    std::string name;           ///< as Side::member
+    std::string metric;         ///< as Side::metric
+    std::vector<double> values; ///< in the order of the seeds; empty if only the mean is known
+    double mean = 0;
+    std::optional<double> deviation; ///< of a single value over the seeds; nullopt: not recorded
+};
+
+/// The result of a command, measured once.
+struct Recording {
+    std::vector<std::string> rows; ///< "dca table-7"
+    std::string command;           ///< as in the rows
+    std::string commit;            ///< of the program that ran it; of earlier recordings the one that added the result
+    std::string device;
+    std::vector<std::string> seeds;
+    std::vector<RecordedMember> members;
+    std::string text;                         ///< a result that is no member's value; a remark
+    std::optional<projects::Verdict> verdict; ///< judged by a person, if the row has no comparison
+};
+
+/// A table or figure of one of the papers, and the commands that stand for it here.
+struct Reproduction {
+    std::string paper; ///< key: "dca"
+    std::string item;  ///< key: "figure-1"
+    std::string about; ///< the subject of its comparison
+    Coverage coverage = Coverage::Missing;
+    std::string size; ///< the setting here; of Missing, what it would take
+    /// Command lines of residua-cli, in order, with the placeholders. Empty if nothing runs.
+    std::vector<std::string> commands;
+    std::vector<std::string> seeds; ///< the values of kSeedPlaceholder
+    std::vector<std::string> wider; ///< further command lines with a recording, which `reproduce` does not run
+    std::string paperSays;
+    std::vector<Comparison> comparisons;
+    std::string needs; ///< what it would take to decide a comparison that is open; empty if there is none
+
+    [[nodiscard]] std::string name() const { return paper + " " + item; }
+};
+
+/// A paper by its key: title and the document in which the items are counted.
+struct Paper {
+    std::string key;
+    std::string title;
+};
+
+/// The contents of resources/reproductions.json. Immutable; any thread.
+[[nodiscard]] const std::vector<Paper>& papers();
+/// Every table and figure of papers(), by paper, figures first.
+[[nodiscard]] const std::vector<Reproduction>& reproductions();
+[[nodiscard]] const std::vector<Recording>& recordings();
+
+/// Returns null for an unknown pair.
+[[nodiscard]] const Reproduction* findReproduction(std::string_view paper, std::string_view item);
+/// Returns the recordings of a row, in the order of the file.
+[[nodiscard]] std::vector<const Recording*> recordingsOf(const Reproduction& row);
+/// Splits a command line of the table into words; text in double quotes is one word. Replaces the placeholders, OUT
+/// only at the beginning of a word.
+[[nodiscard]] std::vector<std::string> commandWords(std::string_view line, const std::string& out,
+                                                    const std::string& seed);
+/// Returns the words of the row's commands in order. A line with the placeholder of a seed is repeated for each seed.
+[[nodiscard]] std::vector<std::vector<std::string>> commandsOf(const Reproduction& row, const std::string& out);
+/// Returns "whole", "smaller", "part", "drawing" or "missing".
+[[nodiscard]] std::string_view nameOf(Coverage coverage);
+
+} // namespace residua::cli

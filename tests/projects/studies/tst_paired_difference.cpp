@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/studies/paired_difference.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace residua::projects;
+
+class TestPairedDifference : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// scipy.stats.t.ppf of SciPy 1.17.1.
+    void quantilesAreStudents()
+    {
+        struct Row {
+            double probability;
+            double degrees;
+            double quantile;
+        };
+        for (const Row& row :
+             {Row{0.975, 1, 12.706204736174694}, Row{0.975, 2, 4.302652729749462}, Row{0.975, 3, 3.1824463052837078},
+              Row{0.975, 4, 2.7764451051977934}, Row{0.975, 5, 2.5705818356363146}, Row{0.975, 9, 2.262157162798205},
+              Row{0.975, 30, 2.0422724563012378}, Row{0.975, 100, 1.9839715185235518},
+              Row{0.975, 1e6, 1.959966356814107}, Row{0.995, 4, 4.604094871349992}, Row{0.05, 7, -1.8945786050900066},
+              Row{0.9, 2.5, 1.7302509288071766}}) {
+            const double found = studentQuantile(row.probability, row.degrees);
+            QVERIFY2(std::abs(found / row.quantile - 1) < 1e-11,
+                     qPrintable(QString("%1 of %2: %3").arg(row.probability).arg(row.degrees).arg(found, 0, 'g', 17)));
+        }
+        QCOMPARE(studentQuantile(0.5, 3), 0.0);
+    }
+
+    /// scipy.stats.ttest_rel and its confidence_interval of SciPy 1.17.1.
+    void intervalsAreThoseOfPairs()
+    {
+        const std::vector<double> a{2.71, 2.70, 2.73, 2.69, 2.72};
+        const std::vector<double> b{2.72, 2.75, 2.74, 2.71, 2.75};
+        const PairedDifference found = pairedDifference(a, b);
+        QCOMPARE(found.pairs, std::size_t{5});
+        QVERIFY(std::abs(found.mean + 0.024) < 1e-12);
+        QVERIFY(std::abs(found.low() + 0.044777012673671145) < 1e-12);
+        QVERIFY(std::abs(found.high() + 0.003222987326328898) < 1e-12);
+        const PairedDifference wider = pairedDifference(a, b, 0.9);
+        QVERIFY(std::abs(wider.low() + 0.03995328055105865) < 1e-12);
+        QCOMPARE(verdictOf(found, Direction::Below), Verdict::Agrees);
+        QCOMPARE(verdictOf(found, Direction::Above), Verdict::Differs);
+        const PairedDifference turned = pairedDifference(b, a);
+        QCOMPARE(turned.mean, -found.mean);
+        QCOMPARE(verdictOf(turned, Direction::Above), Verdict::Agrees);
+        QCOMPARE(verdictOf(turned, Direction::Below), Verdict::Differs);
+    }
+
+    void fewOrEqualPairsTellNothing()
+    {
+        const double none = std::numeric_limits<double>::quiet_NaN();
+        const std::vector<double> one{1.0};
+        const std::vector<double> two{2.0};
+        const PairedDifference single = pairedDifference(one, two);
+        QCOMPARE(single.mean, -1.0);
+        QVERIFY(std::isinf(single.halfWidth));
+        QCOMPARE(verdictOf(single, Direction::Below), Verdict::CannotTell);
+        QCOMPARE(verdictOf(pairedDifference({}, {}), Direction::Above), Verdict::CannotTell);
+        const std::vector<double> same{1, 2, 3};
+        QCOMPARE(verdictOf(pairedDifference(same, same), Direction::Below), Verdict::CannotTell);
+        // A pair with a diverged run is left out.
+        const std::vector<double> diverged{1.5, none, 3.5};
+        QCOMPARE(pairedDifference(diverged, same).pairs, std::size_t{2});
+        QCOMPARE(verdictOf(pairedDifference(diverged, same), Direction::Above), Verdict::Agrees);
+        // A small mean beside a large spread.
+        const std::vector<double> spread{1.2, 1.7, 3.4};
+        QCOMPARE(verdictOf(pairedDifference(spread, same), Direction::Above), Verdict::CannotTell);
+        for (const Verdict verdict : {Verdict::Agrees, Verdict::Differs, Verdict::CannotTell}) {
+            QVERIFY(textOf(verdict) != nullptr);
+        }
+    }
+};
+
+RESIDUA_TEST(TestPairedDifference)
+#include "tst_paired_difference.moc"
