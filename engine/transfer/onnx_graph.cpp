@@ -87,7 +87,8 @@ def main():
         return time > 0 and each.dim() > 1 and each.shape[1] == time
 
     # any number of examples, and of tokens
-    sizes = tuple({d: torch.export.Dim.AUTO for d in range(2 if per_token(each) else 1)} for each in values.values())
+    names = ("batch", "time")
+    sizes = tuple(dict(enumerate(names[: 2 if per_token(each) else 1])) for each in values.values())
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
@@ -121,8 +122,8 @@ if __name__ == "__main__":
 constexpr const char* kReadme = R"(
 ## ONNX
 
-`model.onnx` computes what the network computes when it evaluates: `input` to `output`, with any number of examples,
-and of tokens. `python export_onnx.py` made it of the code here, and compared it with the recorded output.
+`model.onnx` computes what the network computes when it evaluates: its inputs, named as above but for the first, which is
+`input`, to `output`. The number of examples (`batch`) and of tokens (`time`) is free within the limits above. `python export_onnx.py` made it of the code here, and compared it with the recorded output.
 )";
 
 constexpr const char* kAdvice =

@@ -179,7 +179,7 @@ std::map<std::string, std::string> PyTorchWriter::textsOf(const CustomModel& cus
     all["README.md"] =
         projects::customReadme(m_source.project, custom.reason, custom.companions.tokeniser) + all["README.md"];
     all["config.json"] = projects::customConfig(m_source.project, m_code, m_source.run, exact ? "float64" : "float32");
-    all[projects::kConfigurationFile] = projects::configurationCode();
+    all[projects::kConfigurationFile] = projects::configurationCode(m_code);
     all[projects::kModelingFile] = projects::modelingCode();
     return all;
 }

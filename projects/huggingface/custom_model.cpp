@@ -20,6 +20,7 @@ class ResiduaConfig(PretrainedConfig):
     """The fields of config.json; model.py has the network itself and reads none of them."""
 
     model_type = "residua"
+    code = "%1"  # of model.py; configurations of equal text would share one model class
 )";
 
 constexpr const char* kModeling =
@@ -103,9 +104,11 @@ const char* onTokeniser(ExportedTokeniser tokeniser)
 
 } // namespace
 
-std::string configurationCode()
+std::string configurationCode(const PyTorchCode& code)
 {
-    return kConfiguration;
+    std::string text = kConfiguration;
+    const std::string place = "%1";
+    return text.replace(text.find(place), place.size(), code.digest);
 }
 
 std::string modelingCode()

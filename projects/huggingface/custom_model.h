@@ -16,8 +16,10 @@ inline constexpr const char* kOwnArchitecture = "residua";
 inline constexpr const char* kConfigurationFile = "configuration_residua.py";
 inline constexpr const char* kModelingFile = "modeling_residua.py";
 
-/// Return the Python code of the model's configuration and model classes, which is the same for every network.
-[[nodiscard]] std::string configurationCode();
+/// Returns the Python code of the model's configuration class. It contains the code's digest, because transformers uses
+/// one model class for all configuration classes of equal text.
+[[nodiscard]] std::string configurationCode(const PyTorchCode& code);
+/// Returns the Python code of the model class, which is the same for every network.
 [[nodiscard]] std::string modelingCode();
 /// Returns pyTorchConfig() with the keys that transformers needs; `dtype` as for configOf().
 [[nodiscard]] std::string customConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run,

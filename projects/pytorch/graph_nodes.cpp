@@ -390,7 +390,7 @@ private:
     Result<std::string> addClassToken(const ResolvedNode& node)
     {
         const std::string token = module("nn.Embedding(1, " + size(node.in[0].features()) + ")", {"weight"});
-        return "torch.cat((" + token + ".weight.expand(len(" + in(node) + "), 1, -1), " + in(node) + "), 1)";
+        return "torch.cat((" + token + ".weight.expand(" + in(node) + ".shape[0], 1, -1), " + in(node) + "), 1)";
     }
 
     Result<std::string> addFirstToken(const ResolvedNode& node) { return in(node) + "[:, 0]"; }

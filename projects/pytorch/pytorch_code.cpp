@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/pytorch_code.h"
 
+#include "projects/base/random.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
@@ -11,8 +12,10 @@
 #include "projects/pytorch/topology_code.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace residua::projects {
@@ -39,6 +42,12 @@ constexpr const char* kLoader = R"(def read_safetensors(path):
 
 def load(folder="."):
     """The network with the weights of the folder, ready to evaluate; train() makes it ready to train."""
+    config = Path(folder) / "config.json"
+    code = json.loads(config.read_text(encoding="utf-8")).get("code", CODE) if config.exists() else CODE
+    if code != CODE:
+        raise ValueError(
+            f"{folder}: its weights belong to the code {code}, but {__file__} is {CODE}; expected the model.py beside them"
+        )
     weights = read_safetensors(Path(folder) / "weights.safetensors")
     network = Network()
     if weights:
@@ -52,8 +61,28 @@ std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
     names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "MIXES", "TERMS", "FROZEN", "LEARNED",
-                  "MIDDLE", "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
+                  "MIDDLE", "CODE", "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
     return names;
+}
+
+/// Returns 16 hexadecimal digits that differ for different texts.
+std::string digestOf(const std::string& text)
+{
+    std::ostringstream digits;
+    digits << std::hex << std::setfill('0') << std::setw(16) << streamKey(0, text);
+    return digits.str();
+}
+
+/// Returns the most tokens that the learned positions of the stem allow, or 0 if it has none or reads no tokens.
+std::int64_t longestIn(const ResolvedGraph& stem)
+{
+    std::int64_t longest = 0;
+    for (const ResolvedNode& node : stem.nodes) {
+        const bool limits = node.kind->key == "position_embedding" && node.in[0].dims[1] == kTime;
+        const std::int64_t length = limits ? paramInt(node.params, "length") : 0;
+        longest = longest == 0 || (limits && length < longest) ? length : longest;
+    }
+    return longest;
 }
 
 class NetworkWriter {
@@ -88,7 +117,14 @@ public:
         m_code.names.insert(m_topology.names.begin(), m_topology.names.end());
         writeNetwork();
         m_code.layers = m_present;
-        m_code.model = moduleText();
+        m_code.longest = longestIn(resolveGraph(m_project, GraphRef::stem()));
+        m_code.conditions.assign(m_conditions.begin(), m_conditions.end());
+        m_code.labels.assign(m_labels.begin(), m_labels.end());
+        const std::string text = moduleText();
+        m_code.digest = digestOf(text);
+        m_code.model = text +
+                       "\n\n# Names this code in config.json, so that load() finds weights of other code.\nCODE = \"" +
+                       m_code.digest + "\"\n";
         return std::move(m_code);
     }
 

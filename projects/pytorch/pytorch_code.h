@@ -25,7 +25,13 @@ struct PyTorchCode {
     /// The state_dict name of each parameter of the network: "topology.3.weight" → "topology.project.2.weight".
     /// Parameters of unused nodes and of missing layers are absent.
     std::map<std::string, std::string> names;
-    std::int64_t layers = 0; ///< number of exported layers
+    std::int64_t layers = 0;             ///< number of exported layers
+    std::int64_t longest = 0;            ///< most tokens that the learned positions allow, or 0 for no limit
+    std::vector<std::string> conditions; ///< the arguments of forward() after the input
+    std::vector<std::string> labels;     ///< the further outputs, whose targets loss() takes
+    /// Identifies the model's text: the constant CODE of model.py and "code" in config.json. load() refuses the weights
+    /// of other code, because Python keeps the first module of a name that is imported.
+    std::string digest;
 };
 
 /// Returns the network as an evaluation after some step runs it. `layers` has an entry for each layer of the stack, or

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The files beside model.py.
 #include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/pytorch/python_text.h"
 #include "projects/pytorch/pytorch_code.h"
 #include "projects/schedule/stage_schedule.h"
+
+#include <algorithm>
+#include <filesystem>
 
 namespace residua::projects {
 namespace {
@@ -46,9 +51,10 @@ def differences(folder):
 
 def main():
     found, tolerance = differences(Path(__file__).parent)
-    worst = max(found, key=found.get)
-    for name in ("output", "loss", worst):
-        print(f"{name}: differs by {found[name]:.2g} of its size, at most {tolerance:g} expected")
+    gradients = [name for name in found if name.startswith("gradient_norm.")]
+    for name in ("output", "loss", *sorted(gradients, key=found.get)[-1:]):
+        most = f", the largest of {len(gradients)} gradients" if name in gradients else ""
+        print(f"{name}{most}: differs by {found[name]:.2g} of its size, at most {tolerance:g} expected")
     agrees = all(value <= tolerance for value in found.values())  # a number that is none is no agreement
     print("The network is the one that was exported." if agrees else "The network is NOT the one that was exported.")
     return 0 if agrees else 1
@@ -79,6 +85,97 @@ std::string count(std::int64_t number, const std::string& what)
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+/// Returns what the tokens of the input are.
+std::string tokensOf(const Source& source)
+{
+    const Tokeniser* const tokeniser = tokeniserOf(source);
+    if (tokeniser == nullptr) {
+        return "the numbers of tokens that the data has";
+    }
+    switch (tokeniser->kind) {
+    case TokeniserKind::Bytes:
+        return "the bytes of the text in UTF-8";
+    case TokeniserKind::Characters:
+        return "the characters of the text, numbered by the project's tokeniser";
+    case TokeniserKind::SentencePiece:
+    case TokeniserKind::TokenizerJson:
+        break;
+    }
+    return "as the project's tokeniser " + std::filesystem::path(tokeniser->model).filename().string() + " gives them";
+}
+
+/// Returns the form and order of the values of pictures.
+std::string picturesOf(const DataSource& data)
+{
+    const auto* const files = std::get_if<PictureData>(&data.source);
+    const std::int64_t size = files == nullptr ? std::get<DrawnPictures>(data.source).size : 0;
+    const std::int64_t channels = files == nullptr ? 3 : files->channels;
+    const Augmentation& a = data.augmentation;
+    const auto colours = [&](double first, double green, double blue, double absent) {
+        const auto orFirst = [&](double value) { return pythonReal(value == absent ? first : value); };
+        return pythonReal(first) + (channels == 1 ? "" : ", " + orFirst(green) + ", " + orFirst(blue));
+    };
+    return "the " + std::to_string(channels) + " · " + std::to_string(files == nullptr ? size : files->height) + " · " +
+           std::to_string(files == nullptr ? size : files->width) + " values of a picture by channel" +
+           (channels == 1 ? "" : " (red, green, blue)") +
+           ", row and column, each (value / 255 − mean) / deviation; mean " +
+           colours(a.mean, a.meanGreen, a.meanBlue, -1) + ", deviation " +
+           colours(a.deviation, a.deviationGreen, a.deviationBlue, 0);
+}
+
+/// Returns the values of a field of the examples in words; empty if its shape says all.
+std::string valuesOf(const SoundProject& project, const ExampleField& field)
+{
+    const bool pictures = std::holds_alternative<PictureData>(project->data.source) ||
+                          std::holds_alternative<DrawnPictures>(project->data.source);
+    if (field.role == FieldRole::Mask) {
+        return "1 for a token, 0 for padding";
+    }
+    if (field.role == FieldRole::Condition) {
+        return field.name == kSegmentsPort ? "0 for tokens of the first text, 1 for those of the second" : "";
+    }
+    if (field.role == FieldRole::Input) {
+        return field.isTokens() ? tokensOf(project->data.source) : pictures ? picturesOf(project->data) : "";
+    }
+    return field.isTokens() && field.shape.dims.size() == 1 ? "the number of the class" : "";
+}
+
+/// Returns Python code that calls the network, and a list of its arguments.
+std::string callsOf(const SoundProject& project, const PyTorchCode& code)
+{
+    const ExampleSchema examples = examplesOf(project->data);
+    const std::string input = examples.input().isTokens() ? "tokens" : "x";
+    const std::string target = examples.target().isTokens() ? "targets" : "target";
+    const std::string given = joinedText(code.conditions);
+    const std::string further =
+        joinedText(code.labels, "", [](const std::string& label) { return ", " + label + "_targets"; });
+    const std::string after = given.empty() ? "" : ", " + given;
+    std::string text = "output = network(" + input + after + ")\nnetwork.train()\nnetwork.loss(" + input + ", " +
+                       target + further + after + ").backward()\n```\n\n";
+    const auto line = [&](const std::string& name, const Shape& shape, const std::string& values) {
+        text += "- `" + name + "`: " + (shape.element == Element::Token ? "int64 " : "") + Shape{shape.dims}.text() +
+                (values.empty() ? "" : ": " + values) + ".\n";
+    };
+    for (const ExampleField& field : examples.fields) {
+        const bool condition = std::ranges::find(code.conditions, field.name) != code.conditions.end();
+        const bool label = std::ranges::find(code.labels, field.name) != code.labels.end();
+        const std::string name = field.role == FieldRole::Input    ? input
+                                 : field.role == FieldRole::Target ? target
+                                 : condition                       ? field.name
+                                 : label                           ? field.name + "_targets"
+                                                                   : "";
+        if (!name.empty()) {
+            std::string values = valuesOf(project, field);
+            if (field.role == FieldRole::Input && code.longest > 0) {
+                values += ", at most " + count(code.longest, "token");
+            }
+            line(name, field.shape, values);
+        }
+    }
+    line("output", examples.output(), examples.target().isTokens() ? "logits" : "");
+    return text + "\n";
+}
+
 } // namespace
 
 std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
@@ -90,6 +187,7 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     object.push_back(member("steps", {run.steps}));
     object.push_back(member("parameters", {run.parameters}));
     object.push_back(member("layers", {code.layers}));
+    object.push_back(member("code", {code.digest}));
     object.push_back(member("width", {project->stack().width}));
     object.push_back(member("topology", {project->stack().topology.preset}));
     const ExampleSchema examples = examplesOf(project->data);
@@ -111,17 +209,13 @@ std::string pyTorchCheck()
 
 std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
 {
-    const bool tokens = examplesOf(project->data).input().isTokens();
     const std::int64_t depth = project->network.depth();
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) +
                        ", as PyTorch code that needs nothing else: " + count(run.parameters, "parameter") + ", " +
                        count(code.layers, "layer") + ".\n\n";
     text += "```python\nfrom model import load\n\nnetwork = load(\".\")\n";
-    text += tokens ? "logits = network(tokens)  # int64 [batch, time] to [batch, time, vocabulary]\n"
-                   : "output = network(x)  # [batch, inputs] to [batch, outputs]\n";
-    text += std::string("network.train()\nnetwork.loss(") + (tokens ? "tokens, targets" : "x, target") +
-            ").backward()\n```\n\n";
+    text += callsOf(project, code);
     text +=
         "| file | what it is |\n|---|---|\n"
         "| model.py | the network, a class for each block; its topology is the class Topology |\n"
@@ -131,7 +225,7 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
         "| recorded.safetensors | a small batch " +
         std::string(run.drawn ? "of tokens drawn at random, for the data were not there, " : "") +
         "with the output, the loss and the norms of the gradients that Residua computes |\n"
-        "| check.py | compares the network with them: `python check.py` |\n\n";
+        "| check.py | compares the network's output, loss and gradients with them: `python check.py` |\n\n";
     text += "## What is lost\n\n"
             "The optimiser's state, the learning rate's schedule and the data are not here";
     text += trainsAll(project->stack().schedule)

@@ -95,8 +95,23 @@ def fault(folder):
         sys.path.pop(0)
 
 
+def taken_for_another(earlier, folder):
+    """What is wrong where the code of an earlier folder is asked for the weights of this one."""
+    own = sys.modules["model"]
+    if earlier is None or earlier.CODE == own.CODE:
+        return ""
+    try:
+        earlier.load(folder)
+    except ValueError as error:
+        return "" if own.CODE in str(error) else str(error)
+    return "the code of another network took these weights"
+
+
+earlier = None
 for folder in sorted(Path(sys.argv[1]).iterdir()):
-    print(folder.name, fault(folder).replace("\n", " "), sep="\t", flush=True)
+    found = fault(folder) or taken_for_another(earlier, folder)
+    earlier = sys.modules["model"]
+    print(folder.name, found.replace("\n", " "), sep="\t", flush=True)
 )";
 
 /// Moves every parameter off the symmetric or zero place where it starts. Cheap: examples have millions of numbers.
@@ -242,7 +257,7 @@ private Q_SLOTS:
 
     void isCleanByRuff()
     {
-        for (const auto& [name, text] : {std::pair(projects::kConfigurationFile, projects::configurationCode()),
+        for (const auto& [name, text] : {std::pair(projects::kConfigurationFile, projects::configurationCode({})),
                                          std::pair(projects::kModelingFile, projects::modelingCode())}) {
             QVERIFY(writeFileAtomically(fs::path(m_scratch.path().toStdString()) / name, text).ok());
         }

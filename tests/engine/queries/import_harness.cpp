@@ -242,11 +242,11 @@ Result<ExportReady> exported(const fs::path& run, const fs::path& folder)
     return answerTo<ExportReady>(request);
 }
 
-Result<RetrofitReady> rewired(const fs::path& run, const fs::path& newRun)
+Result<RetrofitReady> rewired(const fs::path& run, const fs::path& newRun, const std::string& topology)
 {
     const auto reader = RunReader::open(run);
     const auto presets = projects::topologyPresets(reader->project()->network);
-    const auto preset = std::ranges::find(presets, "grn-v3", &projects::TopologyPreset::name);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
     RetrofitRequest request;
     request.runDirectory = run;
     request.topology = {preset->name, preset->wiring};

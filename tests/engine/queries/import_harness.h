@@ -45,8 +45,8 @@ Result<Ready> answerTo(Request request)
 [[nodiscard]] Result<engine::ExportReady> exported(const std::filesystem::path& run,
                                                    const std::filesystem::path& folder);
 /// Retrofits the run with a topology that computes the same, and that no architecture of transformers has.
-[[nodiscard]] Result<engine::RetrofitReady> rewired(const std::filesystem::path& run,
-                                                    const std::filesystem::path& newRun);
+[[nodiscard]] Result<engine::RetrofitReady>
+rewired(const std::filesystem::path& run, const std::filesystem::path& newRun, const std::string& topology = "grn-v3");
 
 /// Compares the run's logits, the norms of its gradients, its greedy continuation and its candidates for a masked token
 /// with `expected`, a case of model_cases.json or of model_cases.py. Returns what differs; empty if all are near

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Networks as ONNX graphs, made by a Python with PyTorch where there is one; and what is said where there is none.
 #include "engine/api/session.h"
+#include "projects/base/whole_file.h"
+#include "projects/library/examples.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/nodes/graph_builder.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"
@@ -19,6 +23,37 @@ using namespace residua;
 using namespace residua::engine;
 using namespace residua::tests;
 namespace fs = std::filesystem;
+
+Q_DECLARE_METATYPE(projects::Project)
+
+namespace {
+
+/// Two layers on the patches of drawn pictures and a class token, whose features the head classifies.
+projects::Project quickPictures()
+{
+    projects::Project project = projects::findExample("small-vit")->project;
+    project.data.source = projects::DrawnPictures{.size = 8, .samples = 16};
+    project.stack().segments = {{project.stack().segments.front().block, 2}};
+    project.training.steps = 2;
+    project.training.batch = 4;
+    project.training.validateEvery = 0;
+    const auto side = std::int64_t{8};
+    project.network.stem =
+        projects::GraphBuilder()
+            .node("input", "input")
+            .then("image", "image", {{"channels", std::int64_t{3}}, {"height", side}, {"width", side}})
+            .then("patches", "patchify", {{"patch", std::int64_t{4}}})
+            .then("class", "class_token")
+            .then("positions", "position_embedding", {{"length", std::int64_t{5}}})
+            .then("output", "output")
+            .build();
+    for (projects::Node& node : project.network.head.nodes) {
+        node.kind = node.kind == "mean_pool" ? "first_token" : node.kind;
+    }
+    return project;
+}
+
+} // namespace
 
 class TestOnnxGraph : public QObject {
     Q_OBJECT
@@ -52,15 +87,16 @@ private slots:
 
     void computesWhatTheNetworkComputes_data()
     {
-        QTest::addColumn<bool>("language");
-        QTest::newRow("language model") << true;
-        QTest::newRow("linear network") << false;
+        QTest::addColumn<projects::Project>("project");
+        QTest::newRow("language model") << quickLanguage(2);
+        QTest::newRow("linear network") << quickVectors(2);
+        QTest::newRow("pictures with a class token") << quickPictures();
     }
     void computesWhatTheNetworkComputes()
     {
-        QFETCH(bool, language);
+        QFETCH(projects::Project, project);
         const fs::path folder = path("onnx");
-        if (const auto refused = exported(language ? quickLanguage(2) : quickVectors(2), folder)) {
+        if (const auto refused = exported(project, folder)) {
             QVERIFY2(refused->text().find("packaging/python.sh") != std::string::npos, refused->text().c_str());
             QVERIFY(!fs::exists(folder));
             QSKIP(qPrintable("no graph is made: " + QString::fromStdString(refused->text())));
@@ -69,6 +105,9 @@ private slots:
             QVERIFY2(fs::exists(folder / file), file);
         }
         QVERIFY(!fs::exists(folder / "__pycache__"));
+        const auto graph = readFile(folder / "model.onnx"); // the names of the free sizes
+        QVERIFY(graph && graph->find("batch") != std::string::npos);
+        QVERIFY(!examplesOf(project.data).hasTime() || graph->find("time") != std::string::npos);
         QCOMPARE(entries(), 2);                              // the run and the folder
         QVERIFY(exported(std::nullopt, folder).has_value()); // it is there already
         QVERIFY(fs::exists(folder / "model.onnx"));
