@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/html_text.h"
 
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/model/data_source.h"
 #include "resources/colours.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,19 +74,28 @@ i.bar{display:inline-block;height:8px;border-radius:2px;background:var(--c0)}
 table{border-collapse:collapse;width:100%;font-size:14px}td,th{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--grid);vertical-align:top}
 th{color:var(--muted);font-weight:500}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}
 pre{font:12px/1.45 'JetBrains Mono',monospace;white-space:pre-wrap;margin:8px 0 0}
+@media print{body{max-width:none;padding:0;background:none}input[type=range]{display:none}
+figure,.panel,.cards div,tr,svg{break-inside:avoid}h1,h2,figcaption{break-after:avoid}h2{margin-top:18px}}
 )";
+
+/// Returns the names of the colours, as the style uses them, with their values.
+std::vector<std::pair<std::string, std::string>> coloursOf(Theme theme)
+{
+    const auto& c = resources::themeColours(theme);
+    std::vector<std::pair<std::string, std::string>> colours = {
+        {"ground", c.background.hex()}, {"surface", c.surface.hex()}, {"border", c.border.hex()},
+        {"grid", c.grid.hex()},         {"text", c.text.hex()},       {"muted", c.muted.hex()},
+        {"error", c.error.hex()}};
+    for (std::size_t i = 0; i < kPageColours; ++i) {
+        colours.emplace_back("c" + std::to_string(i), resources::curveColour(i, theme).hex());
+    }
+    return colours;
+}
 
 std::string themeVariables(Theme theme)
 {
-    const auto& c = resources::themeColours(theme);
-    std::ostringstream out;
-    out << "--ground:" << c.background.hex() << ";--surface:" << c.surface.hex() << ";--border:" << c.border.hex()
-        << ";--grid:" << c.grid.hex() << ";--text:" << c.text.hex() << ";--muted:" << c.muted.hex()
-        << ";--error:" << c.error.hex() << ';';
-    for (std::size_t i = 0; i < kPageColours; ++i) {
-        out << "--c" << i << ':' << resources::curveColour(i, theme).hex() << ';';
-    }
-    return out.str();
+    return joinedText(coloursOf(theme), "",
+                      [](const auto& colour) { return "--" + colour.first + ":" + colour.second + ";"; });
 }
 
 /// The classes of curves and dots, and the style that all pages share.
@@ -209,7 +220,18 @@ std::string withoutPlaces(std::string text, const std::filesystem::path& folder)
 
 std::string svgStyle()
 {
-    return ":root{" + themeVariables(Theme::Light) + "}" + sharedStyle();
+    return sharedStyle();
+}
+
+std::string withLightColours(std::string text)
+{
+    for (const auto& [name, value] : coloursOf(Theme::Light)) {
+        const std::string variable = "var(--" + name + ")";
+        for (std::size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at)) {
+            text.replace(at, variable.size(), value);
+        }
+    }
+    return text;
 }
 
 std::string pageHead(const std::string& title)

@@ -46,8 +46,11 @@ inline constexpr std::size_t kPageColours = 8;
 /// Returns the beginning of a page up to <body>: its title, and the style that all pages share, light and dark.
 [[nodiscard]] std::string pageHead(const std::string& title);
 
-/// The style of plots in a file of their own, in the light theme's colours.
+/// Returns the style of plots in a file of their own.
 [[nodiscard]] std::string svgStyle();
+/// Replaces the colour variables of the style by the values of the light theme. Programs other than browsers do not
+/// know variables.
+[[nodiscard]] std::string withLightColours(std::string text);
 
 /// Returns a box that lists what a page leaves out, and why; empty if it is complete.
 [[nodiscard]] std::string faultList(const std::vector<std::string>& faults);

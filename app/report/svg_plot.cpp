@@ -408,9 +408,10 @@ std::string svgFile(const std::vector<PlotSpec>& specs)
     if (plots.empty()) {
         return {};
     }
-    return "<svg xmlns='http://www.w3.org/2000/svg' " + plots.substr(kOpening.size(), body - kOpening.size()) +
-           "<style>" + svgStyle() + "</style><rect width='100%' height='100%' style='fill:var(--surface)'/>" +
-           plots.substr(body) + "\n";
+    return withLightColours("<svg xmlns='http://www.w3.org/2000/svg' " +
+                            plots.substr(kOpening.size(), body - kOpening.size()) + "<style>" + svgStyle() +
+                            "</style><rect width='100%' height='100%' style='fill:var(--surface)'/>" +
+                            plots.substr(body) + "\n");
 }
 
 } // namespace residua::report
