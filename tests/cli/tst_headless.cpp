@@ -267,6 +267,9 @@ private slots:
         const Ran full = ended(shell);
         QCOMPARE(full.code, 1);
         QVERIFY2(full.errors.contains("standard output cannot be written"), qPrintable(full.errors));
+        // A reader that closes the pipe has what it wants.
+        shell.start("/bin/sh", {"-c", "\"$0\" explain fields | head -n 1", RESIDUA_CLI});
+        QCOMPARE(ended(shell).errors, QString());
         shell.start("/bin/sh", {"-c", "\"$0\" info \"$1\" >&-", RESIDUA_CLI, path("tiny")});
         QCOMPARE(ended(shell).code, 1);
         shell.start("/bin/sh", {"-c", "\"$0\" train \"$1\" --steps 3 --run \"$2\" >&- 2>&- <&-", RESIDUA_CLI,

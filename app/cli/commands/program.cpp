@@ -111,6 +111,9 @@ Exit dispatch(std::span<const std::string> words, Output asked)
     }
     const Exit ended = runCommand(*command, words.subspan(1), asked);
     const bool resultLost = console.outputLost() && command->yields == Yields::Output;
+    if (command->yields != Yields::Output) {
+        console.noteLostReader();
+    }
     return ended == Exit::Ok && resultLost ? Exit::Usage : ended;
 }
 

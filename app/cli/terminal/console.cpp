@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,6 +82,12 @@ std::size_t Console::width() const
     return columns > 0 ? columns : 80;
 }
 
+bool Console::hasNoReader()
+{
+    pollfd out{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 bool Console::outputLost() const
 {
     return std::ferror(stdout) != 0;
@@ -93,9 +100,21 @@ void Console::print(const std::string& text) const
     }
     errno = 0;
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written) {
-        remark("note: standard output cannot be written (" + std::generic_category().message(errno) +
-               "): what would follow there is dropped");
+    if (const int why = errno; !written && !hasNoReader()) {
+        remarkLost(why);
+    }
+}
+
+void Console::remarkLost(int why) const
+{
+    remark("note: standard output cannot be written (" + std::generic_category().message(why) +
+           "): what would follow there is dropped");
+}
+
+void Console::noteLostReader() const
+{
+    if (outputLost() && hasNoReader()) {
+        remarkLost(EPIPE);
     }
 }
 

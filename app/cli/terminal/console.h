@@ -42,7 +42,8 @@ enum class Output { Text, Json };
 /// Writes the output of a command: results to stdout, as text or as one JSON value per line; progress, notes and errors
 /// to stderr. In JSON mode errors also go to stdout as {"error": …}, and there is no progress. Text that would act on a
 /// terminal is escaped (see terminal_text.h). If stdout cannot be written any more (the reader has closed it, the disk
-/// is full), this is reported once on stderr and later output is dropped, so that a run is not affected.
+/// is full), later output is dropped, so that a run is not affected. A full disk is reported once on stderr; a closed
+/// pipe is what its reader wants, as in `| head`.
 class Console {
 public:
     explicit Console(Output output);
@@ -58,6 +59,8 @@ public:
 
     /// True if some output could not be written to stdout.
     [[nodiscard]] bool outputLost() const;
+    /// Writes the note on lost output if the reader closed the pipe. For commands that do more than print.
+    void noteLostReader() const;
 
     /// Writes text and a line end; nothing in JSON mode.
     void line(const std::string& text) const;
@@ -81,6 +84,8 @@ public:
 private:
     [[nodiscard]] std::string withSubject(const std::string& text) const;
     void print(const std::string& text) const;
+    void remarkLost(int why) const;
+    [[nodiscard]] static bool hasNoReader(); ///< stdout is a pipe whose reader has closed it
 
     using Clock = std::chrono::steady_clock;
     Output m_output;
