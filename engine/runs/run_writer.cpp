@@ -13,6 +13,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -20,6 +21,25 @@ namespace residua::engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Writes the applied weight of each shortcut as a scalar "mix/source:target", or "mix/q/source:target" for a port.
+/// Weights of larger matrices are not written, because a viewer makes a plot of each.
+void writeWeights(const Matrix& matrix, TensorBoardWriter& board)
+{
+    constexpr std::size_t kMostWeights = 1000;
+    if (matrix.name.kind != matrix::kMix || matrix.values.size() > kMostWeights) {
+        return;
+    }
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const float weight = matrix.at(row, column);
+            if (!std::isnan(weight)) {
+                board.scalar(matrix.name.text() + "/" + std::to_string(column) + ":" + std::to_string(row + 1),
+                             matrix.step, static_cast<double>(weight));
+            }
+        }
+    }
+}
 
 std::string utcNow()
 {
@@ -108,6 +128,9 @@ Status RunWriter::Impl::flush()
     m_waits = false;
     for (const MetricRow& row : rows.metrics) {
         m_board.scalar(row.name, row.step, row.value);
+    }
+    for (const Matrix& matrix : rows.matrices) {
+        writeWeights(matrix, m_board);
     }
     rows = {};
     return m_board.flush();

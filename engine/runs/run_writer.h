@@ -24,7 +24,7 @@ struct RunFile;
 ///   run.json               what the run is (RunInfo), replaced atomically
 ///   project/project.json   the frozen project
 ///   store.sqlite           metrics, matrices, events (WAL; readable while it grows)
-///   events.out.tfevents.*  the same scalars for TensorBoard
+///   events.out.tfevents.*  the same metrics, and the mixing weights of up to 1,000 shortcuts, for TensorBoard
 ///   checkpoints/step-N/    complete or absent (checkpoint.h)
 /// A lock file held by the writing process distinguishes a running run from a killed one. One thread. flush() reports
 /// failed writes (disk full); earlier data are unaffected.

@@ -191,25 +191,31 @@ private slots:
 
     /// What a run records of a border is there by its name and step, as every number is, and so is what it validated of
     /// the stage's own network.
-    void aRunsStagesAreThere()
+    /// The weights of its shortcuts follow by source and target.
+    void aRunsStagesAndWeightsAreThere()
     {
         RunInfo info;
         info.steps = 40;
         const fs::path run = m_path / "run";
-        const std::vector<Scalar> wanted{{metric::kStageTrainBefore, 20, 2.5f},
-                                         {metric::kStageTrainAfter, 20, 2.75f},
-                                         {metric::kStageJump, 20, 0.25f},
-                                         {metric::kStageValidationBefore, 20, 3.5f},
-                                         {metric::kStageValidationAfter, 20, 3.25f},
-                                         {metric::kStageLoss, 30, 3.125f}};
+        std::vector<Scalar> wanted{{metric::kStageTrainBefore, 20, 2.5f},
+                                   {metric::kStageTrainAfter, 20, 2.75f},
+                                   {metric::kStageJump, 20, 0.25f},
+                                   {metric::kStageValidationBefore, 20, 3.5f},
+                                   {metric::kStageValidationAfter, 20, 3.25f},
+                                   {metric::kStageLoss, 30, 3.125f}};
+        const float none = std::numeric_limits<float>::quiet_NaN();
         {
             auto writer = RunWriter::create(run, info, projects::findExample("staged-language")->project, m_path);
             QVERIFY(writer.ok());
             for (const Scalar& scalar : wanted) {
                 writer->metric(scalar.name, scalar.step, static_cast<double>(scalar.value));
             }
+            writer->matrix({"mix/q", 20, 2, 2, {1.0f, none, 0.5f, 0.25f}});
+            writer->matrix({matrix::kSpread, 20, 1, 1, {2.0f}});
+            writer->matrix({"mix", 20, 40, 40, std::vector<float>(1600, 1.0f)}); // too many plots
             QVERIFY(writer->flush().ok());
         }
+        wanted.insert(wanted.end(), {{"mix/q/0:1", 20, 1.0f}, {"mix/q/0:2", 20, 0.5f}, {"mix/q/1:2", 20, 0.25f}});
         std::vector<Scalar> found;
         for (const auto& entry : fs::recursive_directory_iterator(run)) {
             if (entry.path().filename().string().starts_with("events.out.tfevents.")) {
