@@ -16,8 +16,7 @@ Result<RunMirror> RunMirror::begin(const StartRun& command, const RunStarted& st
                                    RemoteRun remote)
 {
     RunInfo info;
-    const bool given = command.membership || !command.runDirectory.empty();
-    info.name = given ? command.project.name : nameForRun(command.runFolder, command.project);
+    info.name = nameForRun(command);
     info.membership = command.membership;
     info.device = started.device;
     info.steps = started.steps;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_upkeep.h"
 
+#include "engine/api/commands.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
@@ -81,6 +82,15 @@ std::string nameForRun(const std::filesystem::path& folder, const projects::Proj
         name = told + " (" + std::to_string(number) + ")";
     }
     return name;
+}
+
+std::string nameForRun(const StartRun& command)
+{
+    if (command.membership || command.runDirectory.empty()) {
+        return command.membership ? command.project.name : nameForRun(command.runFolder, command.project);
+    }
+    const std::filesystem::path directory = std::filesystem::absolute(command.runDirectory).lexically_normal();
+    return (directory.has_filename() ? directory : directory.parent_path()).filename().string();
 }
 
 } // namespace residua::engine

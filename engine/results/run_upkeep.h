@@ -11,6 +11,8 @@
 
 namespace residua::engine {
 
+struct StartRun;
+
 /// Operations on whole runs. Blocking; any thread.
 
 /// Makes `newRun`, which must not exist (empty: a new directory beside `run`), from the checkpoint of `step` of `run`:
@@ -46,5 +48,8 @@ enum class StopAsked {
 /// this name, the difference from the oldest such run follows ("mine, width 64 features"). Reads the newest runs and
 /// the oldest. Blocking; any thread.
 [[nodiscard]] std::string nameForRun(const std::filesystem::path& folder, const projects::Project& project);
+/// Returns the name of the run that the command starts: the project's name for a member of a sweep, the name of the
+/// given directory, or else that of a new run in the folder.
+[[nodiscard]] std::string nameForRun(const StartRun& command);
 
 } // namespace residua::engine

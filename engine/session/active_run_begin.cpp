@@ -32,8 +32,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
         return data.error();
     }
     RunInfo info;
-    const bool given = command.membership || !command.runDirectory.empty();
-    info.name = given ? command.project.name : nameForRun(command.runFolder, command.project);
+    info.name = nameForRun(command);
     info.membership = command.membership;
     info.device = *device;
     info.steps = command.project.training.steps;

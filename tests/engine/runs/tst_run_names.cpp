@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/api/commands.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/run_writer.h"
 #include "projects/diff/diff.h"
@@ -49,6 +50,22 @@ private slots:
         QVERIFY(RunWriter::createIn(m_folder, member, project, "."));
         project.stack().width *= 2;
         QCOMPARE(begin(), project.name);
+    }
+
+    void aGivenDirectoryNamesItsRun()
+    {
+        StartRun command;
+        command.project = exampleProject();
+        for (const char* const given : {"runs/first", "runs/first/", "./first/", "first/."}) {
+            command.runDirectory = given;
+            QCOMPARE(nameForRun(command), std::string("first"));
+        }
+        command.membership = projects::Membership{"study", "widths", {{"/network/width", "width", "8"}}};
+        QCOMPARE(nameForRun(command), command.project.name);
+        command.membership.reset();
+        command.runDirectory.clear();
+        command.runFolder = m_folder;
+        QCOMPARE(nameForRun(command), nameForRun(m_folder, command.project));
     }
 
     /// A project that is called as a preset, as examples are, does not lend its name to another wiring.
