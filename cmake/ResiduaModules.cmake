@@ -43,7 +43,7 @@ set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
 set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs engine_results engine_text engine_codec
                                    engine_data archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
-set(RESIDUA_MAY_USE_engine_wire    projects engine_api nlohmann)
+set(RESIDUA_MAY_USE_engine_wire    projects engine_api engine_files nlohmann)
 set(RESIDUA_MAY_USE_engine_place   projects engine_api engine_files engine_runs engine_results engine_text engine_bundle engine_wire)
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_place engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data

@@ -109,7 +109,11 @@ void TrainingCommands::enableQueue()
 /// Reports a failed run as an error.
 void TrainingCommands::tellEnded(const engine::RunEnded& event)
 {
-    if (event.status == engine::RunStatus::Finished) {
+    if (!event.unrecorded.empty()) {
+        m_banner.refuse(tr("The run has ended where it trains, but its record on this machine is incomplete: %1. Make "
+                           "room, then resume it from the list of runs.")
+                            .arg(QString::fromStdString(event.unrecorded)));
+    } else if (event.status == engine::RunStatus::Finished) {
         note(
             (event.step == 1 ? tr("Trained %1 step. Everything is in %2") : tr("Trained %1 steps. Everything is in %2"))
                 .arg(formatWhole(event.step), QString::fromStdString(m_controller.runDirectory().string())));

@@ -149,6 +149,9 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
                    [this](const engine::FetchProgress& value) { emit fetchProgressed(value); },
                    [this](const engine::CheckpointFetched& value) { emit checkpointFetched(value); },
+                   [this](const engine::QueryNotice& value) {
+                       emit noticed({m_run, value.text});
+                   },
                    [this](const engine::QueryFailed& value) {
                        if (value.tag == m_devicesTag) {
                            emit devicesUnknown(QString::fromStdString(value.error.text()));

@@ -41,6 +41,11 @@ inline constexpr CacheLimit kDigestCache{"RESIDUA_DIGESTS_MIB", 1};
 inline constexpr CacheLimit kFitCache{"RESIDUA_FITS_MIB", 1024};
 inline constexpr CacheLimit kTokenCache{"RESIDUA_TOKENS_MIB", 8192};
 
+/// The time limit for the first message of an engine's process, in seconds. Long enough to type a passphrase. The
+/// environment variable gives another one; 0: no limit.
+inline constexpr const char* kGreetingLimitVariable = "RESIDUA_GREETING_SECONDS";
+inline constexpr int kGreetingLimitSeconds = 180;
+
 /// The file that marks a folder as a run.
 inline constexpr const char* kRunFile = "run.json";
 /// The prefix of a checkpoint folder's name; the step follows.

@@ -74,6 +74,9 @@ struct RunEnded {
     std::int64_t step = 0;
     Error error;
     bool noEngine = false; ///< true if the run failed because the engine cannot be started, as any other run would
+    /// Why the record on this machine lacks the end of a run at another place; empty if it does not. ResumeRun
+    /// completes it.
+    std::string unrecorded = {};
 
     /// True if `error` says why the run ended. Interrupted: the engine's process ended within it.
     [[nodiscard]] bool hasFailed() const { return status == RunStatus::Failed || status == RunStatus::Interrupted; }
@@ -230,6 +233,11 @@ struct CheckpointFetched {
     std::int64_t step = 0;
     std::int64_t bytes = 0;
 };
+/// A message for the user while a query is prepared.
+struct QueryNotice {
+    QueryTag tag{};
+    std::string text;
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
@@ -242,12 +250,13 @@ using Event =
     std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
                  SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress, FactoriseReady, ImportProgress,
                  ImportReady, LoadWeightsReady, ExportProgress, ExportReady, StabilityReady, GapProgress, GapReady,
-                 TokeniserProgressed, TokeniserReady, FetchProgress, CheckpointFetched, QueryFailed>;
+                 TokeniserProgressed, TokeniserReady, FetchProgress, CheckpointFetched, QueryNotice, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>
 inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
                                     std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
-                                    std::is_same_v<Told, TokeniserProgressed> || std::is_same_v<Told, FetchProgress>;
+                                    std::is_same_v<Told, TokeniserProgressed> || std::is_same_v<Told, FetchProgress> ||
+                                    std::is_same_v<Told, QueryNotice>;
 
 } // namespace residua::engine

@@ -2,6 +2,7 @@
 #include "engine/host/background_files.h"
 
 #include "engine/host/machine.h"
+#include "projects/base/text.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -17,6 +19,7 @@ namespace residua::engine {
 namespace {
 
 constexpr int kQueuedPrograms = 8;
+constexpr std::size_t kMostDigits = 20; ///< of a process id
 
 std::filesystem::path folderPath()
 {
@@ -34,6 +37,17 @@ struct flock wholeFile()
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
     return lock;
+}
+
+FileDescriptor openLock(const BackgroundFiles& files)
+{
+    return FileDescriptor(::open(files.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
+bool isLocked(const FileDescriptor& file)
+{
+    struct flock lock = wholeFile();
+    return file.isOpen() && fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 /// The address of a socket, by its open folder: the path of a socket may have 107 bytes only.
@@ -82,6 +96,20 @@ Result<BackgroundFiles> backgroundFiles()
     return BackgroundFiles{folder};
 }
 
+FileDescriptor readBackgroundLog()
+{
+    const std::filesystem::path folder = folderPath();
+    FileDescriptor file;
+    if (!folder.empty()) {
+        file = FileDescriptor(
+            ::open(BackgroundFiles{folder}.log().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    }
+    struct stat found {};
+    const bool isOwn =
+        file.isOpen() && fstat(file.get(), &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
+    return isOwn ? std::move(file) : FileDescriptor();
+}
+
 Result<FileDescriptor> lockBackground(const BackgroundFiles& files)
 {
     FileDescriptor file(
@@ -99,11 +127,34 @@ Result<FileDescriptor> lockBackground(const BackgroundFiles& files)
     return file;
 }
 
+bool isLockOf(const BackgroundFiles& files, const FileDescriptor& lock)
+{
+    struct stat named {};
+    struct stat held {};
+    return lstat(files.lock().c_str(), &named) == 0 && fstat(lock.get(), &held) == 0 && named.st_dev == held.st_dev &&
+           named.st_ino == held.st_ino;
+}
+
+void noteBackgroundOwner(const FileDescriptor& lock)
+{
+    const std::string id = std::to_string(getpid());
+    [[maybe_unused]] const bool noted =
+        ftruncate(lock.get(), 0) == 0 && pwrite(lock.get(), id.data(), id.size(), 0) > 0;
+}
+
 bool isBackgroundLocked(const BackgroundFiles& files)
 {
-    const FileDescriptor file(::open(files.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    struct flock lock = wholeFile();
-    return file.isOpen() && fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    const FileDescriptor file = openLock(files);
+    return isLocked(file);
+}
+
+std::optional<pid_t> backgroundOwner(const BackgroundFiles& files)
+{
+    const FileDescriptor file = openLock(files);
+    std::string id(kMostDigits, '\0');
+    const ssize_t got = isLocked(file) ? pread(file.get(), id.data(), id.size(), 0) : 0;
+    id.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return numberFrom<pid_t>(id);
 }
 
 Result<FileDescriptor> listenInBackground(const BackgroundFiles& files)

@@ -4,7 +4,10 @@
 #include "projects/base/files.h"
 #include "projects/base/result.h"
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <optional>
 
 namespace residua::engine {
 
@@ -26,11 +29,21 @@ struct BackgroundFiles {
 /// another user.
 [[nodiscard]] Result<BackgroundFiles> backgroundFiles();
 
+/// Opens the log of this user's background engine for reading, without creating anything. Closed if there is none, or
+/// if it is not a regular file of this user.
+[[nodiscard]] FileDescriptor readBackgroundLog();
+
 /// Takes the lock, which the system releases when the process and its forks have ended. Returns a closed descriptor if
 /// another process holds it.
 [[nodiscard]] Result<FileDescriptor> lockBackground(const BackgroundFiles& files);
+/// True if `lock` is still the lock in that folder, and not a removed file.
+[[nodiscard]] bool isLockOf(const BackgroundFiles& files, const FileDescriptor& lock);
+/// Notes in the lock that this process, a fork of the one that took it, holds it.
+void noteBackgroundOwner(const FileDescriptor& lock);
 /// True if an engine holds the lock.
 [[nodiscard]] bool isBackgroundLocked(const BackgroundFiles& files);
+/// Returns the process that holds the lock; nullopt if none does.
+[[nodiscard]] std::optional<pid_t> backgroundOwner(const BackgroundFiles& files);
 
 /// Listens on the socket, which only this user may use. Replaces a socket without an engine; the caller has the lock.
 [[nodiscard]] Result<FileDescriptor> listenInBackground(const BackgroundFiles& files);

@@ -33,6 +33,14 @@ Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<
                                    " only: fetch it first, with residua-cli fetch " + run.string() + option};
 }
 
+Result<PlaceFiles> openFiles(const PlaceLink& link)
+{
+    Result<FileConnection> connection = link.connect();
+    return connection ? Result<PlaceFiles>(PlaceFiles(*std::move(connection))) : connection.error();
+}
+
+constexpr const char* kGivenUpPlace = "query"; ///< Error::place of a query that was given up
+
 } // namespace
 
 std::optional<RemoteRun> remoteRunAt(const fs::path& directory)
@@ -82,25 +90,49 @@ Result<std::optional<EnginePlace>> placeFor(const Command& command, const Engine
         command);
 }
 
-RemotePlace::RemotePlace(EnginePlace place, ConnectForFiles connect, EventSink sink, std::function<void(Command)> post)
-    : m_place(std::move(place)), m_connect(std::move(connect)), m_sink(std::move(sink)), m_post(std::move(post))
+bool exchangesFiles(const Command& command)
+{
+    return std::visit(
+        []<class Asked>(const Asked& asked) {
+            if constexpr (kIsOneOf<Asked, StartRun, ResumeRun>) {
+                return true;
+            } else if constexpr (kAtPlace<Asked> && requires { asked.runDirectory; }) {
+                return !asked.projectDirectory.empty();
+            } else {
+                return false;
+            }
+        },
+        command);
+}
+
+RemotePlace::RemotePlace(EnginePlace place, EventSink sink, std::function<void(Command)> post)
+    : m_place(std::move(place)), m_sink(std::move(sink)), m_post(std::move(post))
 {
 }
 
-Result<PlaceFiles> RemotePlace::openFiles()
+void RemotePlace::forget(const Command& command)
 {
-    Result<FileConnection> connection = m_connect();
-    return connection ? Result<PlaceFiles>(PlaceFiles(*std::move(connection))) : connection.error();
+    const std::scoped_lock lock(m_mutex);
+    std::visit(
+        [this]<class Asked>(const Asked& asked) {
+            if constexpr (kBeginsRun<Asked>) {
+                m_runs.erase(asked.run);
+            } else if constexpr (requires { asked.tag; }) {
+                m_unsent.erase(asked.tag);
+                m_again.erase(asked.tag);
+            }
+        },
+        command);
 }
 
-RemotePlace::Translated RemotePlace::toPlace(const Command& command, const PreparationWatch& watch)
+RemotePlace::Translated RemotePlace::toPlace(const Command& command, const PlaceLink& link)
 {
     return std::visit(
         [&]<class Asked>(const Asked& asked) -> Translated {
             if constexpr (kIsOneOf<Asked, StartRun, ResumeRun>) {
-                return translated(asked, watch);
+                return translated(asked, link);
             } else if constexpr (kAtPlace<Asked> && requires { asked.runDirectory; }) {
-                return translatedQuery(asked, watch);
+                return translatedQuery(asked, link);
             } else {
                 return std::optional(command);
             }
@@ -108,14 +140,14 @@ RemotePlace::Translated RemotePlace::toPlace(const Command& command, const Prepa
         command);
 }
 
-RemotePlace::Translated RemotePlace::translated(const StartRun& command, const PreparationWatch& watch)
+RemotePlace::Translated RemotePlace::translated(const StartRun& command, const PlaceLink& link)
 {
-    Result<ProjectFiles> project = projectFiles(command.project, command.projectDirectory, watch);
-    Result<PlaceFiles> files = project ? openFiles() : project.error();
+    Result<ProjectFiles> project = projectFiles(command.project, command.projectDirectory, link.watch);
+    Result<PlaceFiles> files = project ? openFiles(link) : project.error();
     if (!files) {
         return files.error();
     }
-    const Result<fs::path> folder = files->sendProject(*project, watch);
+    const Result<fs::path> folder = files->sendProject(*project, link.watch);
     if (!folder) {
         return folder.error();
     }
@@ -134,7 +166,7 @@ RemotePlace::Translated RemotePlace::translated(const StartRun& command, const P
     return std::optional(Command(std::move(there)));
 }
 
-RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const PreparationWatch& watch)
+RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const PlaceLink& link)
 {
     Run run;
     run.directory = command.runDirectory;
@@ -144,7 +176,7 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
         return held ? Error{command.runDirectory.string(), "is not a run at " + titleOf(m_place)} : held.error();
     }
     run.held = *std::move(held);
-    Result<PlaceFiles> files = openFiles();
+    Result<PlaceFiles> files = openFiles(link);
     if (!files) {
         return files.error();
     }
@@ -156,11 +188,11 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
     const RunInfo& info = file->info;
     if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.step &&
         command.steps.value_or(info.steps) <= info.step) {
-        const Status concluded = conclude(command, std::move(run.held), *file);
+        const Status concluded = conclude(command, std::move(run.held), *file, link.answers);
         return concluded ? Translated(std::nullopt) : concluded.error();
     }
     run.files = *std::move(files);
-    Translated there = translatedQuery(command, watch);
+    Translated there = translatedQuery(command, link);
     if (there) {
         const std::scoped_lock lock(m_mutex);
         m_runs[command.run] = std::move(run);
@@ -181,7 +213,8 @@ Result<RunFile> RemotePlace::catchUp(PlaceFiles& files, const RemoteRun& remote,
 }
 
 /// Ends a run here that has nothing left to do there.
-Status RemotePlace::conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there)
+Status RemotePlace::conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there,
+                             const EventSink& answers)
 {
     const RunInfo& info = there.info;
     if (const Status concluded = RunMirror::conclude(command.runDirectory, std::move(held), there); !concluded) {
@@ -197,13 +230,64 @@ Status RemotePlace::conclude(const ResumeRun& command, FileDescriptor held, cons
         started.unitsPerStep = static_cast<std::int64_t>(units->value) / std::max<std::int64_t>(info.step, 1);
         started.unit = projects::examplesOf(project->data).unit();
     }
-    m_sink(std::move(started));
-    m_sink(RunEnded{command.run, RunStatus::Finished, info.step, {}});
+    answers(std::move(started));
+    answers(RunEnded{command.run, RunStatus::Finished, info.step, {}});
     return Done{};
 }
 
+/// True if a query is for the run's own project, which the place has since the run began. Keeps the query for the case
+/// that somebody has removed it there.
 template <class Request>
-RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, const PreparationWatch& watch)
+bool RemotePlace::hasProjectThere(const Request& request)
+{
+    if constexpr (std::is_same_v<Request, ResumeRun>) {
+        return false; // the run records where its project is
+    } else {
+        const Result<fs::path> own = projectDirectoryOf(request.runDirectory);
+        std::error_code code;
+        const bool isOwn = own && fs::equivalent(*own, request.projectDirectory, code);
+        const std::scoped_lock lock(m_mutex);
+        if (!isOwn || request.otherData != OtherData::Refuse || m_again.contains(request.tag)) {
+            return false;
+        }
+        m_unsent.insert_or_assign(request.tag, Command(request));
+        return true;
+    }
+}
+
+/// Posts a query again whose project was not sent, if it has failed there. Returns true if it has.
+bool RemotePlace::asksAgain(const Event& event)
+{
+    std::optional<QueryTag> answered;
+    std::visit(
+        [&]<class Told>(const Told& told) {
+            if constexpr (requires { told.tag; } && !kIsProgress<Told>) {
+                answered = told.tag;
+            }
+        },
+        event);
+    if (!answered) {
+        return false;
+    }
+    std::optional<Command> again;
+    {
+        const std::scoped_lock lock(m_mutex);
+        const auto* const failed = std::get_if<QueryFailed>(&event);
+        const auto unsent = m_unsent.extract(*answered);
+        m_again.erase(*answered);
+        if (failed != nullptr && failed->error.place != kGivenUpPlace && !unsent.empty()) {
+            m_again.insert(*answered);
+            again = std::move(unsent.mapped());
+        }
+    }
+    if (again) {
+        m_post(*std::move(again));
+    }
+    return again.has_value();
+}
+
+template <class Request>
+RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, const PlaceLink& link)
 {
     const std::optional<RemoteRun> remote = remoteRunAt(request.runDirectory);
     if (!remote) {
@@ -211,13 +295,15 @@ RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, con
     }
     Request there = request;
     there.runDirectory = remote->directory;
-    if (!request.projectDirectory.empty()) {
+    if (!request.projectDirectory.empty() && hasProjectThere(request)) {
+        there.projectDirectory.clear();
+    } else if (!request.projectDirectory.empty()) {
         const Result<RunReader> reader = RunReader::open(request.runDirectory);
         Result<projects::Project> frozen = reader ? reader->project() : reader.error();
         const Result<ProjectFiles> project =
-            frozen ? projectFiles(*std::move(frozen), request.projectDirectory, watch) : frozen.error();
-        Result<PlaceFiles> files = project ? openFiles() : project.error();
-        const Result<fs::path> folder = files ? files->sendProject(*project, watch) : files.error();
+            frozen ? projectFiles(*std::move(frozen), request.projectDirectory, link.watch) : frozen.error();
+        Result<PlaceFiles> files = project ? openFiles(link) : project.error();
+        const Result<fs::path> folder = files ? files->sendProject(*project, link.watch) : files.error();
         if (!folder) {
             return folder.error();
         }
@@ -243,7 +329,9 @@ void RemotePlace::fromPlace(Event event)
         run = found == m_runs.end() ? nullptr : &found->second; // toPlace() changes other runs only
     }
     if (run == nullptr) {
-        m_sink(std::move(event));
+        if (!asksAgain(event)) {
+            m_sink(std::move(event));
+        }
         return;
     }
     if (auto* const started = std::get_if<RunStarted>(&event)) {
@@ -299,10 +387,14 @@ void RemotePlace::record(RunId id, Run& run, Event event)
     }
     if (run.mirror) {
         const Status written = run.mirror->add(event);
-        if (!written && !std::exchange(run.unwritten, true)) {
+        if (!written && run.unwritten.empty()) {
             m_sink(Notice{id, "the record on this machine waits in memory: " + written.error().text()});
         }
-        run.unwritten = !written;
+        if (!written) {
+            run.unwritten = written.error().text();
+        } else if (!run.mirror->isBuffered()) {
+            run.unwritten.clear();
+        }
         for (const std::string& note : run.mirror->takeNotes()) {
             m_sink(Notice{id, note});
         }
@@ -313,7 +405,8 @@ void RemotePlace::record(RunId id, Run& run, Event event)
             m_post(Stop{id});
         }
     }
-    if (std::holds_alternative<RunEnded>(event)) {
+    if (auto* const ended = std::get_if<RunEnded>(&event)) {
+        ended->unrecorded = run.unwritten;
         run.mirror.reset(); // before others hear of the end, and use its directory
     }
     m_sink(std::move(event));

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace residua::engine {
@@ -30,17 +31,30 @@ namespace residua::engine {
 /// Connects for files. Blocking; an error says why there is no connection.
 using ConnectForFiles = std::function<Result<FileConnection>()>;
 
+/// What the preparation of a command at a place uses.
+struct PlaceLink {
+    PreparationWatch watch; ///< of the sending of files, which it may cancel
+    ConnectForFiles connect;
+    EventSink answers; ///< receives the events of a command that needs no engine
+};
+
+/// True if a command's preparation exchanges files with the place.
+[[nodiscard]] bool exchangesFiles(const Command& command);
+
 /// The runs of a session at a place with a folder of its own. Translates commands and events, which name directories of
-/// this machine, and keeps the records here. Sends a project before its run begins. One thread may call toPlace() and
-/// another one fromPlace().
+/// this machine, and keeps the records here. Sends a project before its run begins. Several threads may call toPlace()
+/// for different commands, and another one fromPlace().
 class RemotePlace {
 public:
     /// `sink` receives events with directories of this machine; `post` sends a command to the engine there.
-    RemotePlace(EnginePlace place, ConnectForFiles connect, EventSink sink, std::function<void(Command)> post);
+    RemotePlace(EnginePlace place, EventSink sink, std::function<void(Command)> post);
 
     /// Returns the command for the engine there; nullopt if it has been answered. That is the case for a run to resume
-    /// that has finished there since the connection was lost. `watch` may cancel the sending of files.
-    [[nodiscard]] Result<std::optional<Command>> toPlace(const Command& command, const PreparationWatch& watch);
+    /// that has finished there since the connection was lost. A query of a run with its own project does not send that
+    /// again; if the place lacks a file of it, fromPlace() posts the query once more, which then sends it.
+    [[nodiscard]] Result<std::optional<Command>> toPlace(const Command& command, const PlaceLink& link);
+    /// Drops what toPlace() keeps of a command that is not sent after all.
+    void forget(const Command& command);
     /// Passes an event of the engine there to the sink.
     void fromPlace(Event event);
 
@@ -54,28 +68,32 @@ private:
         std::optional<PlaceFiles> files;            ///< until the run has begun
         std::optional<RunMirror> mirror;            ///< once it has begun
         bool dropped = false;                       ///< its record cannot be made: it is being stopped
-        bool unwritten = false;                     ///< the last event could not be recorded
+        std::string unwritten;                      ///< why records wait in memory; empty: they can be written
     };
 
     using Translated = Result<std::optional<Command>>;
 
-    [[nodiscard]] Translated translated(const StartRun& command, const PreparationWatch& watch);
-    [[nodiscard]] Translated translated(const ResumeRun& command, const PreparationWatch& watch);
+    [[nodiscard]] Translated translated(const StartRun& command, const PlaceLink& link);
+    [[nodiscard]] Translated translated(const ResumeRun& command, const PlaceLink& link);
     template <class Request>
-    [[nodiscard]] Translated translatedQuery(const Request& request, const PreparationWatch& watch);
+    [[nodiscard]] Translated translatedQuery(const Request& request, const PlaceLink& link);
+    template <class Request>
+    [[nodiscard]] bool hasProjectThere(const Request& request);
+    [[nodiscard]] bool asksAgain(const Event& event);
     [[nodiscard]] Result<RunFile> catchUp(PlaceFiles& files, const RemoteRun& remote, const RunFile& here);
-    [[nodiscard]] Status conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there);
-    [[nodiscard]] Result<PlaceFiles> openFiles();
+    [[nodiscard]] static Status conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there,
+                                         const EventSink& answers);
     void begin(Run& run, RunStarted started);
     [[nodiscard]] Status makeMirror(Run& run, const RunStarted& started);
     void record(RunId id, Run& run, Event event);
 
     EnginePlace m_place;
-    ConnectForFiles m_connect;
     EventSink m_sink;
     std::function<void(Command)> m_post;
-    std::mutex m_mutex; ///< guards m_runs
+    std::mutex m_mutex; ///< guards the members after it
     std::map<RunId, Run> m_runs;
+    std::map<QueryTag, Command> m_unsent; ///< queries whose project was not sent, until they are answered
+    std::set<QueryTag> m_again;           ///< those that are asked again
 };
 
 } // namespace residua::engine

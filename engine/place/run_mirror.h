@@ -32,6 +32,8 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const { return m_recorder.directory(); }
     /// Records an event of the run. Returns an error if it cannot be written, which the next event tries again.
     [[nodiscard]] Status add(const Event& event);
+    /// True if records wait in memory.
+    [[nodiscard]] bool isBuffered() const { return m_recorder.isBuffered(); }
     /// True if another process has asked for the run's end by now (stop_request.h).
     [[nodiscard]] bool isToStop() const;
     /// Returns notes about the record since the last call.

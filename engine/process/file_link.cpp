@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/process/file_link.h"
 
+#include "engine/host/failure.h"
 #include "engine/place/remote_place.h"
 #include "engine/process/engine_process.h"
 
@@ -25,9 +26,42 @@ Error lostConnection(EngineProcess& process, const EnginePlace& place, const std
 
 } // namespace
 
-Result<FileConnection> connectForFiles(const EnginePlace& place)
+void PlaceWork::cancel()
+{
+    std::vector<std::weak_ptr<EngineProcess>> processes;
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_cancelled = true;
+        processes.swap(m_processes);
+    }
+    for (const auto& each : processes) {
+        if (const auto process = each.lock()) {
+            process->kill();
+        }
+    }
+}
+
+bool PlaceWork::isCancelled() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_cancelled;
+}
+
+void PlaceWork::add(const std::shared_ptr<EngineProcess>& process)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_processes.push_back(process);
+    }
+    if (isCancelled()) {
+        process->kill();
+    }
+}
+
+Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work)
 {
     const auto process = std::make_shared<EngineProcess>();
+    work.add(process);
     if (const Status started = process->start(0, place, Serves::Files); !started) {
         return started.error();
     }
@@ -49,31 +83,51 @@ Result<FileConnection> connectForFiles(const EnginePlace& place)
 void CheckpointFetcher::fetch(const FetchCheckpoint& command)
 {
     cancel();
-    m_givenUp = false;
-    m_tag = command.tag;
-    m_thread = std::thread([this, command] { work(command); });
+    const auto active = std::make_shared<PlaceWork>();
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_tag = command.tag;
+        m_work = active;
+    }
+    m_thread = std::thread([this, command, active] {
+        if (const auto failure = attemptStandard([&] { work(command, *active); })) {
+            m_sink(QueryFailed{command.tag, Error{"engine's connection", failure->text}});
+        }
+    });
 }
 
 void CheckpointFetcher::giveUp(QueryTag tag)
 {
-    if (tag == m_tag) {
-        m_givenUp = true;
+    std::shared_ptr<PlaceWork> active;
+    {
+        const std::scoped_lock lock(m_mutex);
+        active = tag == m_tag ? m_work : nullptr;
+    }
+    if (active) {
+        active->cancel();
     }
 }
 
 void CheckpointFetcher::cancel()
 {
-    m_givenUp = true;
+    std::shared_ptr<PlaceWork> active;
+    {
+        const std::scoped_lock lock(m_mutex);
+        active = m_work;
+    }
+    if (active) {
+        active->cancel();
+    }
     if (m_thread.joinable()) {
         m_thread.join();
     }
 }
 
-void CheckpointFetcher::work(const FetchCheckpoint& command)
+void CheckpointFetcher::work(const FetchCheckpoint& command, PlaceWork& work)
 {
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     Result<FileConnection> connection =
-        remote ? connectForFiles(remote->place)
+        remote ? connectForFiles(remote->place, work)
                : Error{command.runDirectory.string(), "has its checkpoints on this machine"};
     if (!connection) {
         m_sink(QueryFailed{command.tag, connection.error()});
@@ -85,7 +139,7 @@ void CheckpointFetcher::work(const FetchCheckpoint& command)
             told = now;
             m_sink(FetchProgress{command.tag, share});
         }
-        return !m_givenUp;
+        return !work.isCancelled();
     };
     PlaceFiles files(*std::move(connection));
     const Result<FetchedCheckpoint> fetched =
@@ -93,7 +147,7 @@ void CheckpointFetcher::work(const FetchCheckpoint& command)
     if (fetched) {
         m_sink(CheckpointFetched{command.tag, fetched->directory, fetched->step, fetched->bytes});
     } else {
-        m_sink(QueryFailed{command.tag, fetched.error()});
+        m_sink(QueryFailed{command.tag, work.isCancelled() ? Error{"query", "was given up"} : fetched.error()});
     }
 }
 

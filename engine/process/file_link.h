@@ -5,13 +5,32 @@
 #include "engine/place/place_files.h"
 #include "projects/base/result.h"
 
-#include <atomic>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace residua::engine {
 
-/// Starts an engine at `place` that serves its files. The connection ends with the last copy of the returned value.
-[[nodiscard]] Result<FileConnection> connectForFiles(const EnginePlace& place);
+class EngineProcess;
+
+/// A piece of work that waits for a place. Another thread may cancel it, which ends its processes at once.
+class PlaceWork {
+public:
+    void cancel();
+    [[nodiscard]] bool isCancelled() const;
+    /// Ends the process with the work; at once if that has been cancelled.
+    void add(const std::shared_ptr<EngineProcess>& process);
+
+private:
+    mutable std::mutex m_mutex;
+    bool m_cancelled = false;
+    std::vector<std::weak_ptr<EngineProcess>> m_processes;
+};
+
+/// Starts an engine at `place` that serves its files. The connection ends with the last copy of the returned value, or
+/// with `work`.
+[[nodiscard]] Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work);
 
 /// Fetches checkpoints on a thread of its own, one at a time. A newer request cancels an older one.
 class CheckpointFetcher {
@@ -23,16 +42,18 @@ public:
     CheckpointFetcher& operator=(const CheckpointFetcher&) = delete;
 
     void fetch(const FetchCheckpoint& command);
-    /// Cancels the request with this tag, if it is active.
+    /// Cancels the request with this tag, if it is active. Any thread.
     void giveUp(QueryTag tag);
+    /// Cancels the active request.
+    void cancel();
 
 private:
-    void cancel();
-    void work(const FetchCheckpoint& command);
+    void work(const FetchCheckpoint& command, PlaceWork& work);
 
     const EventSink& m_sink;
+    std::mutex m_mutex; ///< protects m_tag and m_work
     QueryTag m_tag{};
-    std::atomic<bool> m_givenUp = false;
+    std::shared_ptr<PlaceWork> m_work;
     std::thread m_thread;
 };
 

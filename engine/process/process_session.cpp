@@ -3,16 +3,23 @@
 // engine/session/session.cpp.
 #include "engine/api/environment.h"
 #include "engine/api/session.h"
+#include "engine/host/failure.h"
 #include "engine/place/remote_place.h"
 #include "engine/process/engine_process.h"
 #include "engine/process/file_link.h"
+#include "engine/process/preparations.h"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,29 +27,53 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::chrono::seconds kSendingNotices{1};
+using Clock = std::chrono::steady_clock;
+
+/// The longest time without an event for which a session waits at its end: for queries, and for the last step and the
+/// checkpoint of a run on another machine, which completes both if the connection is cut.
+constexpr std::chrono::seconds kEndPatience{10};
+constexpr std::chrono::seconds kLastStepPatience{120};
 
 } // namespace
 
 /// Starts the process with the first command, so that constructing a session does not block. One thread posts commands,
-/// and a second one receives events. If the process ends by itself, everything that it was asked is answered, and the
-/// next command starts another.
-class Session::Impl {
+/// and a second one receives events; a command that exchanges files with a place is prepared on a third one, so that it
+/// holds up no other. If the process ends by itself, everything that it was asked is answered, and the next command
+/// starts another.
+class Session::Impl : private PreparationOwner {
 public:
     Impl(EventSink sink, int threads, EnginePlace place)
-        : m_sink(std::move(sink)), m_threads(threads), m_place(std::move(place)), m_at(m_place), m_fetcher(m_sink)
+        : m_sink(std::move(sink)),
+          m_threads(threads),
+          m_place(std::move(place)),
+          m_at(m_place),
+          m_fetcher(m_sink),
+          m_preparations(*this)
     {
         prepareEnvironment(); // here, because setting a variable beside the GUI's thread is unsafe
         m_posting = std::thread([this] { postAll(); });
     }
 
-    ~Impl()
+    /// Ends at once a process that has not answered yet, and later one that does not answer any more.
+    ~Impl() override
     {
-        {
-            const std::scoped_lock lock(m_mutex);
-            m_quit = true;
+        m_fetcher.cancel();
+        std::unique_lock lock(m_mutex);
+        m_quit = true;
+        m_lastEvent = Clock::now();
+        // A run in the background may be meant to begin without this program.
+        if (m_starts && !(m_at.kind == EnginePlace::Kind::Background && m_sent && beginsRun(*m_sent))) {
+            m_process->kill();
         }
-        m_wake.notify_one();
+        m_preparations.cancel();
+        m_wake.notify_all();
+        while (!m_ended.wait_for(lock, std::chrono::seconds(1), [this] { return m_hasEnded; })) {
+            if (isOverdue() && m_process) {
+                m_process->kill();
+                m_preparations.cancel();
+            }
+        }
+        lock.unlock();
         m_posting.join();
     }
 
@@ -53,9 +84,14 @@ public:
     {
         {
             const std::scoped_lock lock(m_mutex);
+            m_preparations.giveUp(command);
+            const auto isGivenUp = [&](const Command& other) { return givesUp(command, other); };
+            if (m_starts && ((m_sent && isGivenUp(*m_sent)) || std::ranges::any_of(m_waiting, isGivenUp))) {
+                m_process->kill();
+            }
             m_waiting.push_back(std::move(command));
         }
-        m_wake.notify_one();
+        m_wake.notify_all();
     }
 
 private:
@@ -65,31 +101,56 @@ private:
         sigemptyset(&pipe);
         sigaddset(&pipe, SIGPIPE);
         pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
-        std::unique_lock lock(m_mutex);
-        while (true) {
-            m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
-            if (m_quit && (m_waiting.empty() || !m_runs)) {
-                break;
+        while (const std::optional<Command> command = nextCommand()) {
+            if (const auto failure = attemptStandard([&] { send(*command); })) {
+                refuse(*command, Error{"engine's connection", failure->text}, false);
             }
-            const std::vector<Command> commands = std::exchange(m_waiting, {});
-            lock.unlock();
-            for (const Command& command : commands) {
-                send(command);
-            }
-            lock.lock();
         }
-        lock.unlock();
         end();
+        const std::scoped_lock lock(m_mutex);
+        m_hasEnded = true;
+        m_ended.notify_all();
+    }
+
+    /// Waits for the next command. Returns nullopt at the end. Later commands may still cancel it.
+    std::optional<Command> nextCommand()
+    {
+        std::unique_lock lock(m_mutex);
+        m_sent.reset();
+        m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
+        if (m_waiting.empty() || (m_quit && !m_runs)) {
+            return std::nullopt;
+        }
+        m_sent = std::move(m_waiting.front());
+        m_waiting.pop_front();
+        return m_sent;
     }
 
     /// Ends the process, if there is one.
     void end()
     {
+        m_preparations.join();
         if (m_process) {
             m_process->close();
             m_receiving.join();
-            m_process.reset();
+            dropProcess();
         }
+    }
+
+    void dropProcess()
+    {
+        std::shared_ptr<EngineProcess> ended; // destroyed without the lock
+        const std::scoped_lock lock(m_mutex);
+        ended.swap(m_process);
+    }
+
+    /// True if the process has been silent for too long since the session's end. Called with the lock.
+    [[nodiscard]] bool isOverdue() const
+    {
+        const auto silent = Clock::now() - m_lastEvent;
+        const bool isChild = m_at.kind == EnginePlace::Kind::Child;
+        const bool trains = !m_active.empty() && m_at.kind != EnginePlace::Kind::Background;
+        return silent > (isChild || trains ? kLastStepPatience : kEndPatience) && !(isChild && trains);
     }
 
     void send(const Command& command)
@@ -102,30 +163,109 @@ private:
         if (const auto* const giveUp = std::get_if<GiveUp>(&command)) {
             m_fetcher.giveUp(giveUp->tag);
         }
+        if (m_preparations.takes(command) || (controls(command) && !runs())) {
+            return;
+        }
+        if (isGivenUp(command)) {
+            refuse(command, {}, false);
+            return;
+        }
         if (const Status moved = moveTo(placeFor(command, m_place)); !moved) {
             refuse(command, moved.error(), false);
             return;
         }
         Result<std::optional<Command>> there = std::optional(command);
-        do {
-            if (const Status started = start(); !started) {
+        while (true) {
+            if (const Status started = start(command); !started) {
                 refuse(command, started.error(), true);
                 return;
             }
-            if (m_remote) {
-                there = m_remote->toPlace(command, watchFor(command));
+            const bool exchanges = m_remote && exchangesFiles(command);
+            if (m_remote && !exchanges) {
+                there = m_remote->toPlace(command, {});
             }
             if (!there) {
                 refuse(command, there.error(), false);
                 return;
             }
-            if (!*there) {
-                return; // it is answered
+            if (owesAnswer(command)) { // otherwise the process has ended since
+                exchanges ? m_preparations.start(command, m_at) : postTranslated(command, **there);
+                return;
             }
-        } while (!owesAnswer(command));
-        // A process that has ended does not take it; the receiving thread answers.
-        [[maybe_unused]] const Status posted = m_process->post(**there);
+        }
     }
+
+    // ---- for preparations
+
+    Result<std::optional<Command>> translate(const Command& command, const PlaceLink& link) override
+    {
+        return m_remote->toPlace(command, link);
+    }
+
+    /// A process that has ended, or is ending, does not take a command; the receiving thread answers.
+    void postTranslated(const Command& command, const Command& there) override
+    {
+        const Frame frame = frameOf(there);
+        if (const Status fits = checkSize(frame); !fits) {
+            if (settle(command)) {
+                refuse(command, fits.error());
+            }
+            return;
+        }
+        [[maybe_unused]] const Status posted = m_process->send(frame);
+    }
+
+    bool settle(const Command& command) override
+    {
+        if (m_remote) {
+            m_remote->forget(command);
+        }
+        const std::scoped_lock lock(m_mutex);
+        return std::visit(
+            [&]<class Asked>(const Asked& asked) {
+                if constexpr (kBeginsRun<Asked>) {
+                    return m_active.erase(asked.run) > 0;
+                } else if constexpr (kIsQuery<Asked>) {
+                    return m_asked.erase(asked.tag) > 0;
+                } else {
+                    return false;
+                }
+            },
+            command);
+    }
+
+    void refuse(const Command& command, const Error& why) override { refuse(command, why, false); }
+
+    void answerGivenUp(const Command& command) override
+    {
+        std::visit(
+            [this]<class Asked>(const Asked& asked) {
+                if constexpr (kBeginsRun<Asked>) {
+                    m_sink(RunEnded{asked.run, RunStatus::Stopped, 0, {}});
+                } else {
+                    answer(asked, {"query", "was given up"}, false);
+                }
+            },
+            command);
+    }
+
+    /// Tells the user about a command under way.
+    void notice(const Command& command, const std::string& text) override
+    {
+        std::visit(
+            [&]<class Asked>(const Asked& asked) {
+                if constexpr (kBeginsRun<Asked>) {
+                    m_sink(Notice{asked.run, text});
+                } else if constexpr (kIsQuery<Asked>) {
+                    m_sink(QueryNotice{asked.tag, text});
+                }
+            },
+            command);
+    }
+
+    void take(Event event) override { m_sink(std::move(event)); }
+
+    // ---- the process
 
     /// Makes the next start() start the engine at `place`, unless that is nullopt.
     Status moveTo(const Result<std::optional<EnginePlace>>& place)
@@ -140,42 +280,31 @@ private:
             }
         }
         end();
+        const std::scoped_lock lock(m_mutex);
         m_at = **place;
         return Done{};
     }
 
-    /// Returns the watch of the files that a command sends. It cancels if the command is no longer wanted.
-    PreparationWatch watchFor(const Command& command)
-    {
-        std::optional<RunId> run;
-        std::visit(
-            [&]<class Asked>(const Asked& asked) {
-                if constexpr (kBeginsRun<Asked>) {
-                    run = asked.run;
-                }
-            },
-            command);
-        return [this, run, told = std::chrono::steady_clock::now()](double share) mutable {
-            if (const auto now = std::chrono::steady_clock::now(); run && now - told >= kSendingNotices) {
-                told = now;
-                m_sink(Notice{*run, "sending the files: " + std::to_string(static_cast<int>(100 * share)) + " %"});
-            }
-            return !isStopped(run);
-        };
-    }
-
-    bool isStopped(std::optional<RunId> run)
+    /// True if a later command stops or gives up this one.
+    bool isGivenUp(const Command& command)
     {
         const std::scoped_lock lock(m_mutex);
-        return m_quit || std::ranges::any_of(m_waiting, [&](const Command& command) {
-                   const auto* const stop = std::get_if<Stop>(&command);
-                   return stop != nullptr && stop->run == run;
-               });
+        return std::ranges::any_of(m_waiting, [&](const Command& later) { return givesUp(later, command); });
+    }
+
+    bool runs()
+    {
+        const std::scoped_lock lock(m_mutex);
+        return m_runs;
     }
 
     void refuse(const Command& command, const Error& why, bool noEngine)
     {
-        std::visit([&](const auto& asked) { answer(asked, why, noEngine); }, command);
+        if (isGivenUp(command)) {
+            answerGivenUp(command);
+        } else {
+            std::visit([&](const auto& asked) { answer(asked, why, noEngine); }, command);
+        }
     }
 
     /// Keeps what the process now owes an answer. Returns false if it has ended.
@@ -187,7 +316,7 @@ private:
                 [&]<class Asked>(const Asked& asked) {
                     if constexpr (kBeginsRun<Asked>) {
                         m_active[asked.run] = 0;
-                    } else if constexpr (requires { asked.tag; } && !std::is_same_v<Asked, GiveUp>) {
+                    } else if constexpr (kIsQuery<Asked>) {
                         m_asked.insert(asked.tag);
                     }
                 },
@@ -196,27 +325,39 @@ private:
         return m_runs;
     }
 
-    Status start()
+    /// Starts the process for `command` unless it runs.
+    Status start(const Command& command)
     {
-        {
-            const std::scoped_lock lock(m_mutex);
-            if (m_runs) {
-                return Done{};
-            }
+        if (runs()) {
+            return Done{};
         }
         if (m_receiving.joinable()) {
             m_receiving.join();
         }
-        m_process.emplace();
-        if (const Status started = m_process->start(m_threads, m_at); !started) {
-            m_process.reset();
+        m_preparations.join();
+        m_remote.reset();
+        dropProcess();
+        const auto process = std::make_shared<EngineProcess>();
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_process = process;
+            m_starts = true;
+            if (m_quit) {
+                process->kill();
+            }
+        }
+        const Status started =
+            process->start(m_threads, m_at, Serves::Session, [&](const std::string& text) { notice(command, text); });
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_starts = false;
+        }
+        if (!started) {
+            dropProcess();
             return started;
         }
-        m_remote.reset();
         if (!m_at.folder.empty()) {
-            m_remote.emplace(
-                m_at, [place = m_at] { return connectForFiles(place); }, m_sink,
-                [this](Command command) { post(std::move(command)); });
+            m_remote.emplace(m_at, m_sink, [this](Command later) { post(std::move(later)); });
         }
         const std::scoped_lock lock(m_mutex);
         m_runs = true;
@@ -226,18 +367,10 @@ private:
 
     void receive()
     {
-        Result<std::optional<Event>> event = m_process->next();
-        while (event && *event) {
-            note(**event);
-            hand(*std::move(*event));
-            event = m_process->next();
-        }
         std::string end;
-        if (event) {
-            end = m_process->wait();
-        } else {
+        if (const auto failure = attemptStandard([&] { end = receiveAll(); })) {
             m_process->kill();
-            end = "sent what is no event: " + event.error().text();
+            end = "sent what cannot be taken: " + failure->text;
         }
         std::map<RunId, std::int64_t> active;
         std::set<QueryTag> asked;
@@ -246,6 +379,7 @@ private:
             m_runs = false;
             active.swap(m_active);
             asked.swap(m_asked);
+            m_preparations.cancel();
             if (m_quit && m_at.kind == EnginePlace::Kind::Background) {
                 active.clear(); // their runs continue
             }
@@ -262,6 +396,22 @@ private:
         }
     }
 
+    /// Receives events until the end of the process, and describes the end.
+    std::string receiveAll()
+    {
+        Result<std::optional<Event>> event = m_process->next();
+        while (event && *event) {
+            note(**event);
+            hand(*std::move(*event));
+            event = m_process->next();
+        }
+        if (event) {
+            return m_process->wait();
+        }
+        m_process->kill();
+        return "was ended: " + event.error().text();
+    }
+
     void hand(Event event)
     {
         if (m_remote) {
@@ -275,6 +425,7 @@ private:
     void note(const Event& event)
     {
         const std::scoped_lock lock(m_mutex);
+        m_lastEvent = Clock::now();
         std::visit(
             [&]<class Told>(const Told& told) {
                 if constexpr (std::is_same_v<Told, RunEnded>) {
@@ -297,14 +448,8 @@ private:
     void answer(const Asked& asked, const Error& why, bool noEngine)
     {
         if constexpr (kBeginsRun<Asked>) {
-            if (isStopped(asked.run)) {
-                m_sink(RunEnded{asked.run, RunStatus::Stopped, 0, {}});
-                return;
-            }
             m_sink(RunEnded{asked.run, RunStatus::Failed, 0, why, noEngine});
-        } else if constexpr (std::is_same_v<Asked, GiveUp>) {
-            // The query that it names has been answered.
-        } else if constexpr (requires { asked.tag; }) {
+        } else if constexpr (kIsQuery<Asked>) {
             m_sink(QueryFailed{asked.tag, why});
         }
     }
@@ -312,17 +457,23 @@ private:
     EventSink m_sink;
     int m_threads = 0;
     EnginePlace m_place;
-    EnginePlace m_at; ///< where the process is, or the next one starts; used by the posting thread
+    EnginePlace m_at; ///< where the process is, or the next one starts; changed by the posting thread alone
     CheckpointFetcher m_fetcher;
-    std::mutex m_mutex; ///< protects the members up to m_active
+    Preparations m_preparations;
+    std::mutex m_mutex; ///< protects the members up to m_active, and changes of m_at and m_process
     std::condition_variable m_wake;
-    std::vector<Command> m_waiting;
+    std::condition_variable m_ended;
+    std::deque<Command> m_waiting;
+    std::optional<Command> m_sent; ///< the command that the posting thread works on
+    Clock::time_point m_lastEvent; ///< or the session's end
     bool m_quit = false;
-    bool m_runs = false;                    ///< the process can take commands
-    std::set<QueryTag> m_asked;             ///< not yet answered
-    std::map<RunId, std::int64_t> m_active; ///< the last step of runs that have not ended
-    std::optional<EngineProcess> m_process; ///< used by both threads; made and destroyed by the posting one
-    std::optional<RemotePlace> m_remote;    ///< the same, if the place has a folder of its own
+    bool m_hasEnded = false;                  ///< the posting thread needs no other member any more
+    bool m_starts = false;                    ///< m_process waits for its greeting
+    bool m_runs = false;                      ///< the process can take commands
+    std::set<QueryTag> m_asked;               ///< not yet answered
+    std::map<RunId, std::int64_t> m_active;   ///< the last step of runs that have not ended
+    std::shared_ptr<EngineProcess> m_process; ///< used by all threads; made and dropped by the posting one
+    std::optional<RemotePlace> m_remote;      ///< the same, if the place has a folder of its own
     std::thread m_receiving;
     std::thread m_posting; ///< last, because the thread uses the other members
 };

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] Status flush(RunStatus status, const std::string& message = {});
     /// Returns the notes about the record since the last call, for the user.
     [[nodiscard]] std::vector<std::string> takeNotes();
+    /// True if records wait in memory for a write that has failed or is not due.
+    [[nodiscard]] bool isBuffered() const { return m_writer.isBuffered(); }
     /// Returns the last step with progress; at first the step that the run continues from.
     [[nodiscard]] std::int64_t lastStep() const { return m_info.step; }
 

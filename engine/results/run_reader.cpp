@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/results/run_reader.h"
 
+#include "engine/api/environment.h"
 #include "engine/api/metric_traits.h"
+#include "engine/host/failure_log.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
@@ -11,6 +13,8 @@
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -186,6 +190,27 @@ const std::optional<Error>& RunReader::storeError() const
     return m_impl->storeError;
 }
 
+namespace {
+
+/// Sets the end of a run whose engine in the background could not write it into the run's own files. An entry that is
+/// older than run.json is of an earlier training.
+void takeLoggedFailure(RunInfo& info, const RunFile& file, const fs::path& directory)
+{
+    const std::optional<LoggedFailure> failure = loggedFailure(file.identity);
+    struct stat found {};
+    if (!failure || stat((directory / kRunFile).c_str(), &found) != 0) {
+        return;
+    }
+    const double written =
+        static_cast<double>(found.st_mtim.tv_sec) + 1e-9 * static_cast<double>(found.st_mtim.tv_nsec);
+    if (failure->seconds >= written) {
+        info.status = RunStatus::Failed;
+        info.message = failure->error;
+    }
+}
+
+} // namespace
+
 Result<RunInfo> RunReader::info() const
 {
     // Asked before run.json is read: a run that ends in between has then written how it ended.
@@ -202,6 +227,7 @@ Result<RunInfo> RunReader::info() const
     const bool going = info.status == RunStatus::Running || info.status == RunStatus::Paused;
     if (going && !locked) {
         info.status = RunStatus::Interrupted;
+        takeLoggedFailure(info, *file, m_impl->directory);
     }
     return info;
 }

@@ -35,6 +35,7 @@ public:
     ActiveRun& operator=(const ActiveRun&) = delete;
 
     [[nodiscard]] RunId id() const { return m_id; }
+    [[nodiscard]] const std::filesystem::path& directory() const { return m_recorder.directory(); }
     [[nodiscard]] bool running() const { return m_state == State::Running; }
     [[nodiscard]] bool ended() const { return m_state == State::Ended; }
 

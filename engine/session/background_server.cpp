@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/background_server.h"
 
+#include "engine/host/failure.h"
+#include "engine/host/failure_log.h"
+#include "engine/runs/run_files.h"
 #include "projects/base/whole_file.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +28,7 @@ namespace {
 /// The age of progress that every store has: a recorder writes at least every 30 s.
 constexpr std::chrono::seconds kOldestProgress{60};
 constexpr int kQueuedPrograms = 8;
+constexpr int kNextTry = 1000;        ///< milliseconds, to make the socket anew
 constexpr unsigned kProgramBits = 32; ///< the number of the program is above them
 constexpr std::uint64_t kOwnNumber = (std::uint64_t{1} << kProgramBits) - 1;
 
@@ -62,8 +68,10 @@ bool isClosed(int connection)
 
 } // namespace
 
-BackgroundServer::BackgroundServer(BackgroundFiles files, FileDescriptor listener, std::chrono::seconds idle)
+BackgroundServer::BackgroundServer(BackgroundFiles files, FileDescriptor lock, FileDescriptor listener,
+                                   std::chrono::seconds idle)
     : m_files(std::move(files)),
+      m_lock(std::move(lock)),
       m_listener(std::move(listener)),
       m_signals(terminationSignal()),
       m_runEnded(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -72,11 +80,14 @@ BackgroundServer::BackgroundServer(BackgroundFiles files, FileDescriptor listene
 {
     unlink(m_files.run().c_str());             // of an engine that was killed
     listen(m_listener.get(), kQueuedPrograms); // again, because the socket's credentials are those of the last caller
+    watchFiles();
 }
 
 BackgroundServer::~BackgroundServer()
 {
-    unlink(m_files.socket().c_str()); // before the run stops, so that no program waits for this process
+    if (isReachable()) {
+        unlink(m_files.socket().c_str()); // before the run stops, so that no program waits for this process
+    }
     m_listener.close();
     if (m_client) {
         disconnect();
@@ -90,9 +101,14 @@ void BackgroundServer::serve()
     while (true) {
         const int client = m_client ? m_client->socket.get() : -1;
         // The listener comes first: a program that has ended before another one connects is then seen as closed.
-        std::array<pollfd, 4> sources{pollfd{m_listener.get(), POLLIN, 0}, pollfd{m_signals.get(), POLLIN, 0},
-                                      pollfd{m_runEnded.get(), POLLIN, 0}, pollfd{client, POLLRDHUP, 0}};
-        const int ready = poll(sources.data(), sources.size(), millisecondsLeft());
+        std::array<pollfd, 5> sources{pollfd{m_listener.get(), POLLIN, 0}, pollfd{m_signals.get(), POLLIN, 0},
+                                      pollfd{m_runEnded.get(), POLLIN, 0}, pollfd{client, POLLRDHUP, 0},
+                                      pollfd{m_changes.get(), POLLIN, 0}};
+        const int left = millisecondsLeft();
+        const int ready = poll(sources.data(), sources.size(),
+                               m_listener.isOpen() ? left
+                               : left < 0          ? kNextTry
+                                                   : std::min(left, kNextTry));
         if (sources[1].revents != 0 || (ready == 0 && millisecondsLeft() == 0)) {
             return;
         }
@@ -101,6 +117,9 @@ void BackgroundServer::serve()
             eventfd_read(m_runEnded.get(), &count);
             m_busyUntil = Clock::now();
         }
+        if (sources[4].revents != 0 || !m_listener.isOpen()) {
+            listenAgain();
+        }
         if (m_client && sources[3].revents != 0) {
             disconnect();
         }
@@ -108,6 +127,62 @@ void BackgroundServer::serve()
             accept();
         }
     }
+}
+
+/// True if the socket's file is that of the listener.
+bool BackgroundServer::isReachable()
+{
+    struct stat found {};
+    return m_listener.isOpen() && lstat(m_files.socket().c_str(), &found) == 0 && S_ISSOCK(found.st_mode) &&
+           isLockOf(m_files, m_lock);
+}
+
+/// Makes the folder, the lock and the socket anew if they are gone: a cleaner of temporary files may remove them, and
+/// the end of a login the folder of its user. Tries again later if that fails.
+void BackgroundServer::listenAgain()
+{
+    if (isReachable()) {
+        watchFiles();
+        return;
+    }
+    m_listener.close();
+    const Result<BackgroundFiles> files = backgroundFiles();
+    if (!files) {
+        return;
+    }
+    if (!isLockOf(*files, m_lock)) {
+        Result<FileDescriptor> lock = lockBackground(*files);
+        if (!lock || !lock->isOpen()) {
+            return; // another engine has the folder
+        }
+        m_lock = *std::move(lock);
+        noteBackgroundOwner(m_lock);
+    }
+    Result<FileDescriptor> listener = listenInBackground(*files);
+    if (!listener) {
+        return;
+    }
+    m_listener = *std::move(listener);
+    dprintf(STDERR_FILENO, "residua-engine: %s was removed and is made anew\n", m_files.socket().c_str());
+    watchFiles();
+    const std::scoped_lock lock(m_mutex);
+    if (m_begun) {
+        noteRun(*m_begun);
+    }
+}
+
+/// Wakes serve() when the socket, the lock or their folder is removed.
+void BackgroundServer::watchFiles()
+{
+    m_changes = FileDescriptor(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    for (const auto& path : {m_files.folder, m_files.socket(), m_files.lock()}) {
+        inotify_add_watch(m_changes.get(), path.c_str(), IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB);
+    }
+}
+
+void BackgroundServer::noteRun(const RunStarted& started)
+{
+    [[maybe_unused]] const Status written = writeFileAtomically(m_files.run(), started.runDirectory.string());
 }
 
 /// Returns the time until it has been idle for long enough; -1 while it is not idle.
@@ -161,22 +236,32 @@ void BackgroundServer::disconnect()
 
 void BackgroundServer::read(Client& client)
 {
-    Status read = welcome(client);
-    while (read) {
-        Result<std::optional<Frame>> frame = readFrame(client.socket.get());
-        if (!frame || !*frame) {
-            read = frame ? Status(Done{}) : Status(frame.error());
-            break;
-        }
-        Result<Command> command = commandFrom(**frame);
-        if (!command || !post(*std::move(command))) {
-            read = command ? Error{"engine's connection", "numbers a run or a query beyond 32 bits"} : command.error();
-        }
+    Status read = Done{};
+    if (const auto failure = attemptStandard([&] { read = readAll(client); })) {
+        read = Error{"engine's connection", failure->text};
     }
     if (!read) {
         dprintf(STDERR_FILENO, "residua-engine: %s\n", read.error().text().c_str());
     }
     shutdown(client.socket.get(), SHUT_RDWR);
+}
+
+/// Takes the commands of a program until it ends.
+Status BackgroundServer::readAll(Client& client)
+{
+    if (const Status welcomed = welcome(client); !welcomed) {
+        return welcomed;
+    }
+    while (true) {
+        Result<std::optional<Frame>> frame = readFrame(client.socket.get());
+        if (!frame || !*frame) {
+            return frame ? Status(Done{}) : Status(frame.error());
+        }
+        Result<Command> command = commandFrom(**frame);
+        if (!command || !post(*std::move(command))) {
+            return command ? Error{"engine's connection", "numbers a run or a query beyond 32 bits"} : command.error();
+        }
+    }
 }
 
 Status BackgroundServer::welcome(Client& client)
@@ -317,7 +402,9 @@ void BackgroundServer::note(const Event& event)
 {
     if (const auto* const started = std::get_if<RunStarted>(&event)) {
         m_begun = *started;
-        [[maybe_unused]] const Status written = writeFileAtomically(m_files.run(), started->runDirectory.string());
+        const Result<RunFile> file = readRunFile(started->runDirectory);
+        m_identity = file ? file->identity : std::string();
+        noteRun(*started);
     } else if (const auto* const progress = std::get_if<Progress>(&event); progress != nullptr && m_begun) {
         keepRecent(*progress);
     } else if (const auto* const paused = std::get_if<RunPaused>(&event)) {
@@ -325,15 +412,7 @@ void BackgroundServer::note(const Event& event)
     } else if (std::holds_alternative<RunContinued>(event)) {
         m_paused.reset();
     } else if (const auto* const ended = std::get_if<RunEnded>(&event)) {
-        --m_runs;
-        if (m_begun && m_begun->run == ended->run) {
-            m_begun.reset();
-            m_paused.reset();
-            m_recent.clear();
-            m_recentBytes = 0;
-            unlink(m_files.run().c_str());
-        }
-        eventfd_write(m_runEnded.get(), 1);
+        noteEnd(*ended);
     } else {
         std::visit(
             [this]<class Told>(const Told& told) {
@@ -343,6 +422,23 @@ void BackgroundServer::note(const Event& event)
             },
             event);
     }
+}
+
+void BackgroundServer::noteEnd(const RunEnded& ended)
+{
+    --m_runs;
+    if (m_begun && m_begun->run == ended.run) {
+        if (ended.hasFailed()) {
+            const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+            logFailure(STDERR_FILENO, {now.count(), m_begun->runDirectory, m_identity, ended.step, ended.error.text()});
+        }
+        m_begun.reset();
+        m_paused.reset();
+        m_recent.clear();
+        m_recentBytes = 0;
+        unlink(m_files.run().c_str());
+    }
+    eventfd_write(m_runEnded.get(), 1);
 }
 
 void BackgroundServer::keepRecent(const Progress& progress)

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
 
 namespace residua::engine {
@@ -25,8 +26,9 @@ namespace residua::engine {
 /// program, so that events of earlier programs are recognised.
 class BackgroundServer {
 public:
-    /// `listener` accepts the programs. `idle` is the time without a program and without a run after which it ends.
-    BackgroundServer(BackgroundFiles files, FileDescriptor listener, std::chrono::seconds idle);
+    /// `lock` is lockBackground()'s, and `listener` accepts the programs. Both are made anew if somebody removes their
+    /// files. `idle` is the time without a program and without a run after which it ends.
+    BackgroundServer(BackgroundFiles files, FileDescriptor lock, FileDescriptor listener, std::chrono::seconds idle);
     ~BackgroundServer();
     BackgroundServer(const BackgroundServer&) = delete;
     BackgroundServer& operator=(const BackgroundServer&) = delete;
@@ -48,9 +50,14 @@ private:
     };
 
     [[nodiscard]] int millisecondsLeft();
+    [[nodiscard]] bool isReachable();
+    void listenAgain();
+    void watchFiles();
+    void noteRun(const RunStarted& started);
     void accept();
     void disconnect();
     void read(Client& client);
+    [[nodiscard]] Status readAll(Client& client);
     [[nodiscard]] Status welcome(Client& client);
     void startSession(int threads);
     void showFoundRun(EventWriter& writer);
@@ -58,11 +65,14 @@ private:
     void giveUpQueries();
     void receive(Event event);
     void note(const Event& event);
+    void noteEnd(const RunEnded& ended);
     [[nodiscard]] bool isForProgram(const Event& event) const;
     void keepRecent(const Progress& progress);
 
     BackgroundFiles m_files;
+    FileDescriptor m_lock;
     FileDescriptor m_listener;
+    FileDescriptor m_changes;  ///< inotify
     FileDescriptor m_signals;  ///< signalfd
     FileDescriptor m_runEnded; ///< eventfd
     std::chrono::seconds m_idle;
@@ -74,6 +84,7 @@ private:
     std::set<QueryTag> m_asked;        ///< not yet answered
     int m_runs = 0;                    ///< begun and not ended
     std::optional<RunStarted> m_begun; ///< the run under way; firstStep is its last step
+    std::string m_identity;            ///< of that run
     std::optional<RunPaused> m_paused;
     std::deque<Recent> m_recent;
     std::size_t m_recentBytes = 0;

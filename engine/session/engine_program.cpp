@@ -3,6 +3,7 @@
 // standard output. It runs nothing of what it is sent, and ends when its input ends. residua-engine --background:
 // a process of its own that serves the programs of this user over a socket (background_server.h).
 #include "engine/api/environment.h"
+#include "engine/host/failure_log.h"
 #include "engine/place/place_paths.h"
 #include "engine/place/place_store.h"
 #include "engine/session/background_server.h"
@@ -39,8 +40,9 @@ int refused(const Error& error)
 /// Serves the files of a place's folder until the input ends. Returns the exit code.
 int serveFiles(int input, int output, PlaceStore store)
 {
-    Result<std::optional<Frame>> frame = readFrame(input);
-    for (; frame && *frame; frame = readFrame(input)) {
+    const FrameWait wait{.reverse = output};
+    Result<std::optional<Frame>> frame = readFrame(input, wait);
+    for (; frame && *frame; frame = readFrame(input, wait)) {
         const std::optional<Frame> answer = store.answer(**std::move(frame));
         if (const Status written = answer ? writeFrame(output, *answer) : Status(Done{}); !written) {
             return refused(written.error());
@@ -55,7 +57,8 @@ int serve(int input, int output)
     if (!writeFrame(output, frameOf(Hello{buildIdentity(), 0, {}}))) {
         return 1;
     }
-    Result<std::optional<Frame>> frame = readFrame(input);
+    const FrameWait wait{.reverse = output}; // a program that reads no more is not waited for
+    Result<std::optional<Frame>> frame = readFrame(input, wait);
     if (frame && !*frame) {
         return 0;
     }
@@ -75,7 +78,7 @@ int serve(int input, int output)
     std::filesystem::current_path(hello->folder, ignored);
     EventWriter writer(output);
     Session session([&](Event event) { writer.take(std::move(event)); }, hello->threads);
-    while ((frame = readFrame(input)) && *frame) {
+    while ((frame = readFrame(input, wait)) && *frame) {
         Result<Command> command = commandFrom(**frame);
         if (!command) {
             return refused(command.error());
@@ -89,13 +92,15 @@ int serve(int input, int output)
 }
 
 /// Leaves the program that started it, its terminal and its folder. Returns in a new process.
-Status detach(const BackgroundFiles& files)
+Status detach(const BackgroundFiles& files, const FileDescriptor& lock)
 {
-    const FileDescriptor log(
-        open(files.log().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    const Result<FileDescriptor> log = openBackgroundLog(files);
+    if (!log) {
+        return log.error();
+    }
     const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!log.isOpen() || !nothing.isOpen()) {
-        return systemError(files.log(), "cannot be opened", errno);
+    if (!nothing.isOpen()) {
+        return systemError("/dev/null", "cannot be opened", errno);
     }
     const pid_t child = fork();
     if (child < 0) {
@@ -109,8 +114,11 @@ Status detach(const BackgroundFiles& files)
         return systemError("/", "cannot be entered", errno);
     }
     dup2(nothing.get(), STDIN_FILENO);
-    dup2(log.get(), STDOUT_FILENO);
-    dup2(log.get(), STDERR_FILENO);
+    dup2(log->get(), STDOUT_FILENO);
+    dup2(log->get(), STDERR_FILENO);
+    noteBackgroundOwner(lock);
+    // A log that is not empty has a block of its disk, which later lines fill also if the disk has become full.
+    dprintf(STDERR_FILENO, "residua-engine: process %d of the build %s\n", getpid(), buildIdentity());
     return Done{};
 }
 
@@ -119,16 +127,16 @@ int serveInBackground(std::chrono::seconds idle)
 {
     closefrom(STDERR_FILENO + 1); // files of the program that started it, such as pipes that others read to their end
     const Result<BackgroundFiles> files = backgroundFiles();
-    const Result<FileDescriptor> lock = files ? lockBackground(*files) : files.error();
+    Result<FileDescriptor> lock = files ? lockBackground(*files) : files.error();
     if (lock && !lock->isOpen()) {
         return 0;
     }
     Result<FileDescriptor> listener = lock ? listenInBackground(*files) : lock.error();
-    const Status detached = listener ? detach(*files) : listener.error();
+    const Status detached = listener ? detach(*files, *lock) : listener.error();
     if (!detached) {
         return refused(detached.error());
     }
-    BackgroundServer(*files, *std::move(listener), idle).serve();
+    BackgroundServer(*files, *std::move(lock), *std::move(listener), idle).serve();
     return 0;
 }
 

@@ -1,13 +1,51 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/event_writer.h"
 
+#include "engine/host/failure.h"
 #include "engine/wire/messages.h"
+
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 namespace residua::engine {
+
+namespace {
+
+/// True if both are progress of one query: each tells all that has been done.
+bool replaces(const Event& newer, const Event& older)
+{
+    return newer.index() == older.index() && std::visit(
+                                                 [&]<class Told>(const Told& told) {
+                                                     if constexpr (kIsProgress<Told>) {
+                                                         return told.tag == std::get<Told>(older).tag;
+                                                     } else {
+                                                         return false;
+                                                     }
+                                                 },
+                                                 newer);
+}
+
+/// Returns the frame of an event, or of a message about an event that is too large for one.
+Frame frameFor(const Event& event)
+{
+    Frame frame = frameOf(event);
+    const Status fits = checkSize(frame);
+    return fits ? std::move(frame)
+                : std::visit(
+                      [&]<class Told>(const Told& told) {
+                          if constexpr (requires { told.tag; }) {
+                              return frameOf(Event(QueryFailed{told.tag, fits.error()}));
+                          } else {
+                              return frameOf(Event(Notice{told.run, fits.error().text()}));
+                          }
+                      },
+                      event);
+}
+
+} // namespace
 
 std::size_t bytesOf(const Event& event)
 {
@@ -40,6 +78,11 @@ void EventWriter::take(Event event)
         if (m_broken) {
             return;
         }
+        const auto older =
+            std::ranges::find_if(m_waiting, [&](const Event& waiting) { return replaces(event, waiting); });
+        if (older != m_waiting.end()) {
+            m_waiting.erase(older);
+        }
         m_bytes += bytesOf(event);
         m_waiting.push_back(std::move(event));
         const auto isProgress = [](const Event& waiting) { return std::holds_alternative<Progress>(waiting); };
@@ -64,12 +107,14 @@ void EventWriter::writeAll()
         m_waiting.pop_front();
         m_bytes -= bytesOf(event);
         lock.unlock();
-        const Status written = writeFrame(m_descriptor, frameOf(event));
+        Status written = Done{};
+        const auto failure = attemptStandard([&] { written = writeFrame(m_descriptor, frameFor(event)); });
         lock.lock();
-        if (!written) { // the input then ends too
+        if (failure || !written) {
             m_broken = true;
             m_waiting.clear();
             m_bytes = 0;
+            shutdown(m_descriptor, SHUT_RDWR); // of a socket; the reader of a pipe watches its output
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "engine/queries/measures/network_queries.h"
 #include "engine/queries/models/model_queries.h"
 #include "engine/runs/run_files.h"
+#include "engine/runs/run_writer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/active_run.h"
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -219,11 +221,17 @@ private:
         query = queryFor(request);
     }
 
+    /// Begins a run unless one is active. `directory` is that of a run to resume, or empty.
     template <class Begin>
-    void begin(RunId id, Begin&& begun)
+    void begin(RunId id, const std::filesystem::path& directory, Begin&& begun)
     {
         if (m_run && !m_run->ended()) {
-            m_sink(RunEnded{id, RunStatus::Failed, 0, Error{"run", "another run is active: stop it first"}});
+            const Result<FileDescriptor> held = directory.empty() ? FileDescriptor() : RunWriter::hold(directory);
+            const std::string active = m_run->directory().string();
+            m_sink(RunEnded{id, RunStatus::Failed, 0,
+                            held ? Error{"run", "another run is active, " + active +
+                                                    ": wait for its end, or end it with residua-cli stop " + active}
+                                 : held.error()});
             return;
         }
         if (!isWanted(id)) {
@@ -286,14 +294,14 @@ private:
     void carryOut(const StartRun& command)
     {
         (void)useThreads(m_threadsOfNew);
-        begin(command.run,
+        begin(command.run, {},
               [&](const PreparationWatches& watches) { return ActiveRun::start(command, m_sink, watches); });
     }
     void carryOut(const ResumeRun& command)
     {
         const auto file = m_threads == 0 ? readRunFile(command.runDirectory) : Result<RunFile>(Error{});
         (void)useThreads(file && file->info.threads > 0 ? static_cast<int>(file->info.threads) : m_threadsOfNew);
-        begin(command.run,
+        begin(command.run, command.runDirectory,
               [&](const PreparationWatches& watches) { return ActiveRun::resume(command, m_sink, watches); });
     }
     void carryOut(const FollowRun& command)

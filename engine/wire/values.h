@@ -3,6 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/wire/messages.h"
+#include "projects/base/json_tree.h"
 #include "projects/base/utf8.h"
 #include "projects/schema/describe_project.h"
 
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -297,14 +299,23 @@ private:
     std::size_t m_taken = 0; ///< bytes
 };
 
+/// The maximum nesting of a message's JSON: a document within a command.
+inline constexpr int kDeepestMessage = 2 * kDeepestJson;
+
 /// Reads the message of a frame. The error says why the frame has no such message.
 template <class Message>
 [[nodiscard]] Result<Message> readMessage(const Frame& frame)
 {
+    if (const auto deep = tooDeep(frame.json, kDeepestMessage)) {
+        return Error{"engine's connection", "carries a message that " + deep->message};
+    }
     try {
         Result<Message> message = Message();
         WireReader(frame.numbers).read(json::parse(frame.json), *message);
         return message;
+    } catch (const std::bad_alloc&) {
+        return Error{"engine's connection", "carries a message of " + std::to_string(frame.json.size()) +
+                                                " bytes, for which there is no memory"};
     } catch (const json::exception& error) {
         return Error{"engine's connection", std::string("carries a message that cannot be read: ") + error.what()};
     } catch (const WireError& error) {

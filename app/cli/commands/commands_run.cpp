@@ -40,15 +40,28 @@ std::optional<Exit> trainAlong(const Computing& computing, const Console& consol
     return outcome.ended.hasFailed() ? console.fail(Exit::RunFailed, outcome.ended.error) : Exit::Ok;
 }
 
+/// Reports that another process trains the run, as `what` says.
+void tellInBackground(const std::filesystem::path& run, const std::string& what, const Console& console)
+{
+    const std::string word = shellWord(run.string());
+    console.line(what + "; follow it with: residua-cli watch " + word + ", stop it with: residua-cli stop " + word);
+}
+
 /// Reports how a run ended and how to resume it.
 Exit conclude(const RunOutcome& outcome, const projects::Project& project, const Console& console)
 {
     const std::string directory = outcome.started.runDirectory.string();
     if (outcome.left) {
-        const std::string word = shellWord(directory);
-        console.line("training in the background; follow it with: residua-cli watch " + word +
-                     ", stop it with: residua-cli stop " + word);
+        tellInBackground(directory, "training in the background", console);
         return Exit::Ok;
+    }
+    if (!outcome.ended.unrecorded.empty()) {
+        return console.fail(
+            Exit::Unrecorded,
+            {directory, std::string("the run is ") + engine::textOf(outcome.ended.status) +
+                            " where it trains, at step " + groupedText(outcome.ended.step) +
+                            ", but its record on this machine is incomplete: " + outcome.ended.unrecorded +
+                            ". Make room, then complete it with: " + "residua-cli resume " + shellWord(directory)});
     }
     if (outcome.ended.hasFailed()) {
         const Exit code = console.fail(Exit::RunFailed, outcome.ended.error);
@@ -187,6 +200,11 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
     if (hasAllSteps(info, project.training.steps)) {
         return tellComplete(command.runDirectory, info, console);
     }
+    if (computing.detach && (info.status == engine::RunStatus::Running || info.status == engine::RunStatus::Paused)) {
+        tellInBackground(command.runDirectory, "a process trains it already", console);
+        console.value({{"event", "running"}, {"run", command.runDirectory.string()}, {"step", info.step}});
+        return Exit::Ok;
+    }
     command.device = arguments.text("device", info.device);
     return resumeUnlessComplete(command, project, computing, console);
 }
@@ -314,7 +332,9 @@ std::vector<Command> runCommands()
          "go on with a run from its last checkpoint",
          "residua-cli resume my-project/runs/first --steps 30",
          {{{"RUN", "a run's directory"}},
-          {fieldOption("/training/steps", "steps", "N", "a new total of steps"),
+          {fieldOption("/training/steps", "steps", "N",
+                       "a new total of steps; with fewer than were planned, the learning rate is planned anew for them "
+                       "from the resumed step on"),
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
            projectOption(),
            otherDataOption(),

@@ -129,10 +129,17 @@ Exit runStop(const Arguments& arguments, const Console& console)
         return console.fail(Exit::RunFailed, asked.error());
     }
     const bool trains = *asked == engine::StopAsked::Asked;
-    console.line(trains ? "asked: it ends " + (step > 0 ? "after step " + groupedText(step) : "after this step") +
-                              ", with a checkpoint"
+    const Result<engine::RunReader> reader = engine::RunReader::open(run);
+    const Result<engine::RunInfo> info = reader ? reader->info() : reader.error();
+    const std::int64_t done = info ? info->step : 0;
+    const std::string when = step > done ? "after step " + groupedText(step) : "after the step under way";
+    const std::string passed =
+        step > 0 && step <= done
+            ? " (step " + groupedText(step) + " has passed: " + groupedText(done) + " steps are recorded)"
+            : std::string();
+    console.line(trains ? "asked: it ends " + when + passed + ", with a checkpoint"
                         : "no process trains it: nothing is to be stopped");
-    console.value({{"run", run}, {"asked", trains}, {"step", step}});
+    console.value({{"run", run}, {"asked", trains}, {"step", step}, {"passed", !passed.empty()}, {"done", done}});
     return Exit::Ok;
 }
 

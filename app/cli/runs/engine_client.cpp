@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runs/engine_client.h"
 
+#include "app/cli/terminal/terminal_text.h"
 #include "engine/results/engine_places.h"
 
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -215,7 +217,9 @@ std::optional<engine::Event> ask(const engine::Command& question, int threads,
                 const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
                 return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
             }
-            if (news) {
+            if (const auto* const notice = std::get_if<engine::QueryNotice>(&*event)) {
+                std::fprintf(stderr, "note: %s\n", printable(notice->text, LineEnds::Keep).c_str());
+            } else if (news) {
                 news(*event);
             }
         }

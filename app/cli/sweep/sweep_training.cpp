@@ -131,8 +131,14 @@ Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const 
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
+    const std::string& unrecorded = outcome.ended.unrecorded;
     const bool hasFailed = outcome.ended.hasFailed();
-    const Exit ended = hasFailed ? failed(index, outcome.ended.error, console) : Exit::Ok;
+    const Exit ended =
+        hasFailed ? failed(index, outcome.ended.error, console)
+        : unrecorded.empty()
+            ? Exit::Ok
+            : failed(index, {outcome.started.runDirectory.string(), "its record here is incomplete: " + unrecorded},
+                     console);
     // If the end was requested while this member ended, no other member begins.
     switch (outcome.stopCause) {
     case StopCause::Signal:

@@ -257,6 +257,7 @@ std::span<const ExitCode> exitCodes()
         {Exit::RunFailed, "a run, or a question to a run, failed"},
         {Exit::Complete, "resume or train --resume-or-start found the run complete: nothing was left to do"},
         {Exit::TimeLimit, "stopped by --time-limit, after a checkpoint: the run can be resumed"},
+        {Exit::Unrecorded, "the run ended on another machine, but its record here is incomplete: resume completes it"},
         {Exit::Fault, "a fault of residua-cli itself"},
         {Exit::Interrupted, "stopped by a signal, or by the command stop, after a checkpoint: the run can be resumed"},
         {Exit::Quit, "stopped by a signal at once, without a checkpoint"},

@@ -24,6 +24,7 @@ enum class Exit {
     RunFailed = 3,
     Complete = 4,
     TimeLimit = 5,
+    Unrecorded = 6,
     Fault = 70, ///< the number of an internal software error in sysexits.h
     Interrupted = 130,
     Quit = 131,

@@ -30,6 +30,10 @@ std::span<const EnvironmentVariable> environmentVariables()
         cacheVariable(engine::kFitCache, "fitted low-rank factors", "none is kept"),
         {"RESIDUA_FOREIGN_LIBRARY_PATH", "LD_LIBRARY_PATH for other programs that are started; set by the launcher of "
                                          "the package"},
+        {engine::kGreetingLimitVariable,
+         "seconds that the engine's process, on another machine too, may take for its first answer, in which a "
+         "passphrase is typed (default " +
+             std::to_string(engine::kGreetingLimitSeconds) + "; 0: no limit)"},
         {"RESIDUA_KEEP_MEMORY", "0: memory of tensors on the CPU is given back at once, and not kept for the next"},
         {"RESIDUA_RANKS",
          "file of the library through which ranks exchange gradients (default: found beside the program)"},

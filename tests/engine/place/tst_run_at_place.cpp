@@ -8,11 +8,13 @@
 #include "engine/runs/run_files.h"
 #include "tests/engine/place/place_harness.h"
 #include "tests/support/child_processes.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <span>
@@ -287,6 +289,113 @@ private slots:
         QVERIFY(probe.all<RunEnded>()[0].error.text().find("text.txt") != std::string::npos);
         QVERIFY(!probe.all<RunEnded>()[0].noEngine);
         QVERIFY(!fs::exists(start.runDirectory));
+    }
+
+    void filesThatAreSentHoldUpNoOtherCommand_data()
+    {
+        QTest::addColumn<bool>("query");
+        QTest::newRow("of a run") << false;
+        QTest::newRow("of a query") << true;
+    }
+    /// The place's first connection works, and the next ones, for files, answer nothing.
+    void filesThatAreSentHoldUpNoOtherCommand()
+    {
+        QFETCH(bool, query);
+        const projects::Project project = textProject(here(), 20);
+        const fs::path run = trained(project, "trained", placeIn(there()));
+        textProject(here() / "other", 20);
+        SessionProbe probe(placeIn(there(), "mkdir one 2>/dev/null && exec " RESIDUA_ENGINE_PROGRAM
+                                            " --stdio || exec cat >/dev/null"));
+        if (query) {
+            EvaluateRequest evaluate;
+            evaluate.tag = kQuestion;
+            evaluate.runDirectory = run;
+            evaluate.projectDirectory = here() / "other";
+            probe.post(evaluate);
+        } else {
+            probe.post(startAs("run", project));
+            probe.post(Pause{kRun}); // waits for the run's beginning
+        }
+        QTRY_COMPARE(childProcesses().size(), std::size_t{2});
+        probe.post(ListDevices{QueryTag{9}});
+        QVERIFY(probe.waitFor<DevicesListed>());
+        EvaluateRequest evaluate;
+        evaluate.tag = QueryTag{10};
+        evaluate.runDirectory = run;
+        probe.post(evaluate);
+        QVERIFY(probe.waitFor<EvaluationReady>());
+        QVERIFY(probe.all<RunEnded>().empty() && probe.all<QueryFailed>().empty());
+        if (query) {
+            probe.post(GiveUp{kQuestion});
+            QVERIFY(probe.waitFor<QueryFailed>());
+            QCOMPARE(probe.all<QueryFailed>()[0].error.text(), std::string("[query] was given up"));
+        } else {
+            StartRun second = startAs("second", project);
+            second.run = RunId{2};
+            probe.post(second);
+            QVERIFY(probe.waitUntil(endOf(RunId{2})));
+            probe.post(Stop{kRun});
+            QVERIFY(probe.waitUntil(endOf(kRun)));
+            QCOMPARE(probe.all<RunEnded>()[1].status, RunStatus::Stopped);
+            QVERIFY(!fs::exists(startAs("run", project).runDirectory));
+        }
+        QTRY_COMPARE(childProcesses().size(), std::size_t{1});
+        probe.post(startAs("run", project)); // hangs again
+        QTRY_COMPARE(childProcesses().size(), std::size_t{2});
+        probe.close();
+        QVERIFY(childProcesses().empty());
+    }
+
+    /// A connection for files takes seconds over ssh.
+    void aQueryDoesNotSendItsOwnProjectAgain()
+    {
+        const EnginePlace place = placeIn(there(), "echo x >> connections; exec " RESIDUA_ENGINE_PROGRAM " --stdio");
+        const fs::path run = trained(textProject(here(), 20), "run", place);
+        const auto connections = [this] { return contentOf(there() / "connections").size() / 2; };
+        QCOMPARE(connections(), std::size_t{2});
+        EvaluateRequest evaluate;
+        evaluate.projectDirectory = here();
+        const auto expected = answerTo<EvaluationReady>(EvaluateRequest{}, run, place).means;
+        QCOMPARE(connections(), std::size_t{3});
+        QCOMPARE(answerTo<EvaluationReady>(evaluate, run, place).means, expected);
+        QCOMPARE(connections(), std::size_t{4});
+        fs::remove_all(there() / "place/projects"); // to free space, as the help says
+        fs::remove_all(there() / "place/files");
+        QCOMPARE(answerTo<EvaluationReady>(evaluate, run, place).means, expected);
+        QCOMPARE(connections(), std::size_t{6});
+    }
+
+    /// The disk here is full from the middle of the run on.
+    void aFullDiskHereIsToldAtTheEnd()
+    {
+        const projects::Project project = textProject(here(), 3000);
+        const auto expected = recordedLosses(trained(project, "own", {}));
+        SessionProbe probe(placeIn(there()));
+        StartRun start = startAs("run", project);
+        start.pauseAfter = 5;
+        probe.post(start);
+        QVERIFY(probe.waitFor<RunPaused>());
+        {
+            const FullDisk full(20'000);
+            probe.post(Continue{kRun});
+            QVERIFY(probe.waitUntil(endOf(kRun)));
+        }
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QCOMPARE(ended.status, RunStatus::Finished);
+        QVERIFY(!ended.unrecorded.empty());
+        QCOMPARE(std::ranges::count_if(
+                     probe.all<Notice>(),
+                     [](const Notice& notice) { return notice.text.find("waits in memory") != std::string::npos; }),
+                 1);
+        QVERIFY(recordedLosses(start.runDirectory).size() < expected.size());
+        ResumeRun resume;
+        resume.run = RunId{2};
+        resume.runDirectory = start.runDirectory;
+        probe.post(resume);
+        QVERIFY(probe.waitUntil(endOf(RunId{2})));
+        QCOMPARE(probe.all<RunEnded>()[1].status, RunStatus::Finished);
+        QCOMPARE(probe.all<RunEnded>()[1].unrecorded, std::string());
+        QCOMPARE(recordedLosses(start.runDirectory), expected);
     }
 
 private:

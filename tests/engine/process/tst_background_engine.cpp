@@ -6,6 +6,7 @@
 #include "tests/engine/session/run_harness.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/background_engine.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
 #include <QProcess>
@@ -357,6 +358,146 @@ private slots:
         probe.post(resume);
         QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
         QCOMPARE(recordedLosses(start.runDirectory), whole);
+    }
+
+    void aLostSocketIsMadeAnew_data()
+    {
+        QTest::addColumn<QString>("lost");
+        QTest::newRow("the socket") << "engine.socket";
+        QTest::newRow("the lock") << "engine.lock";
+        QTest::newRow("the folder") << "";
+    }
+    /// As a cleaner of temporary files, or the end of a login, removes them.
+    void aLostSocketIsMadeAnew()
+    {
+        QFETCH(QString, lost);
+        const StartRun start = startIn(folder(), kRun, quickLanguage(kEndless));
+        {
+            SessionProbe first(backgroundPlace());
+            first.post(start);
+            QVERIFY(first.waitFor<RunStarted>());
+        }
+        const pid_t engine = backgroundEngine();
+        QVERIFY(engine > 0);
+        const BackgroundFiles files = *backgroundFiles();
+        std::filesystem::remove_all(lost.isEmpty() ? files.folder : files.folder / lost.toStdString());
+        QTRY_COMPARE(backgroundEngine(), engine);
+        QTRY_COMPARE(*backgroundOwner(files), engine);
+        SessionProbe second(backgroundPlace());
+        second.post(ListDevices{QueryTag{1}});
+        QVERIFY(second.waitFor<RunStarted>());
+        QCOMPARE(second.all<RunStarted>()[0].runDirectory, start.runDirectory);
+        QTRY_COMPARE(backgroundRun(), start.runDirectory);
+        second.post(Stop{kFoundRun});
+        QVERIFY(second.waitFor<RunEnded>());
+    }
+
+    /// One that stands still is named, so that it can be ended.
+    void anEngineThatDoesNotAnswerIsNamed()
+    {
+        const BackgroundFiles files = *backgroundFiles();
+        const auto lock = lockBackground(files);
+        QVERIFY(lock && lock->isOpen());
+        noteBackgroundOwner(*lock);
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<QueryFailed>());
+        const std::string message = probe.all<QueryFailed>()[0].error.message;
+        QVERIFY2(message.find("kill " + std::to_string(getpid())) != std::string::npos, message.c_str());
+    }
+
+    void aLogThatIsNoFileIsRefused_data()
+    {
+        QTest::addColumn<QString>("kind");
+        for (const char* const kind : {"pipe", "link", "folder"}) {
+            QTest::newRow(kind) << kind;
+        }
+    }
+    void aLogThatIsNoFileIsRefused()
+    {
+        QFETCH(QString, kind);
+        const std::filesystem::path log = backgroundFiles()->log();
+        if (kind == "pipe") {
+            QCOMPARE(mkfifo(log.c_str(), 0600), 0);
+        } else if (kind == "link") {
+            std::filesystem::create_symlink("/dev/null", log);
+        } else {
+            std::filesystem::create_directory(log);
+        }
+        SessionProbe probe(backgroundPlace());
+        probe.post(ListDevices{QueryTag{1}});
+        QVERIFY(probe.waitFor<QueryFailed>());
+        const std::string message = probe.all<QueryFailed>()[0].error.message;
+        QVERIFY2(message.find("is not a regular file") != std::string::npos, message.c_str());
+        std::filesystem::remove(log);
+    }
+
+    /// What an earlier engine has left in the log is no reason of a new end.
+    void oldLinesOfTheLogAreNotQuoted()
+    {
+        std::ofstream(backgroundFiles()->log()) << "an old complaint\n";
+        SessionProbe probe(backgroundPlace());
+        probe.post(startIn(folder(), kRun, quickLanguage(kEndless)));
+        QVERIFY(probe.waitFor<RunStarted>());
+        ::kill(backgroundEngine(), SIGKILL);
+        QVERIFY(probe.waitFor<RunEnded>());
+        const std::string message = probe.all<RunEnded>()[0].error.message;
+        QVERIFY2(message.find("in the background ended") != std::string::npos &&
+                     message.find("complaint") == std::string::npos,
+                 message.c_str());
+    }
+
+    void aFailureThatTheRunCannotRecordIsInTheLog_data()
+    {
+        QTest::addColumn<QString>("cause");
+        QTest::newRow("a full disk") << "full";
+        QTest::newRow("a renamed run") << "renamed";
+        QTest::newRow("a removed store") << "blocked";
+    }
+    void aFailureThatTheRunCannotRecordIsInTheLog()
+    {
+        QFETCH(QString, cause);
+        StartRun start = startIn(folder(), kRun, quickLanguage(kEndless));
+        start.project.training.checkpointEvery = 50;
+        start.pauseAfter = 2;
+        SessionProbe probe(backgroundPlace());
+        probe.post(start);
+        QVERIFY(probe.waitFor<RunPaused>());
+        std::filesystem::path run = start.runDirectory;
+        std::unique_ptr<FullDisk> full;
+        if (cause == "full") {
+            full = std::make_unique<FullDisk>(2000, backgroundEngine());
+        } else if (cause == "renamed") {
+            run = folder() / "elsewhere";
+            std::filesystem::rename(start.runDirectory, run);
+        } else {
+            std::filesystem::remove_all(run / "checkpoints");
+            std::ofstream(run / "checkpoints") << "in the way";
+            std::filesystem::remove(run / "run.json.lock");
+        }
+        probe.post(Continue{kRun});
+        QVERIFY(probe.waitFor<RunEnded>());
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QCOMPARE(ended.status, RunStatus::Failed);
+        probe.close();
+        const auto reader = RunReader::open(run);
+        QVERIFY(reader);
+        QTRY_COMPARE(reader->info()->status, RunStatus::Failed);
+        QCOMPARE(reader->info()->message, ended.error.text());
+        full.reset();
+        SessionProbe next(backgroundPlace()); // resumed, and killed: no failure
+        ResumeRun resume;
+        resume.run = kRun;
+        resume.runDirectory = run;
+        next.post(resume);
+        if (next.waitUntil([](const Event& event) {
+                return std::holds_alternative<RunStarted>(event) || std::holds_alternative<RunEnded>(event);
+            }) &&
+            !next.all<RunStarted>().empty()) {
+            ::kill(backgroundEngine(), SIGKILL);
+            QVERIFY(next.waitFor<RunEnded>());
+            QCOMPARE(reader->info()->status, RunStatus::Interrupted);
+        }
     }
 
     /// It waits for its run, and then not much longer.

@@ -2,6 +2,7 @@
 // A session whose engine is a process: no engine, an engine of another build, and an engine that ends by itself.
 #include "engine/api/session.h"
 #include "engine/wire/messages.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +38,13 @@ public:
             m_events.push_back(std::move(event));
         }
         m_came.notify_one();
+    }
+
+    /// Waits for an event.
+    bool waitForOne()
+    {
+        std::unique_lock lock(m_mutex);
+        return m_came.wait_for(lock, kPatience, [this] { return !m_events.empty(); });
     }
 
     /// Returns the events before the answer to kLastTag. Returns those that came if the answer does not come.
@@ -84,7 +93,12 @@ class TestProcessSession : public QObject {
     Q_OBJECT
 
 private slots:
-    void init() { qputenv("RESIDUA_ENGINE", "/nowhere/at/all"); }
+    void init()
+    {
+        qputenv("RESIDUA_ENGINE", "/nowhere/at/all");
+        qunsetenv("RESIDUA_GREETING_SECONDS");
+        QFile::remove(m_folder.filePath("closed"));
+    }
 
     void aSessionThatIsAskedNothingEnds()
     {
@@ -199,6 +213,133 @@ private slots:
         QFile starts(m_folder.filePath("starts"));
         QVERIFY(starts.open(QIODevice::ReadOnly));
         QCOMPARE(starts.readAll(), QByteArray("x\nx\n"));
+    }
+
+    // ---- a place that does not answer
+
+    void aPlaceThatNeverAnswers_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("end");
+        for (const char* const end : {"stop", "give up", "close", "limit"}) {
+            QTest::addRow("a pipe that is held, %s", end) << "sed s/x/y/ | true" << end;
+            QTest::addRow("processes that wait, %s", end) << "sleep 1000 2>&1 | cat; true" << end;
+            QTest::addRow("errors alone, %s", end) << "echo asks for something >&2; exec sleep 1000" << end;
+            QTest::addRow("half a greeting, %s", end) << "printf RSD; exec sleep 1000" << end;
+        }
+    }
+    void aPlaceThatNeverAnswers()
+    {
+        QFETCH(QString, command);
+        QFETCH(QString, end);
+        qputenv("RESIDUA_GREETING_SECONDS", end == "limit" ? "1" : "0");
+        Told told;
+        std::optional<Session> session(
+            std::in_place, [&](Event event) { told.take(std::move(event)); }, 0,
+            EnginePlace{"other", EnginePlace::Kind::CommandLine, command.toStdString(), {}});
+        if (end == "give up") {
+            session->post(ListDevices{QueryTag{1}});
+        } else {
+            session->post(runWith(RunId{1}));
+        }
+        QTRY_VERIFY(!tests::childProcesses().empty());
+        if (end == "stop") {
+            session->post(Stop{RunId{1}});
+        } else if (end == "give up") {
+            session->post(GiveUp{QueryTag{1}});
+        }
+        if (end != "close") {
+            QVERIFY(told.waitForOne());
+        }
+        session.reset();
+        QVERIFY(tests::childProcesses().empty());
+        told.take(QueryFailed{kLastTag, {}});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        if (end == "give up") {
+            QCOMPARE(std::get<QueryFailed>(events[0]).error.text(), std::string("[query] was given up"));
+            return;
+        }
+        const auto& ended = std::get<RunEnded>(events[0]);
+        QCOMPARE(ended.status, end == "stop" ? RunStatus::Stopped : RunStatus::Failed);
+        const bool saysLimit = ended.error.message.find("has not answered within 1 s") != std::string::npos;
+        QVERIFY2(saysLimit == (end == "limit" && !command.startsWith("printf")), ended.error.message.c_str());
+    }
+
+    void whatIsPrintedInPlaceOfAGreeting_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("a banner") << "echo 'Welcome to gpu1'; exec cat"
+                                  << "\"Welcome to gpu1\"";
+        QTest::newRow("two lines") << "echo one; echo two; exec cat"
+                                   << "\"one\"";
+        QTest::newRow("escapes") << "printf '\\033[31mred\\n'; exec cat"
+                                 << "\"\\x1b[31mred\"";
+        QTest::newRow("no line end") << "printf 'login: '; exec cat"
+                                     << "\"login: \"";
+        QTest::newRow("a short one, then the end") << "printf hi"
+                                                   << "\"hi\"";
+        QTest::newRow("endless") << "yes | tr -d '\\n'"
+                                 << "\"yyyyyyyyyy";
+    }
+    void whatIsPrintedInPlaceOfAGreeting()
+    {
+        QFETCH(QString, command);
+        QFETCH(QString, says);
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); }, 0,
+                        EnginePlace{"other", EnginePlace::Kind::CommandLine, command.toStdString(), {}});
+        session.post(runWith(RunId{1}));
+        session.post(ListDevices{kLastTag});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        const std::string& message = std::get<RunEnded>(events[0]).error.message;
+        QVERIFY2(message.find(says.toStdString()) != std::string::npos &&
+                     message.find("start-up files must print nothing") != std::string::npos && message.size() < 600,
+                 message.c_str());
+    }
+
+    /// A place that closes what it sends on, but does not end.
+    void aPlaceThatSendsNoMore()
+    {
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
+        useScript("cat " + own + "; exec >&-; cat >/dev/null; sleep 1000");
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(runWith(RunId{7}));
+        QVERIFY(told.waitForOne());
+        session.post(ListDevices{kLastTag});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(std::get<RunEnded>(events[0]).status, RunStatus::Interrupted);
+        QVERIFY(std::get<RunEnded>(events[0]).error.message.find("did not end and was killed") != std::string::npos);
+    }
+
+    /// A place that takes nothing, but does not end: the first command that it does not take ends it.
+    void aPlaceThatTakesNoMore()
+    {
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
+        useScript("cat " + own + "; head -c 20 >/dev/null; exec 0<&-; touch closed; exec sleep 1000");
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(runWith(RunId{7}));
+        QTRY_VERIFY(QFile::exists(m_folder.filePath("closed")));
+        session.post(WriteCheckpoint{RunId{7}});
+        QVERIFY(told.waitForOne());
+        session.post(ListDevices{kLastTag});
+        QCOMPARE(std::get<RunEnded>(told.untilLast()[0]).status, RunStatus::Interrupted);
+    }
+
+    void anEngineThatPrintsALineWithoutEnd()
+    {
+        useScript("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 3");
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(runWith(RunId{1}));
+        session.post(ListDevices{kLastTag});
+        const std::string& message = std::get<RunEnded>(told.untilLast()[0]).error.message;
+        QVERIFY(message.find("ended with code 3; its last lines: xxx") != std::string::npos);
+        QVERIFY(message.size() < 10'000);
     }
 
 private:

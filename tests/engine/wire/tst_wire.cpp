@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
+#include "engine/files/content_hash.h"
 #include "engine/wire/messages.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
@@ -7,11 +8,15 @@
 
 #include <QTest>
 
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <limits>
 #include <random>
+#include <span>
 #include <thread>
 
 using namespace residua;
@@ -150,12 +155,21 @@ private slots:
     {
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("says");
-        const QByteArray magic = QByteArray::fromHex("52534431");
-        QTest::newRow("text") << QByteArray("usage: something else") << "something else than messages";
-        QTest::newRow("part of a header") << magic << "something else than messages";
-        QTest::newRow("ends early") << magic + QByteArray::fromHex("0500000000000000") + "abc"
+        const QByteArray magic = "RSD2";
+        QTest::newRow("text") << QByteArray("usage: something else\nand more") << "\"usage: something else\"";
+        QTest::newRow("a short text") << QByteArray("hi") << "\"hi\"";
+        QTest::newRow("an escape") << QByteArray("\x1b[2Jno\n") << "\"\\x1b[2Jno\"";
+        QTest::newRow("a long text") << QByteArray(100'000, 'x') << QString("\"") + QString(200, 'x') + "\"";
+        QTest::newRow("as the magic begins") << QByteArray("RSVP now\n") << "\"RSVP now\"";
+        QTest::newRow("another version") << QByteArray("RSD1") + QByteArray(8, 0) << "another version of the protocol";
+        QTest::newRow("part of the magic") << magic.left(3) << "within a message";
+        QTest::newRow("part of a header") << magic + QByteArray(8, 0) << "within a message";
+        QTest::newRow("a header's checksum") << magic + QByteArray(16, 0) << "changed the bytes of a message's header";
+        QTest::newRow("ends early") << header(5, 0) + "abc"
                                     << "within a message";
-        QTest::newRow("too long") << magic + QByteArray::fromHex("ffffff7f00000000") << "expected at most 1073741824";
+        QTest::newRow("much JSON") << header((64 << 20) + 1, 0) << "64.0 MiB of JSON (67108865 bytes)";
+        QTest::newRow("many numbers") << header(2, (1U << 30) + 1) << "1073741825 bytes";
+        QTest::newRow("most of all") << header(0xffffffff, 0xffffffff) << "4294967295 bytes";
     }
     void whatIsNoFrameIsAnError()
     {
@@ -164,6 +178,64 @@ private slots:
         const auto got = readBytes(bytes);
         QVERIFY(!got);
         QVERIFY2(got.error().message.find(says.toStdString()) != std::string::npos, got.error().message.c_str());
+    }
+
+    /// One flipped bit is found anywhere: in a part of the frame, its lengths or its checksums.
+    void oneFlippedBitIsFound()
+    {
+        const QByteArray sent = bytesOf({"{\"step\":[1,2.5]}", "12345678"});
+        QVERIFY(readBytes(sent));
+        for (int bit = 0; bit < 8 * sent.size(); ++bit) {
+            QByteArray damaged = sent;
+            damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+            QVERIFY2(!readBytes(damaged), qPrintable(QString::number(bit)));
+        }
+    }
+
+    void aLongMessageIsNotWritten()
+    {
+        const Status written = writeFrame(-1, {std::string(kMostJsonBytes + 1, '['), {}});
+        QVERIFY(!written && written.error().message.find("67108865 bytes") != std::string::npos);
+    }
+
+    void aDeepMessageIsRefused()
+    {
+        const Result<Command> read = commandFrom({std::string(kMostJsonBytes, '['), {}});
+        QVERIFY(!read && read.error().message.find("nested deeper") != std::string::npos);
+    }
+
+    void aWaitEnds_data()
+    {
+        QTest::addColumn<QString>("by");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("cancelled") << "cancel"
+                                   << "was given up";
+        QTest::newRow("no byte in time") << "until"
+                                         << "is silent";
+        QTest::newRow("the other direction is closed") << "reverse"
+                                                       << "is closed in one direction";
+    }
+    /// A side that sends nothing, but does not end either.
+    void aWaitEnds()
+    {
+        QFETCH(QString, by);
+        QFETCH(QString, says);
+        int silent[2];
+        int other[2];
+        QVERIFY(pipe(silent) == 0 && pipe(other) == 0);
+        close(other[0]);
+        const int ready = eventfd(1, EFD_CLOEXEC);
+        FrameWait wait;
+        wait.cancel = by == "cancel" ? ready : -1;
+        wait.reverse = by == "reverse" ? other[1] : -1;
+        if (by == "until") {
+            wait.until = std::chrono::steady_clock::now();
+        }
+        const auto got = readFrame(silent[0], wait);
+        QVERIFY2(!got && got.error().message == says.toStdString(), got ? "" : got.error().message.c_str());
+        for (const int descriptor : {silent[0], silent[1], other[1], ready}) {
+            close(descriptor);
+        }
     }
 
     /// Damaged messages are errors or other messages, which can be written again.
@@ -216,6 +288,26 @@ private:
                              std::string(text, draws() % text.size(), 1 + draws() % 12));
             }
         }
+    }
+
+    /// Returns the header of a frame with parts of these sizes, and an empty content's checksum.
+    static QByteArray header(std::uint32_t json, std::uint32_t numbers)
+    {
+        std::array<std::uint32_t, 5> values{kFrameMagic, json, numbers, 0, 0};
+        values[4] = crc32c(std::as_bytes(std::span(values)).first(16));
+        return {reinterpret_cast<const char*>(values.data()), sizeof values};
+    }
+
+    static QByteArray bytesOf(const Frame& frame)
+    {
+        const int file = memfd_create("frame", 0);
+        QByteArray bytes;
+        if (writeFrame(file, frame)) {
+            bytes.resize(static_cast<int>(lseek(file, 0, SEEK_CUR)));
+            [[maybe_unused]] const ssize_t got = pread(file, bytes.data(), static_cast<std::size_t>(bytes.size()), 0);
+        }
+        close(file);
+        return bytes;
     }
 
     static Result<std::optional<Frame>> readBytes(const QByteArray& bytes)
