@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -113,8 +115,25 @@ std::set<std::int64_t> widthsFor(const Project& project, const std::vector<std::
     return widths;
 }
 
-/// Adds cures that insert a linear node into a wire of the node to change its width. If the graph as a whole is wrong,
-/// the wire of its output.
+/// Returns how many nodes the longest path to each node passes. A skip leaves the path that it goes around early, so of
+/// the inputs of a sum, the one that passed the fewest nodes is the skip.
+std::map<NodeId, std::size_t> distancesIn(const Graph& graph)
+{
+    std::map<NodeId, std::size_t> distances;
+    const Result<std::vector<NodeId>> order = topologicalOrder(graph);
+    for (const NodeId node : order ? *order : std::vector<NodeId>()) {
+        std::size_t& distance = distances[node];
+        for (const Wire& wire : graph.wires) {
+            if (wire.to.node == node) {
+                distance = std::max(distance, distances[wire.from.node] + 1);
+            }
+        }
+    }
+    return distances;
+}
+
+/// Adds cures that insert a linear node into a wire of the node to change its width, a skip last. If the graph as a
+/// whole is wrong, the wire of its output.
 void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
 {
     const Graph& graph = *findGraph(project, at.graph);
@@ -129,6 +148,10 @@ void addWidthCures(const Project& project, const GraphPointer& at, Cures& cures)
             inputs.emplace_back(wire, shape->second);
         }
     }
+    std::ranges::stable_sort(inputs, std::ranges::greater(), [distances = distancesIn(graph)](const auto& input) {
+        const auto found = distances.find(input.first.from.node);
+        return found == distances.end() ? 0 : found->second;
+    });
     for (const auto& [wire, shape] : inputs) {
         for (const std::int64_t width : widthsFor(project, inputs, wire)) {
             if (width == shape.features()) {

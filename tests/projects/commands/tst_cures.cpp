@@ -4,6 +4,7 @@
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/graph_builder.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/transfer/topology_choice.h"
 #include "tests/support/test_program.h"
@@ -171,6 +172,39 @@ private slots:
         const Project cured = after(project, cure->edit);
         QVERIFY(!hasErrors(validate(cured)));
         QCOMPARE(cured.network.blocks.front().graph.nodes.size(), graph.nodes.size() + 1);
+    }
+
+    void aSkipKeepsItsWidth_data()
+    {
+        QTest::addColumn<bool>("skipIsFirst");
+        QTest::addColumn<bool>("skipHasNorm");
+        QTest::newRow("the skip is the first input of the sum") << true << false;
+        QTest::newRow("the skip is the second input of the sum") << false << false;
+        QTest::newRow("a skip through a norm") << true << true;
+    }
+    /// A branch of another width gets the linear, and the skip around it none.
+    void aSkipKeepsItsWidth()
+    {
+        QFETCH(bool, skipIsFirst);
+        QFETCH(bool, skipHasNorm);
+        Project project = language();
+        const std::int64_t width = project.stack().width;
+        GraphBuilder graph;
+        graph.node("input", "input");
+        if (skipHasNorm) {
+            graph.then("norm", "rms_norm");
+        }
+        graph.node("up", "linear", {{"out", std::int64_t{96}}}).wire("input", "up");
+        graph.then("relu", "activation").then("down", "linear", {{"out", std::int64_t{40}}}).node("sum", "add");
+        graph.wire(skipHasNorm ? "norm" : "input", skipIsFirst ? "sum.in1" : "sum.in2");
+        graph.wire("down", skipIsFirst ? "sum.in2" : "sum.in1");
+        graph.node("output", "output").wire("sum", "output");
+        project.network.blocks = {Block{"mlp", "mlp", graph.build()}};
+        project.stack().segments = {{"mlp", 4}};
+        const auto cure = cureFor(project, "40");
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, "Insert a linear 40 → " + std::to_string(width));
+        QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
     /// Between two nodes of a graph, and to a width that is not the network's.
