@@ -101,6 +101,7 @@ void DocumentViews::refresh()
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
     m_document = m_session.history().snapshot();
+    m_workspace.setClassifies(m_session.project().network.objective == projects::Objective::Classification);
     showOutline();
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setDocument(m_document);
@@ -159,7 +160,7 @@ void DocumentViews::showAnalysis()
     if (m_soon.isActive()) {
         return; // refresh() will do it
     }
-    m_workspace.view<ProblemsView>().setProblems(m_session.project(), m_analysis.problems());
+    m_workspace.view<ProblemsView>().setProblems(m_session.project(), m_analysis.problems(), m_analysis.dataState());
     const auto& report = m_analysis.cost();
     m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
     m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,
@@ -170,7 +171,10 @@ void DocumentViews::applyProperty(const Property& property, const QVariant& valu
 {
     const auto edit = property.edit(m_session.project(), value);
     if (edit) {
-        applyEdit(keepingPlaces(*edit));
+        const bool doesMore = std::holds_alternative<projects::EditGroup>(*edit);
+        if (applyEdit(keepingPlaces(*edit)) == Applied::Yes && doesMore) {
+            emit noted(QString::fromStdString(titleOf(*edit)));
+        }
     } else {
         emit refused(QString::fromStdString(edit.error().text()));
         refresh(); // the editor shows the value that was rejected

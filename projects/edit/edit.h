@@ -143,7 +143,8 @@ struct Document {
 
 /// Returns the edit that sets the field at `pointer`, even out of its range. Returns an error if there is no such
 /// field, if the value is not of its type, or if it is a field of a graph, which has edits of its own. Setting the
-/// full-model phase of a schedule with stages moves their borders too (withFullModelSteps).
+/// full-model phase of a schedule with stages moves their borders too (withFullModelSteps), and setting the steps of
+/// the training scales them (stretched).
 [[nodiscard]] Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const FieldScalar& value);
 
 } // namespace residua::projects

@@ -95,6 +95,15 @@ Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const F
     if (pointer == kFullModelSteps && !project.stack().schedule.stages.empty()) {
         return Edit{SetSchedule{withFullModelSteps(project.stack().schedule, std::get<std::int64_t>(value))}};
     }
+    if (pointer == kTrainingSteps) {
+        const StageSchedule& schedule = project.stack().schedule;
+        const auto steps = std::get<std::int64_t>(value);
+        if (StageSchedule scaled = stretched(schedule, project.training.steps, steps); scaled != schedule) {
+            const SetField edit{entry->pointer, {jsonOf(value)}};
+            return Edit{
+                EditGroup{titleOf(edit) + "; its stages keep their shares", {edit, SetSchedule{std::move(scaled)}}}};
+        }
+    }
     if (entry->type != FieldType::Choice) {
         return Edit{SetField{entry->pointer, {jsonOf(value)}}};
     }

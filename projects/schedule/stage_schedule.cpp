@@ -229,7 +229,10 @@ StageSchedule withFullModelSteps(StageSchedule schedule, std::int64_t steps)
 
 StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_t after)
 {
-    if (before < 1 || before == after) {
+    const auto isInside = [before](std::int64_t steps) { return steps >= 0 && steps <= before; };
+    if (before < 1 || after < 1 || before == after || !isInside(schedule.fullModelSteps) ||
+        !isInside(schedule.growthWarmup) ||
+        !std::ranges::all_of(schedule.stages, [&](const Stage& stage) { return isInside(stage.start + 1); })) {
         return schedule;
     }
     const auto of = [&](std::int64_t steps) {

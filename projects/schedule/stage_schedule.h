@@ -69,12 +69,15 @@ inline constexpr std::string_view kFullModelSteps = "/schedule/full_model_steps"
 /// Returns the schedule with a full-model phase of `steps`. The first stage begins after it and every border moves by
 /// the same amount, so that only the last stage becomes shorter (RaPTr §4.2). Without stages only the field changes.
 [[nodiscard]] StageSchedule withFullModelSteps(StageSchedule schedule, std::int64_t steps);
+/// The field that stretches a schedule with stages when it is set (stretched()).
+inline constexpr std::string_view kTrainingSteps = "/training/steps";
 /// Returns the recommended lengths: four stages, from half the depth up by a sixth each (RaPTr §4.3), if the depth
 /// allows it.
 [[nodiscard]] std::vector<double> recommendedLengths(std::int64_t depth);
 
 /// Returns the schedule of a training of `before` steps scaled to `after` steps: every border and phase keeps its share
-/// of the steps. A stage without a step is removed.
+/// of the steps. A stage without a step is removed. Unchanged if it is no schedule of `before` steps: a border or phase
+/// lies outside them.
 [[nodiscard]] StageSchedule stretched(StageSchedule schedule, std::int64_t before, std::int64_t after);
 
 /// Returns the schedule of a training of `before` steps that is extended to `after`: stages do not move, and a curve

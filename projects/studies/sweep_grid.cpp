@@ -323,6 +323,9 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
     if (read && pointer == kFullModelSteps) {
         read->stack().schedule = withFullModelSteps(project.stack().schedule, read->stack().schedule.fullModelSteps);
     }
+    if (read && pointer == kTrainingSteps) {
+        read->stack().schedule = stretched(project.stack().schedule, project.training.steps, read->training.steps);
+    }
     return read;
 }
 

@@ -64,8 +64,8 @@ struct SweepPart {
 /// wrong type or an index past the end is an error at its pointer. "/topology" also accepts the texts of
 /// topologyFrom(), and a preset's blocks get the ports that it feeds. "/schedule" accepts those of scheduleFrom()
 /// (schedule_presets.h). A part that is one of several alternatives accepts a name: "/training/optimiser" accepts
-/// "sgd". "/schedule/full_model_steps" also moves the borders of the stages (withFullModelSteps). "/" accepts an object
-/// from pointers to values, to set several fields at once.
+/// "sgd". "/schedule/full_model_steps" also moves the borders of the stages (withFullModelSteps), and "/training/steps"
+/// scales them (stretched). "/" accepts an object from pointers to values, to set several fields at once.
 [[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
 
 /// Returns the value in the file at `pointer`; nullopt if there is none.

@@ -18,9 +18,14 @@
 namespace residua::cli {
 namespace {
 
-/// Reports the blocks that a change of topology has changed.
+/// Reports what a field has changed beside itself: stages with the steps, blocks with the topology.
 void tellAdapted(const projects::Project& before, const projects::Project& after, const Console& console)
 {
+    const bool hasOtherSteps = before.training.steps != after.training.steps;
+    if (hasOtherSteps && before.stack().schedule != after.stack().schedule) {
+        console.remark("note: the stages are scaled from " + std::to_string(before.training.steps) + " to " +
+                       std::to_string(after.training.steps) + " steps, so that each keeps its share");
+    }
     if (before.stack().topology == after.stack().topology) {
         return;
     }

@@ -299,6 +299,33 @@ private slots:
         QCOMPARE(stretched(schedule, 40, 40), schedule);
         QCOMPARE(stageLengthsText(stretched(schedule, 40, 2)), std::string("6-10")); // 8 and 12 would have no step
         QCOMPARE(stretched(schedule, 40, 1).stages.size(), std::size_t{1});
+        QCOMPARE(stretched(schedule, 20, 40), schedule); // its last stage begins at 30
+    }
+
+    /// In the window, in the terminal and in a sweep.
+    void theStepsOfTheTrainingScaleTheStages()
+    {
+        Project project = findExample("ancre-language")->project;
+        project.training.steps = 100;
+        project.stack().schedule = *scheduleFrom("raptr 4-5-6-8 full 5", 8, 100);
+        const std::vector<std::int64_t> before = lengthsInSteps(project.stack().schedule, 100);
+        std::vector<std::int64_t> expected;
+        for (const std::int64_t steps : before) {
+            expected.push_back(30 * steps);
+        }
+        Document document{project, {}};
+        const auto edit = fieldEdit(project, "/training/steps", std::int64_t{3000});
+        QVERIFY(applyEdit(document, *edit).ok());
+        QCOMPARE(titleOf(*edit), std::string("Set steps to 3000; its stages keep their shares"));
+        QCOMPARE(document.project.training.steps, std::int64_t{3000});
+        QCOMPARE(lengthsInSteps(document.project.stack().schedule, 3000), expected);
+        QCOMPARE(document.project.stack().schedule.fullModelSteps, std::int64_t{150});
+        const auto byField = withField(project, "/training/steps", FieldValue{"3000"});
+        QVERIFY(byField.ok() && *byField == document.project);
+        // A sweep that sets both has the stages that it names, whichever comes first.
+        const auto both = withField(project, "/", FieldValue{R"({"/schedule": "raptr 4-8", "/training/steps": 3000})"});
+        QVERIFY(both.ok());
+        QCOMPARE(both->stack().schedule, *scheduleFrom("raptr 4-8", 8, 3000));
     }
 
     void changesKeepTheScheduleGrowing()
