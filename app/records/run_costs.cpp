@@ -24,11 +24,9 @@ double lastOf(const engine::RunReader& reader, const char* name)
     return points.empty() ? 0.0 : points.back().value;
 }
 
-} // namespace
-
-visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
+/// Sets what the list of runs knows about the run.
+void rate(visualizers::ParetoRun& point, const engine::RunInfo& run)
 {
-    visualizers::ParetoRun point;
     point.key = QString::fromStdString(run.directory);
     point.name = QString::fromStdString(run.name);
     point.membership = run.membership;
@@ -40,6 +38,12 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     point.validationLoss = counts ? run.last(quantity + "/validation") : point.loss;
     point.standing = engine::finalValue(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
     point.status = QString::fromStdString(engine::textOf(run.status));
+}
+
+/// Reads parameters and FLOP of the trained project, and FLOP and time of the steps so far. Blocks; any thread.
+visualizers::ParetoRun costsOf(const engine::RunInfo& run)
+{
+    visualizers::ParetoRun point;
     const auto reader = engine::RunReader::open(run.directory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
@@ -53,11 +57,14 @@ visualizers::ParetoRun costsOfRun(const engine::RunInfo& run)
     return point;
 }
 
+} // namespace
+
 RunCosts::RunCosts(const RunsModel& runs, QObject* parent) : QObject(parent), m_runs(runs)
 {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMilliseconds);
     connect(&m_soon, &QTimer::timeout, this, &RunCosts::read);
+    connect(&runs, &RunsModel::listed, this, &RunCosts::tell); // a run may have ended, or been validated
     connect(&runs, &RunsModel::modelReset, this, &RunCosts::readSoon);
     connect(&runs, &RunsModel::dataChanged, this, &RunCosts::readSoon);
 }
@@ -87,28 +94,34 @@ void RunCosts::read()
     }
     m_reading = true;
     const auto readAll = [grown] {
-        std::vector<Known> made;
+        std::map<std::string, Known> made;
         for (const engine::RunInfo& run : grown) {
-            made.push_back({run.step, run.status, costsOfRun(run)});
+            made[run.directory] = {run.step, run.status, costsOf(run)};
         }
         return made;
     };
-    inBackground(this, readAll, [this](std::vector<Known> made) {
+    inBackground(this, readAll, [this](std::map<std::string, Known> made) {
         m_reading = false;
-        for (Known& known : made) {
-            m_known[known.run.key.toStdString()] = std::move(known);
-        }
-        std::vector<visualizers::ParetoRun> points;
-        std::map<std::string, Known> kept;
+        made.merge(m_known);
+        m_known.clear();
         for (const engine::RunInfo& run : m_runs.runs()) {
-            if (const auto found = m_known.find(run.directory); found != m_known.end()) {
-                points.push_back(found->second.run);
-                kept.insert(*found);
+            if (auto known = made.extract(run.directory)) {
+                m_known.insert(std::move(known));
             }
         }
-        m_known = std::move(kept);
-        emit changed(points);
+        tell();
     });
+}
+
+void RunCosts::tell()
+{
+    std::vector<visualizers::ParetoRun> points;
+    for (const engine::RunInfo& run : m_runs.runs()) {
+        if (const auto found = m_known.find(run.directory); found != m_known.end()) {
+            rate(points.emplace_back(found->second.costs), run);
+        }
+    }
+    emit changed(points);
 }
 
 } // namespace residua::app

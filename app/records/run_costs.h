@@ -16,8 +16,8 @@ namespace residua::app {
 
 class RunsModel;
 
-/// The costs of each run of a project so far, read off the GUI thread. A run is read again only when it has grown or
-/// ended.
+/// Each run of a project with its costs so far, which are read off the GUI thread. A run is read again only when it has
+/// grown or ended. Losses and status follow the list at once.
 class RunCosts : public QObject {
     Q_OBJECT
 public:
@@ -31,20 +31,19 @@ private:
     struct Known {
         std::int64_t step = 0;
         engine::RunStatus status{};
-        visualizers::ParetoRun run;
+        visualizers::ParetoRun costs; ///< without what the list knows
     };
 
     /// Reads the runs after a delay, because a live run reports its step far more often than necessary.
     void readSoon();
     void read();
+    /// Emits changed() with the costs that are known.
+    void tell();
 
     const RunsModel& m_runs;
     std::map<std::string, Known> m_known; ///< by directory
     QTimer m_soon;
     bool m_reading = false;
 };
-
-/// Blocks; any thread. Parameters and FLOP are of the trained project, FLOP and time of the steps so far.
-[[nodiscard]] visualizers::ParetoRun costsOfRun(const engine::RunInfo& run);
 
 } // namespace residua::app

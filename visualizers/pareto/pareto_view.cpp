@@ -71,10 +71,10 @@ public:
     {
         return run.*kCosts[static_cast<std::size_t>(cost->currentIndex())];
     }
-    /// Returns the training loss if a run has no validation loss.
+    /// Returns NaN if the run has no such loss yet: losses of training and of validation never share an axis.
     [[nodiscard]] double lossOf(const ParetoRun& run) const
     {
-        return measure->currentIndex() == 0 && std::isfinite(run.validationLoss) ? run.validationLoss : run.loss;
+        return measure->currentIndex() == 0 ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isLeftOut(const ParetoRun& run) const { return m_shown.isLeftOut(run.key.toStdString()); }
     [[nodiscard]] bool isShown(const ParetoRun& run) const
@@ -122,7 +122,7 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
       cost(new PlotChoice(view)),
       scale(new PlotChoice(view)),
       measure(new PlotChoice(view)),
-      empty(inviteOver(*plot, tr("Train two runs or a sweep: each becomes a point of loss against cost."))),
+      empty(inviteOver(*plot, {})),
       m_shown(shown),
       m_view(view),
       m_others(plot->addGraph()),
@@ -214,6 +214,11 @@ std::vector<std::size_t> ParetoView::Impl::front() const
 void ParetoView::Impl::show()
 {
     const bool any = std::ranges::any_of(runs, [this](const ParetoRun& run) { return isShown(run); });
+    const bool lacksValidation =
+        std::ranges::any_of(runs, [this](const ParetoRun& run) { return std::isfinite(run.loss) && !isLeftOut(run); });
+    empty->setText(lacksValidation
+                       ? tr("No run has been validated yet. Choose the training loss to compare them by that.")
+                       : tr("Train two runs or a sweep: each becomes a point of loss against cost."));
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
     hideName();
