@@ -13,6 +13,7 @@
 #include "app/runs/runs_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/banner.h"
+#include "app/workspace/status_line.h"
 #include "app/workspace/workspace.h"
 #include "engine/api/session.h"
 #include "engine/results/engine_places.h"
@@ -53,13 +54,27 @@ void TrainingCommands::connectRun()
     connect(m_actions.run.stop, &QAction::triggered, &m_controller, &RunController::stop);
     connect(&m_controller, &RunController::refused, &m_banner, &Banner::refuse);
     connect(&m_controller, &RunController::started, &m_banner, &Banner::noticeAction);
-    connect(&m_controller, &RunController::started, this, [this] { m_underWay.start(); });
     connect(&m_controller, &RunController::phaseChanged, &m_banner, &Banner::recheck);
     connect(&m_controller, &RunController::heldUp, this, &TrainingCommands::tellHeldUp);
     connect(&m_controller, &RunController::savedTo, this,
             [this](const QString& folder) { note(tr("Saved to %1").arg(QDir::toNativeSeparators(folder))); });
     connect(&m_engine, &EngineBridge::noticed, this,
             [this](const engine::Notice& notice) { note(QString::fromStdString(notice.text)); });
+    followPreparation();
+}
+
+/// The last notice of how far the preparation is does not outlive it.
+void TrainingCommands::followPreparation()
+{
+    connect(&m_engine, &EngineBridge::noticed, this, [this](const engine::Notice& notice) {
+        const QString text = QString::fromStdString(notice.text);
+        m_preparing = text.endsWith(QLatin1Char('%')) ? text : QString();
+    });
+    connect(&m_controller, &RunController::phaseChanged, this, [this] {
+        if (m_controller.phase() != RunPhase::Starting && !m_preparing.isEmpty()) {
+            m_status.withdraw(std::exchange(m_preparing, QString()));
+        }
+    });
 }
 
 void TrainingCommands::connectQueue()
@@ -131,24 +146,30 @@ void TrainingCommands::tellEnded(const engine::RunEnded& event)
     }
 }
 
-bool TrainingCommands::mayClose(std::chrono::milliseconds longest)
+bool TrainingCommands::mayClose()
 {
     const RunPhase phase = m_controller.phase();
     const bool trains = phase == RunPhase::Running || phase == RunPhase::Paused;
-    if (!trains || m_closes || m_engine.outlivesWindow() || std::chrono::milliseconds(m_underWay.elapsed()) < longest) {
+    const bool begins = phase == RunPhase::Starting;
+    if ((!trains && !begins) || m_closes || m_engine.outlivesWindow()) {
         return true;
     }
     const RunProgress& progress = m_controller.progress();
-    m_banner.ask(tr("A run is under way: step %1 of %2. If Residua ends now, the run stops at a checkpoint and can be "
-                    "resumed, or goes on in the background.")
-                     .arg(formatWhole(progress.step), formatWhole(progress.steps)),
-                 {{tr("Stop it and leave"),
-                   [this] {
-                       m_closes = true;
-                       m_window->close();
-                   }},
-                  {tr("Stay"), [] {}},
-                  {tr("Leave it training"), [this] { leaveTraining(); }}});
+    std::vector<BannerChoice> choices{{tr("Stop it and leave"),
+                                       [this] {
+                                           m_closes = true;
+                                           m_window->close();
+                                       }},
+                                      {tr("Stay"), [] {}}};
+    if (trains) { // a run that begins has no checkpoint yet
+        choices.push_back({tr("Leave it training"), [this] { leaveTraining(); }});
+    }
+    m_banner.ask(trains
+                     ? tr("A run is under way: step %1 of %2. If Residua ends now, the run stops at a checkpoint and "
+                          "can be resumed, or goes on in the background.")
+                           .arg(formatWhole(progress.step), formatWhole(progress.steps))
+                     : tr("A run is about to begin. If Residua ends now, it does not."),
+                 std::move(choices));
     m_banner.whileTrue([this] { return m_controller.phase() != RunPhase::Idle; });
     return false;
 }
@@ -234,6 +255,7 @@ PlaceCommands::PlaceCommands(const WindowParts& parts)
     add(tr("The &background"), tr("A run continues when the window closes, and the next window finds it"),
         engine::backgroundPlace())
         ->setObjectName(QStringLiteral("trainInBackground"));
+    m_bar.setPlaces(m_menu);
     m_end = m_menu.addSeparator();
     QAction* edit = m_menu.addAction(tr("&Edit places…"));
     edit->setObjectName(QStringLiteral("editPlaces"));
@@ -268,7 +290,7 @@ QAction* PlaceCommands::add(const QString& text, const QString& toolTip, const e
     choice->setCheckable(true);
     choice->setData(QString::fromStdString(place.name));
     choice->setActionGroup(m_choices);
-    connect(choice, &QAction::triggered, this, [this, place] { m_controller.setPlace(place); });
+    connect(choice, &QAction::triggered, this, [this, place] { m_controller.choosePlace(place); });
     m_menu.insertAction(m_end, choice);
     return choice;
 }

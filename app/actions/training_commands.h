@@ -3,9 +3,6 @@
 
 #include "app/actions/command_groups.h"
 
-#include <QElapsedTimer>
-
-#include <chrono>
 #include <filesystem>
 
 namespace residua::engine {
@@ -23,12 +20,12 @@ public:
 
     /// Suppresses the banner at the start that there is no engine; for pictures.
     void keepNoEngineQuiet() { m_noDevicesTold = true; }
-    /// True if the window may close. Asks once if a run has been running for longer than `longest`, and closes the
-    /// window if the answer is yes.
-    [[nodiscard]] bool mayClose(std::chrono::milliseconds longest = std::chrono::minutes(1));
+    /// True if the window may close. Asks if a run would end with it, and closes the window if the answer is yes.
+    [[nodiscard]] bool mayClose();
 
 private:
     void connectRun();
+    void followPreparation();
     void connectQueue();
     void connectDevices();
     void enableQueue();
@@ -37,7 +34,7 @@ private:
     void leaveTraining();
     void tellTakenUp(int count, const std::filesystem::path& project);
 
-    QElapsedTimer m_underWay; ///< since the run began
+    QString m_preparing; ///< the last notice of how far the preparation of a run is
     bool m_noDevicesTold = false;
     bool m_closes = false; ///< the user has confirmed
 };

@@ -14,6 +14,7 @@ Analysis::Analysis(const DocumentSession& session, QObject* parent) : QObject(pa
     connect(&m_soon, &QTimer::timeout, this, &Analysis::update);
     connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
     connect(&session, &DocumentSession::opened, &m_soon, qOverload<>(&QTimer::start));
+    connect(&m_data, &DataCheck::changed, &m_soon, qOverload<>(&QTimer::start));
 }
 
 void Analysis::setDevice(projects::DeviceKind device)
@@ -37,7 +38,19 @@ void Analysis::update()
             m_cost = projects::costOf(*m_sound, m_device);
         }
     }
+    checkData();
     emit updated();
+}
+
+/// Reads the data of a project without other errors, and adds what would stop its training.
+void Analysis::checkData()
+{
+    if (!m_session.isOpen() || projects::hasErrors(m_problems)) {
+        m_data.clear();
+        return;
+    }
+    m_data.check(m_session.project(), m_session.directory());
+    m_problems.insert(m_problems.begin(), m_data.problems().begin(), m_data.problems().end());
 }
 
 std::optional<projects::Cost> Analysis::costOf(const Place& place) const

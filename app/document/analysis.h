@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/document/data_check.h"
 #include "app/properties/place.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
@@ -15,13 +16,16 @@ namespace residua::app {
 
 class DocumentSession;
 
-/// The problems and the cost of the open document, computed once per round of changes. GUI thread.
+/// The problems and the cost of the open document, computed once per round of changes. The problems of its data, which
+/// are those that would stop a run, follow when they are read. GUI thread.
 class Analysis : public QObject {
     Q_OBJECT
 public:
     explicit Analysis(const DocumentSession& session, QObject* parent = nullptr);
 
     [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
+    /// Returns whether the problems of the data are known yet.
+    [[nodiscard]] DataCheck::State dataState() const { return m_data.state(); }
     /// Returns nullopt while the network has errors, which are in the problems.
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
     /// Returns the cost of `place`; nullopt if it has no cost of its own.
@@ -37,10 +41,12 @@ signals:
     void updated();
 
 private:
+    void checkData();
     [[nodiscard]] std::optional<projects::Cost> costOfGraph(const projects::GraphRef& graph) const;
 
     const DocumentSession& m_session;
     QTimer m_soon;
+    DataCheck m_data;
     projects::DeviceKind m_device = projects::DeviceKind::Cpu;
     std::vector<projects::Problem> m_problems;
     std::optional<projects::SoundProject> m_sound; ///< the document if its network has no errors

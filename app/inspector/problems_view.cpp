@@ -32,7 +32,8 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     setObjectName(QStringLiteral("problems"));
     setAttribute(Qt::WA_StyledBackground);
     m_heading->setProperty("role", QStringLiteral("group"));
-    m_none->setText(tr("None: this project trains."));
+    m_none->setObjectName(QStringLiteral("noProblems"));
+    m_none->setWordWrap(true);
     m_none->setProperty("role", QStringLiteral("muted"));
     m_list->setObjectName(QStringLiteral("problemsList"));
     m_list->setAccessibleName(tr("Problems"));
@@ -60,8 +61,13 @@ ProblemsView::ProblemsView(const Look& look, QWidget* parent)
     fill();
 }
 
-void ProblemsView::setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems)
+void ProblemsView::setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems,
+                               DataCheck::State ofData)
 {
+    m_none->setText(ofData == DataCheck::State::Reading ? tr("None so far. The data are being read …")
+                    : ofData == DataCheck::State::TooLarge
+                        ? tr("None so far. The data are large: a run reads them first.")
+                        : tr("None: this project trains."));
     if (problems == m_problems) {
         return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/document/data_check.h"
 #include "projects/check/validate.h"
 
 #include <QString>
@@ -22,8 +23,9 @@ class ProblemsView : public QWidget {
 public:
     explicit ProblemsView(const Look& look, QWidget* parent = nullptr);
 
-    /// Shows the problems of `project`, which must be all that validate() finds.
-    void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems);
+    /// Shows the problems of `project`, which must be all that validate() finds, with those of its data so far.
+    void setProblems(const projects::Project& project, const std::vector<projects::Problem>& problems,
+                     DataCheck::State ofData);
 
 signals:
     /// Emitted to go to this JSON pointer into project.json.

@@ -5,11 +5,13 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
+#include "engine/results/engine_places.h"
 
 #include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QProgressBar>
 #include <QSignalBlocker>
 #include <QStandardItemModel>
@@ -97,6 +99,7 @@ RunBar::RunBar(RunController& controller, const EngineBridge& engine, const RunA
       m_actions(actions),
       m_guiCost(engine),
       m_run(new QToolButton(this)),
+      m_place(new QToolButton(this)),
       m_device(new QComboBox(this)),
       m_topology(new ListlessChoice([this] { emit topologiesWanted(); }, this)),
       m_bar(new QProgressBar(this)),
@@ -145,6 +148,13 @@ void RunBar::addRunButtons(const Look& look)
 
 void RunBar::addChoices()
 {
+    m_place->setObjectName(QStringLiteral("placeChooser"));
+    m_place->setPopupMode(QToolButton::InstantPopup);
+    m_place->setAccessibleName(tr("Train in"));
+    m_place->setToolTip(tr("Where the next run of this project trains"));
+    m_placeItem = addWidget(m_place);
+    connect(&m_engine, &EngineBridge::placeChanged, this, &RunBar::showPlace);
+    showPlace();
     addWidget(captionFor(m_device, tr("Device"), this));
     m_device->setAccessibleName(tr("Device"));
     m_device->setObjectName(QStringLiteral("deviceChooser"));
@@ -161,6 +171,19 @@ void RunBar::addChoices()
     m_topology->setMaximumWidth(kWidestChoice);
     m_topology->setToolTip(tr("Wire the depth as a known method does; the canvas changes single shortcuts"));
     addWidget(m_topology);
+}
+
+void RunBar::setPlaces(QMenu& menu)
+{
+    m_place->setMenu(&menu);
+}
+
+void RunBar::showPlace()
+{
+    const engine::EnginePlace& place = m_engine.place();
+    m_placeItem->setVisible(place.kind != engine::EnginePlace::Kind::Child);
+    m_place->setText(m_engine.outlivesWindow() ? tr("in the background")
+                                               : tr("in %1").arg(QString::fromStdString(engine::titleOf(place))));
 }
 
 void RunBar::addProgress()
@@ -299,11 +322,6 @@ QStringList RunBar::speed(const RunProgress& progress) const
     QStringList parts;
     if (!m_controller.isOfDocument()) { // its buttons act on this run whichever document is shown
         parts << tr("of %1").arg(QString::fromStdString(m_controller.runProject().filename().string()));
-    }
-    if (m_engine.outlivesWindow()) {
-        parts << tr("in the background");
-    } else if (!m_engine.place().name.empty()) {
-        parts << tr("in %1").arg(QString::fromStdString(m_engine.place().name));
     }
     if (progress.unitsPerSecond > 0) {
         parts << tr("%1 %2/s").arg(formatCount(progress.unitsPerSecond), formatUnits(progress.unit));

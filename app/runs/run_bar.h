@@ -12,6 +12,7 @@
 class QAction;
 class QComboBox;
 class QLabel;
+class QMenu;
 class QProgressBar;
 class QToolButton;
 
@@ -41,6 +42,9 @@ public:
     [[nodiscard]] bool awaitsDevices() const { return m_awaitsDevices; }
     /// Sets the presets by title, and the current one; −1: none of them. `custom` means that it was changed.
     void setTopologies(const QStringList& titles, int current, bool custom);
+    /// Sets the menu of the places where runs train. The bar has it while another place than the window's engine is
+    /// chosen.
+    void setPlaces(QMenu& menu);
     [[nodiscard]] const QComboBox& topologyChooser() const { return *m_topology; }
 
 signals:
@@ -53,6 +57,7 @@ private:
     void addRunButtons(const Look& look);
     void addChoices();
     void addProgress();
+    void showPlace();
     void showPhase();
     void showRunText();
     void showProgress();
@@ -67,6 +72,8 @@ private:
     std::vector<engine::DeviceInfo> m_devices;
     bool m_awaitsDevices = true;
     QToolButton* m_run;
+    QToolButton* m_place;
+    QAction* m_placeItem = nullptr; ///< of m_place in the bar
     QComboBox* m_device;
     QComboBox* m_topology;
     QProgressBar* m_bar;

@@ -100,6 +100,14 @@ void RunController::setPlace(engine::EnginePlace place)
     emit phaseChanged();
 }
 
+void RunController::choosePlace(engine::EnginePlace place)
+{
+    setPlace(place);
+    if (m_engine.place() == place) {
+        emit placeChosen();
+    }
+}
+
 void RunController::followCopies()
 {
     const auto take = [this](const auto& made, auto told) {

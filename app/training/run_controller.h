@@ -53,6 +53,9 @@ public:
     /// Trains there from now on. A run in the background continues and is not followed any more. refused() follows if
     /// another run is under way.
     void setPlace(engine::EnginePlace place);
+    /// Does so because the user wants to train this project there; placeChosen() follows unless it is refused.
+    void choosePlace(engine::EnginePlace place);
+    [[nodiscard]] const engine::EnginePlace& place() const { return m_engine.place(); }
     /// True if setPlace() is not refused.
     [[nodiscard]] bool mayChangePlace() const { return m_phase == RunPhase::Idle || m_engine.outlivesWindow(); }
     void setDevice(const std::string& key) { m_device = key; }
@@ -108,6 +111,7 @@ public:
 signals:
     /// Emitted when the phase or isOfDocument() may have changed.
     void phaseChanged();
+    void placeChosen();
     void queueChanged();
     /// Emitted when `count` runs of an earlier session in that project wait.
     void queueTakenUp(int count, const std::filesystem::path& projectDirectory);

@@ -61,13 +61,14 @@ MainWindow::MainWindow(Look& look, WindowFolders folders, Memory memory, QWidget
 
     makePages();
     m_memory = new WindowMemory(memory, *this, *m_workspace);
+    m_memory->followPlaces(m_session, m_runs);
     makeViews();
     makeDocumentCommands();
     makeRunCommands();
     connectSession();
     connectWindow();
     resizeWithinScreen(*this, {1440, 900});
-    m_memory->follow(m_actions, m_session, m_engine, *m_commands);
+    m_memory->follow(m_actions, m_session, *m_commands);
     showStartPage();
 }
 
@@ -93,6 +94,7 @@ void MainWindow::makePages()
     column->setSpacing(0);
     column->addWidget(m_pages);
     m_banner = new Banner(centre);
+    m_banner->keepAbove(m_workspace->centralWidget()); // plots and tables are below it
     setCentralWidget(centre);
     m_runBar = new RunBar(m_runs, m_engine, m_actions.run, m_look, this);
     addToolBar(m_runBar);

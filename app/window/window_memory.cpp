@@ -4,13 +4,12 @@
 #include "app/actions/window_actions.h"
 #include "app/commands/commands.h"
 #include "app/document/document_session.h"
-#include "app/engine/engine_bridge.h"
 #include "app/records/runs_model.h"
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "app/start/start_page.h"
+#include "app/window/place_memory.h"
 #include "app/workspace/workspace.h"
-#include "engine/results/engine_places.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -54,7 +53,6 @@ const QString kThemeKey = QStringLiteral("window/dark");
 const QString kGeometryKey = QStringLiteral("window/geometry");
 const QString kDocksKey = QStringLiteral("window/docks");
 const QString kExtentsKey = QStringLiteral("window/dockExtents");
-const QString kTrainInKey = QStringLiteral("runs/place");
 const QString kRunColumnsKey = QStringLiteral("runs/columns");
 const QString kExportFolderKey = QStringLiteral("export/folder");
 const QString kExportFormatKey = QStringLiteral("export/format");
@@ -123,8 +121,13 @@ WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& worksp
 {
 }
 
-void WindowMemory::follow(const WindowActions& actions, const DocumentSession& session, EngineBridge& engine,
-                          Commands& commands)
+void WindowMemory::followPlaces(const DocumentSession& session, RunController& controller)
+{
+    const bool keeps = m_memory == Memory::UserSettings;
+    new PlaceMemory(keeps ? PlaceMemory::Storage::Settings : PlaceMemory::Storage::Session, session, controller, this);
+}
+
+void WindowMemory::follow(const WindowActions& actions, const DocumentSession& session, Commands& commands)
 {
     if (m_memory == Memory::None) {
         return;
@@ -138,11 +141,6 @@ void WindowMemory::follow(const WindowActions& actions, const DocumentSession& s
     RunTable& table = m_workspace.view<RunsPanel>().table();
     table.choose(QSettings().value(kRunColumnsKey).toStringList());
     connect(&table, &RunTable::chosen, this, [&table] { QSettings().setValue(kRunColumnsKey, table.choice()); });
-    if (const auto place = engine::placeCalled(QSettings().value(kTrainInKey).toString().toStdString())) {
-        engine.setPlace(*place);
-    }
-    connect(&engine, &EngineBridge::placeChanged, this,
-            [&engine] { QSettings().setValue(kTrainInKey, QString::fromStdString(engine.place().name)); });
     new OverlayMemory(session, m_workspace.runsModel(), m_workspace.shownRuns(), this);
 }
 

@@ -11,7 +11,7 @@ namespace residua::app {
 
 class Commands;
 class DocumentSession;
-class EngineBridge;
+class RunController;
 class Workspace;
 struct WindowActions;
 
@@ -27,7 +27,10 @@ public:
 
     /// Restores the stored values, except the theme, which is set before the window exists, and stores changes from now
     /// on.
-    void follow(const WindowActions& actions, const DocumentSession& session, EngineBridge& engine, Commands& commands);
+    void follow(const WindowActions& actions, const DocumentSession& session, Commands& commands);
+    /// Restores where the runs of a project train when it is opened. Called before the commands that look for a run in
+    /// the background.
+    void followPlaces(const DocumentSession& session, RunController& controller);
     /// Places the docks as in the last session, or at their default places. Called once, when the workspace is shown.
     void arrange();
     /// Stores the layout of the window.

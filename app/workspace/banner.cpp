@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QStyle>
+#include <QTimer>
 #include <QToolButton>
 
 #include <algorithm>
@@ -20,11 +21,18 @@ namespace {
 
 constexpr int kWidest = 900;
 constexpr int kMargin = 14; ///< to the borders of what it is over
+constexpr int kLeastArea = 160;
+constexpr int kNoticeMilliseconds = 4000; ///< until a note is noticed
+constexpr int kLetterMilliseconds = 60;   ///< in which a slow reader reads a letter
 
 } // namespace
 
 Banner::Banner(QWidget* over)
-    : QFrame(over), m_icon(new QLabel(this)), m_text(new QLabel(this)), m_choices(new QHBoxLayout)
+    : QFrame(over),
+      m_read(new QTimer(this)),
+      m_icon(new QLabel(this)),
+      m_text(new QLabel(this)),
+      m_choices(new QHBoxLayout)
 {
     setObjectName(QStringLiteral("banner"));
     m_text->setWordWrap(true);
@@ -42,16 +50,36 @@ Banner::Banner(QWidget* over)
     layout->addLayout(m_choices);
     layout->addWidget(close);
     over->installEventFilter(this);
+    m_read->setSingleShot(true);
+    connect(m_read, &QTimer::timeout, this, &QWidget::hide);
     hide();
 }
 
-/// In the middle, above the lower border.
+void Banner::keepAbove(QWidget* area)
+{
+    m_area = area;
+    area->installEventFilter(this);
+}
+
+/// Returns what the banner is over: its area, or the whole widget.
+QRect Banner::room() const
+{
+    const QRect whole = parentWidget()->rect();
+    if (!m_area || !m_area->isVisible() || m_area->height() < kLeastArea) {
+        return whole;
+    }
+    return whole.intersected({m_area->mapTo(parentWidget(), QPoint()), m_area->size()});
+}
+
+/// In the middle of the room, above its lower border; wider than the room if its text needs that.
 void Banner::place()
 {
-    const QSize room = parentWidget()->size();
-    const int width = std::min(kWidest, room.width() - 2 * kMargin);
+    const QRect whole = parentWidget()->rect();
+    const QRect over = room();
+    const int width = std::min(kWidest, whole.width() - 2 * kMargin);
     const int height = std::max(layout()->totalHeightForWidth(width), layout()->totalMinimumSize().height());
-    setGeometry((room.width() - width) / 2, room.height() - height - kMargin, width, height);
+    const int left = std::clamp(over.center().x() - width / 2, kMargin, whole.width() - width - kMargin);
+    setGeometry(left, std::max(over.bottom() + 1 - height - kMargin, 0), width, height);
     raise();
 }
 
@@ -66,7 +94,9 @@ bool Banner::event(QEvent* event)
 
 bool Banner::eventFilter(QObject* watched, QEvent* event)
 {
-    if (event->type() == QEvent::Resize && !isHidden()) {
+    const QEvent::Type type = event->type();
+    const bool moves = type == QEvent::Resize || type == QEvent::Move || type == QEvent::Show || type == QEvent::Hide;
+    if (moves && !isHidden()) {
         place();
     }
     return QFrame::eventFilter(watched, event);
@@ -75,7 +105,10 @@ bool Banner::eventFilter(QObject* watched, QEvent* event)
 void Banner::say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices)
 {
     m_holds = nullptr;
+    m_pausedRead = false;
     const bool error = kind == BannerKind::Error;
+    m_read->setInterval(kNoticeMilliseconds + kLetterMilliseconds * static_cast<int>(text.size()));
+    error || !choices.empty() ? m_read->stop() : m_read->start();
     setProperty("severity", error ? QStringLiteral("error") : QStringLiteral("note"));
     style()->unpolish(this);
     style()->polish(this);
@@ -144,6 +177,22 @@ void Banner::hideEvent(QHideEvent* event)
         back->setFocus(Qt::OtherFocusReason);
     }
     QFrame::hideEvent(event);
+}
+
+/// A note stays while the pointer is on it.
+void Banner::enterEvent(QEnterEvent* event)
+{
+    m_pausedRead = m_read->isActive();
+    m_read->stop();
+    QFrame::enterEvent(event);
+}
+
+void Banner::leaveEvent(QEvent* event)
+{
+    if (std::exchange(m_pausedRead, false)) {
+        m_read->start();
+    }
+    QFrame::leaveEvent(event);
 }
 
 QString Banner::text() const

@@ -12,6 +12,7 @@
 
 class QHBoxLayout;
 class QLabel;
+class QTimer;
 
 namespace residua::app {
 
@@ -24,12 +25,15 @@ struct BannerChoice {
 };
 
 /// A line over the lower part of a widget that says something and waits without being in the way: in place of a dialog.
-/// Nothing moves for it.
+/// Nothing moves for it. A note without choices hides once there was time to read it.
 class Banner : public QFrame {
     Q_OBJECT
 public:
     explicit Banner(QWidget* over);
 
+    /// Keeps the banner on the lower border of `area`, a part of the widget, while that is visible and high enough, so
+    /// that it covers nothing below it.
+    void keepAbove(QWidget* area);
     /// Replaces the message. Every choice dismisses the banner, and so does the cross.
     void say(BannerKind kind, const QString& text, std::vector<BannerChoice> choices = {});
     /// Shows the reason why something failed, until another action succeeds (noticeAction).
@@ -50,10 +54,16 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void hideEvent(QHideEvent* event) override;
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
 
 private:
     void place();
+    [[nodiscard]] QRect room() const;
 
+    QPointer<QWidget> m_area;
+    QTimer* m_read;                ///< active while a note is read
+    bool m_pausedRead = false;     ///< because the pointer is on the note
     std::function<bool()> m_holds; ///< whether the cause of the message still exists; empty: unknown
     std::uint64_t m_actions = 0;   ///< that were noticed
     QPointer<QWidget> m_back;      ///< had the focus before a question

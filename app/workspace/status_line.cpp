@@ -47,6 +47,13 @@ void StatusLine::note(const QString& text)
     m_bar.showMessage(text, kNoteMilliseconds);
 }
 
+void StatusLine::withdraw(const QString& text)
+{
+    if (m_bar.currentMessage() == text) {
+        m_bar.clearMessage();
+    }
+}
+
 void StatusLine::setProjectShown(bool shown)
 {
     m_shown = shown;

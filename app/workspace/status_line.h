@@ -24,6 +24,8 @@ public:
 
     /// Shows the last action for some seconds.
     void note(const QString& text);
+    /// Removes a note that is no longer true, if it is still shown.
+    void withdraw(const QString& text);
     /// Tells whether the open project is shown. On the start page the line shows no project.
     void setProjectShown(bool shown);
 

@@ -16,6 +16,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableWidget>
+#include <QToolButton>
 
 #include <algorithm>
 #include <csignal>
@@ -43,7 +44,7 @@ private slots:
     void theNextWindowFindsAndSteersIt()
     {
         const std::filesystem::path run = m_window->runs().runDirectory();
-        QVERIFY(m_window->trainingCommands().mayClose(std::chrono::milliseconds(0))); // asks nothing
+        QVERIFY(m_window->trainingCommands().mayClose()); // asks nothing
         openWindow();
         m_window->openProject(m_project);
         RunController& runs = m_window->runs();
@@ -74,6 +75,27 @@ private slots:
         QCOMPARE(runs.phase(), RunPhase::Idle);
         QCOMPARE(engine::backgroundRun(), run);
         runs.setPlace(engine::backgroundPlace());
+        QTRY_COMPARE(runs.phase(), RunPhase::Running);
+        QCOMPARE(runs.runDirectory(), run);
+    }
+
+    /// The place is the project's, and the bar shows it before Run.
+    void aPlaceIsOfItsProject()
+    {
+        RunController& runs = m_window->runs();
+        m_window->findChild<QAction*>("trainInBackground")->trigger();
+        auto* place = m_window->findChild<QToolButton*>("placeChooser");
+        QTRY_VERIFY(place->isVisible());
+        QCOMPARE(place->text(), QString("in the background"));
+        const std::filesystem::path run = runs.runDirectory();
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->openProject(other);
+        QVERIFY(!place->isVisible());
+        QVERIFY(runs.place() == engine::EnginePlace{});
+        QCOMPARE(engine::backgroundRun(), run); // it continues
+        m_window->openProject(m_project);
+        QTRY_VERIFY(place->isVisible());
         QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QCOMPARE(runs.runDirectory(), run);
     }

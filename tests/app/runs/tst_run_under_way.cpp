@@ -29,20 +29,22 @@ private slots:
         QTRY_VERIFY(!tests::hasBackgroundEngine());
     }
 
-    /// One that has only begun is not asked about, and the answer counts.
-    void aLongRunIsAskedAboutBeforeTheWindowCloses()
+    /// Ctrl+Q asks, however short the run has been, and the answer counts.
+    void aRunIsAskedAboutBeforeTheWindowCloses()
     {
+        QVERIFY(m_window->trainingCommands().mayClose()); // there is none
         m_window->runs().runSteps(3);
-        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
-        TrainingCommands& training = m_window->trainingCommands();
-        QVERIFY(training.mayClose());
-        QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
+        QCOMPARE(m_window->runs().phase(), RunPhase::Starting);
+        QTest::keyClick(m_window.get(), Qt::Key_Q, Qt::ControlModifier);
         auto* banner = m_window->findChild<Banner*>();
+        QVERIFY2(banner->text().contains("about to begin"), qPrintable(banner->text()));
+        QTest::mouseClick(banner->findChildren<QPushButton*>().at(1), Qt::LeftButton); // stay
+        QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
+        QTest::keyClick(m_window.get(), Qt::Key_Q, Qt::ControlModifier);
         QVERIFY2(banner->text().contains("step 3 of 8"), qPrintable(banner->text()));
-        const auto choices = banner->findChildren<QPushButton*>();
-        QTest::mouseClick(choices.at(1), Qt::LeftButton); // stay
+        QTest::mouseClick(banner->findChildren<QPushButton*>().at(1), Qt::LeftButton); // stay
         QVERIFY(banner->text().isEmpty() && m_window->isVisible());
-        QVERIFY(!training.mayClose(std::chrono::milliseconds(0)));
+        QTest::keyClick(m_window.get(), Qt::Key_Q, Qt::ControlModifier);
         QTest::mouseClick(banner->findChildren<QPushButton*>().first(), Qt::LeftButton);
         QVERIFY(!m_window->isVisible());
     }
@@ -54,7 +56,7 @@ private slots:
         m_window->runs().runSteps(3);
         QTRY_COMPARE(m_window->runs().phase(), RunPhase::Paused);
         const std::filesystem::path run = m_window->runs().runDirectory();
-        QVERIFY(!m_window->trainingCommands().mayClose(std::chrono::milliseconds(0)));
+        QVERIFY(!m_window->trainingCommands().mayClose());
         QTest::mouseClick(m_window->findChild<Banner*>()->findChildren<QPushButton*>().at(2), Qt::LeftButton);
         QTRY_VERIFY(!m_window->isVisible());
         m_window.reset();

@@ -8,7 +8,9 @@
 
 #include <QApplication>
 #include <QDockWidget>
+#include <QEnterEvent>
 #include <QStackedWidget>
+#include <QTimer>
 
 using namespace residua;
 using namespace residua::app;
@@ -35,6 +37,41 @@ private slots:
         m_window->resize(900, 600);
         QCoreApplication::processEvents();
         QVERIFY(banner->parentWidget()->rect().contains(banner->geometry()));
+    }
+
+    /// Plots and tables are below the canvas, whatever is said there.
+    void aBannerCoversNoPanel()
+    {
+        auto* banner = m_window->findChild<Banner*>();
+        banner->say(BannerKind::Error, QStringLiteral("Something that stays until it is dismissed."));
+        for (const QSize size : {QSize(1280, 800), QSize(1440, 900), QSize(1000, 900)}) {
+            m_window->resize(size);
+            QCoreApplication::processEvents();
+            const QWidget* centre = m_window->workspace().centralWidget();
+            const int border = centre->mapTo(m_window.get(), QPoint(0, centre->height())).y();
+            QVERIFY(banner->mapTo(m_window.get(), QPoint(0, banner->height())).y() <= border);
+        }
+    }
+
+    /// A note leaves by itself, but not from under the pointer; what needs an answer stays.
+    void aNoteLeavesByItself()
+    {
+        auto* banner = m_window->findChild<Banner*>();
+        auto* reading = banner->findChild<QTimer*>();
+        banner->say(BannerKind::Note, QStringLiteral("Done."));
+        QVERIFY(reading->isActive());
+        QEnterEvent enter({}, {}, {});
+        QCoreApplication::sendEvent(banner, &enter);
+        QVERIFY(!reading->isActive());
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(banner, &leave);
+        QVERIFY(reading->isActive());
+        reading->setInterval(0);
+        QTRY_VERIFY(!banner->isVisible());
+        banner->say(BannerKind::Error, QStringLiteral("It failed."));
+        QVERIFY(!reading->isActive());
+        banner->say(BannerKind::Note, QStringLiteral("Moved."), {{QStringLiteral("Undo"), [] {}}});
+        QVERIFY(!reading->isActive());
     }
 
     /// Every stop of F6, until the mouse is used.

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/document/data_check.h"
+
+#include "app/engine/background.h"
+#include "engine/api/data_summary.h"
+
+#include <QGuiApplication>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace residua::app {
+
+namespace {
+
+constexpr int kSoonMilliseconds = 300;             ///< delay, because several fields may be set in a row
+constexpr std::uintmax_t kMostBytes = 256U << 20U; ///< that are read without being asked for
+constexpr std::uintmax_t kBytesOfEntry = 4096;     ///< for which a small file counts
+
+/// Returns the paths of the data; empty if they are generated.
+std::vector<std::string> pathsOf(const projects::Source& source)
+{
+    std::vector<std::string> paths;
+    std::visit(
+        [&](const auto& data) {
+            if constexpr (requires { data.path; }) {
+                paths.push_back(data.path);
+            }
+            if constexpr (requires { data.validationPath; }) {
+                paths.push_back(data.validationPath);
+            }
+            if constexpr (requires { data.parts; }) {
+                std::ranges::transform(data.parts, std::back_inserter(paths), &projects::MixturePart::path);
+            }
+        },
+        source);
+    return paths;
+}
+
+/// True if the files of the data are together smaller than kMostBytes. Stops counting there.
+bool isSmall(const projects::Project& project, const std::filesystem::path& directory)
+{
+    namespace fs = std::filesystem;
+    std::uintmax_t bytes = 0;
+    std::error_code ignored;
+    const auto add = [&](const fs::path& file) {
+        const std::uintmax_t size = fs::file_size(file, ignored);
+        bytes += std::max(ignored ? 0 : size, kBytesOfEntry);
+    };
+    for (const std::string& each : pathsOf(project.data.source)) {
+        const fs::path path = directory / each;
+        if (!fs::is_directory(path, ignored)) {
+            add(path);
+            continue;
+        }
+        for (fs::recursive_directory_iterator at(path, ignored), end; at != end && bytes <= kMostBytes;
+             at.increment(ignored)) {
+            add(at->path());
+        }
+    }
+    return bytes <= kMostBytes;
+}
+
+struct Found {
+    DataCheck::State state = DataCheck::State::Done;
+    std::vector<projects::Problem> problems;
+};
+
+Found problemsIn(const projects::Project& project, const std::filesystem::path& directory,
+                 const std::function<bool()>& wanted)
+{
+    if (!isSmall(project, directory)) {
+        return {DataCheck::State::TooLarge, {}};
+    }
+    Found found;
+    if (const auto preview = engine::previewData(project, directory, wanted); !preview) {
+        found.problems.push_back(
+            {projects::Severity::Error, "/data/source", preview.error().place, preview.error().message});
+    }
+    return found;
+}
+
+} // namespace
+
+DataCheck::DataCheck(QObject* parent) : QObject(parent), m_soon(this)
+{
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMilliseconds);
+    connect(&m_soon, &QTimer::timeout, this, &DataCheck::read);
+    // The files may have been mended in another program.
+    connect(qGuiApp, &QGuiApplication::applicationStateChanged, this, [this](Qt::ApplicationState state) {
+        if (state == Qt::ApplicationActive && !m_problems.empty()) {
+            m_soon.start();
+        }
+    });
+}
+
+DataCheck::~DataCheck()
+{
+    clear();
+}
+
+void DataCheck::check(const projects::Project& project, const std::filesystem::path& directory)
+{
+    Subject subject{project.data, project.network.objective, project.training.sequenceLength, project.training.batch,
+                    directory};
+    if (m_known && subject == m_subject) {
+        return;
+    }
+    clear();
+    m_subject = std::move(subject);
+    m_known = true;
+    m_project = project;
+    const bool isRead = !pathsOf(project.data.source).empty();
+    m_state = isRead ? State::Reading : State::Done;
+    if (isRead) {
+        m_soon.start();
+    }
+}
+
+void DataCheck::clear()
+{
+    if (m_wanted) {
+        *m_wanted = false;
+    }
+    m_soon.stop();
+    m_known = false;
+    m_state = State::Idle;
+    m_problems.clear();
+}
+
+void DataCheck::read()
+{
+    if (m_wanted) {
+        *m_wanted = false;
+    }
+    m_wanted = std::make_shared<std::atomic<bool>>(true);
+    const auto look = [project = m_project, directory = m_subject.directory, wanted = m_wanted] {
+        return problemsIn(project, directory, [&wanted] { return wanted->load(); });
+    };
+    inBackground(this, look, [this, wanted = m_wanted](Found found) {
+        if (wanted->load()) {
+            m_state = found.state;
+            m_problems = std::move(found.problems);
+            emit changed();
+        }
+    });
+}
+
+} // namespace residua::app
