@@ -146,8 +146,17 @@ QVariant TransitionsModel::headerData(int section, Qt::Orientation orientation, 
         return QAbstractTableModel::headerData(section, orientation, role);
     }
     const QString stage = m_run.isEmpty() ? tr("stage") : tr("stage of %1").arg(shortened(m_run));
-    const QString titles[] = {tr("after"),      stage,       tr("steps"),  tr("loss"), tr("after"), tr("jump"),
-                              tr("validation"), tr("after"), tr("s/step"), tr("FLOP"), tr("time")};
+    const QString titles[] = {tr("at step"),
+                              stage,
+                              tr("steps"),
+                              tr("loss before"),
+                              tr("loss after"),
+                              tr("jump"),
+                              tr("validation before"),
+                              tr("validation after"),
+                              tr("s/step"),
+                              tr("FLOP"),
+                              tr("time")};
     const QString meanings[] = {tr("The last step before it"),
                                 m_run.isEmpty() ? tr("What trains in it") : tr("What trains in it: %1").arg(m_run),
                                 tr("Steps done in it"),
