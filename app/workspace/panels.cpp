@@ -61,6 +61,11 @@ QWidget* makeHeatmap(const PanelModels& models)
     return new visualizers::HeatmapView(models.shownMatrices);
 }
 
+QWidget* makeConfusion(const PanelModels& models)
+{
+    return new visualizers::ConfusionView(models.confusion);
+}
+
 QWidget* makeMetrics(const PanelModels& models)
 {
     return new visualizers::MetricsView(models.shownRuns);
@@ -111,6 +116,7 @@ constexpr Panel kPanels[] = {
     {"gap", "gapDock", QT_TRANSLATE_NOOP("Panels", "Low-rank gap"), PanelArea::Curves, kBelow, makeGap},
     {"coefficients", "heatmapDock", QT_TRANSLATE_NOOP("Panels", "Coefficients"), PanelArea::Tables, kBelow,
      makeHeatmap},
+    {"confusion", "confusionDock", QT_TRANSLATE_NOOP("Panels", "Confusion"), PanelArea::Tables, kBelow, makeConfusion},
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},
     {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Samples"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},

@@ -30,6 +30,7 @@ struct PanelModels {
     const RunCosts& costs;
     visualizers::ShownRuns& shownRuns;
     visualizers::ShownMatrices& shownMatrices;
+    visualizers::ShownMatrices& confusion; ///< the same of a classifier's outputs
 };
 
 /// The area of a panel around the canvases. Panels of one area are tabs. Curves and Tables share one place in a narrow

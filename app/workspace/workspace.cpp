@@ -11,6 +11,7 @@
 #include "editor/depth/depth_canvas.h"
 #include "editor/matrix/matrix_canvas.h"
 #include "visualizers/plot/plot_view.h"
+#include "visualizers/runs/loss_view.h"
 
 #include <QApplication>
 #include <QDockWidget>
@@ -87,8 +88,9 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     makeCentre();
     m_shownMatrices.follow(m_shownRuns);
-    const PanelModels models{m_look,  m_outlineModel, m_paletteModel, m_runsModel,
-                             m_costs, m_shownRuns,    m_shownMatrices};
+    m_confusion.follow(m_shownRuns);
+    const PanelModels models{m_look,  m_outlineModel, m_paletteModel,  m_runsModel,
+                             m_costs, m_shownRuns,    m_shownMatrices, m_confusion};
     for (const Panel& panel : panels()) {
         addDock(panel, panel.make(models));
     }
@@ -173,6 +175,12 @@ void Workspace::arrange(const Arrangement& wanted, QSize size)
     sizeDocks(wanted, size);
 }
 
+void Workspace::setClassifies(bool classifies)
+{
+    m_classifies = classifies;
+    view<visualizers::LossView>().showAccuracy(classifies);
+}
+
 void Workspace::applyLayout(const Layout& layout)
 {
     placeDocks(layout, size());
@@ -196,8 +204,10 @@ void Workspace::placeDocks(const Layout& layout, QSize size)
     for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
         docksOf(area).front()->raise();
     }
+    const std::string_view beside = layout.beside ? layout.beside : "";
+    const std::string_view raised = m_classifies && beside == "coefficients" ? "confusion" : beside;
     for (const Panel& panel : panels()) {
-        if (layout.beside && std::string_view(panel.view) == layout.beside) {
+        if (panel.view == raised) {
             dockOf(panel)->raise();
         }
     }

@@ -10,13 +10,13 @@
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/runs/shown_runs.h"
 
+#include <QDockWidget>
 #include <QMainWindow>
 
 #include <array>
 #include <optional>
 #include <vector>
 
-class QDockWidget;
 class QTabWidget;
 
 namespace residua::visualizers {
@@ -79,16 +79,20 @@ public:
     template <class View>
     [[nodiscard]] View& view() const
     {
-        View* const found = findChild<View*>();
-        if (found == nullptr) {
-            qFatal("no panel shows a %s", View::staticMetaObject.className());
+        for (const QDockWidget* dock : m_docks) { // a view may be the base of another's
+            if (View* const found = dock->findChild<View*>()) {
+                return *found;
+            }
         }
-        return *found;
+        qFatal("no panel shows a %s", View::staticMetaObject.className());
     }
     [[nodiscard]] const std::vector<QDockWidget*>& docks() const { return m_docks; }
 
     /// Puts every dock where it belongs in a window of this size.
     void arrange(const Arrangement& wanted, QSize size);
+    /// Sets whether the project classifies. The accuracy is then shown beside the losses, and a layout that has a panel
+    /// beside them has the confusion matrix there.
+    void setClassifies(bool classifies);
     /// Puts every dock where the layout has it. The canvas in front stays there.
     void applyLayout(const Layout& layout);
     /// Puts the docks where `state`, of saveState(), has them. False, and nothing is done, where it is none.
@@ -133,6 +137,8 @@ private:
     const Look& m_look;
     visualizers::ShownRuns m_shownRuns;
     visualizers::ShownMatrices m_shownMatrices;
+    visualizers::ShownMatrices m_confusion{visualizers::ShownMatrices::Of::Outputs};
+    bool m_classifies = false;
     OutlineModel m_outlineModel;
     PaletteModel m_paletteModel;
     RunsModel m_runsModel;

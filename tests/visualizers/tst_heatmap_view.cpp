@@ -180,7 +180,7 @@ private slots:
     void confusionIsOfClasses()
     {
         ShownRuns runs;
-        ShownMatrices matrices;
+        ShownMatrices matrices(ShownMatrices::Of::Outputs);
         matrices.follow(runs);
         HeatmapView view(matrices);
         view.resize(500, 400);
@@ -194,7 +194,7 @@ private slots:
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
-        QCOMPARE(view.findChild<QComboBox*>("kind")->currentText(), QString("confusion matrix"));
+        QVERIFY(!view.findChild<QComboBox*>("kind")->isVisible()); // there is no other
         QCOMPARE(plot->xAxis->label(), QString("predicted class"));
         QCOMPARE(plot->yAxis->label(), QString("true class"));
         const auto names = [&](QCPAxis* axis) {
@@ -214,6 +214,10 @@ private slots:
             readings << label->text();
         }
         QVERIFY2(readings.contains("cat predicted as cat = 12345"), qPrintable(readings.join(" | ")));
+        QVERIFY2(readings.contains("step 5 · 99.98 % right"), qPrintable(readings.join(" | ")));
+        ShownMatrices weights; // has a panel of its own
+        weights.append({confusion});
+        QVERIFY(!weights.any());
         QCOMPARE(hovered.count(), 0);
         QString csv;
         QTextStream out(&csv);

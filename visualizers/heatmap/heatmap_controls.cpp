@@ -19,6 +19,9 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 namespace residua::visualizers {
@@ -189,12 +192,33 @@ void HeatmapControls::refresh()
     scrubber->setMaximum(static_cast<int>(m_matrices.newest()));
     scrubber->setValue(static_cast<int>(m_matrices.frame()));
     const auto step = m_matrices.step();
-    stepLabel->setText(step ? tr("step %1").arg(QString::fromStdString(groupedText(*step))) : QString());
+    stepLabel->setText(step ? tr("step %1").arg(QString::fromStdString(groupedText(*step))) + rightShare() : QString());
     for (QWidget* control :
          std::initializer_list<QWidget*>{kind, port, feature, value, distance, pin, play, scrubber}) {
         control->setEnabled(step.has_value());
     }
-    distance->setEnabled(step && !m_matrices.series().isOfOutputs());
+    for (QWidget* control : std::initializer_list<QWidget*>{kind, value, distance}) {
+        control->setVisible(control->isVisibleTo(this) && m_matrices.of() == ShownMatrices::Of::Shortcuts);
+    }
+}
+
+/// Returns the share of the shown step's examples whose class was predicted, as " · 87.5 % right".
+QString HeatmapControls::rightShare() const
+{
+    if (m_matrices.of() != ShownMatrices::Of::Outputs || !m_matrices.any()) {
+        return {};
+    }
+    const engine::Matrix& counts = m_matrices.frames().frame(m_matrices.series(), m_matrices.frame());
+    double right = 0;
+    double all = 0;
+    for (std::int64_t row = 0; row < counts.rows; ++row) {
+        for (std::int64_t column = 0; column < counts.columns; ++column) {
+            const double count = counts.at(row, column);
+            all += std::isnan(count) ? 0 : count;
+            right += std::isnan(count) || row != column ? 0 : count;
+        }
+    }
+    return all > 0 ? tr(" · %1 % right").arg(QString::fromStdString(numberText(100 * right / all, 4))) : QString();
 }
 
 } // namespace residua::visualizers

@@ -43,6 +43,7 @@ private:
     void layOut();
     void connectAll();
     void refresh();
+    [[nodiscard]] QString rightShare() const;
     [[nodiscard]] QString titleOf(const std::string& of) const;
 
     ShownMatrices& m_matrices;

@@ -23,9 +23,11 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
       m_matrices(matrices),
       m_controls(new HeatmapControls(matrices, this)),
-      m_grid(new HeatmapGrid(tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights, or "
-                                "one that classifies to see its confusion matrix."),
-                             this)),
+      m_grid(
+          new HeatmapGrid(matrices.of() == ShownMatrices::Of::Outputs
+                              ? tr("Run a project that classifies to see which classes it takes for which.")
+                              : tr("Run a project with a learned topology, such as ANCRe, to see its mixing weights."),
+                          this)),
       m_distances(new DistancePlot(this))
 {
     layOut();
@@ -43,8 +45,9 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
 
 void HeatmapView::layOut()
 {
-    setAccessibleName(tr("Coefficients"));
-    m_grid->setAccessibleName(tr("Coefficient heatmap"));
+    const bool ofOutputs = m_matrices.of() == ShownMatrices::Of::Outputs;
+    setAccessibleName(ofOutputs ? tr("Confusion") : tr("Coefficients"));
+    m_grid->setAccessibleName(ofOutputs ? tr("Confusion matrix") : tr("Coefficient heatmap"));
     m_grid->setFocusPolicy(Qt::StrongFocus);
     m_grid->setMinimumHeight(kLeastPlotHeight);
     auto* column = new QVBoxLayout(this);

@@ -47,4 +47,11 @@ private:
     DistancePlot* m_distances; ///< shown instead of the grid on request
 };
 
+/// The confusion matrix of a classifier, by step. A type of its own, by which the workspace finds it. GUI thread.
+class ConfusionView : public HeatmapView {
+    Q_OBJECT
+public:
+    using HeatmapView::HeatmapView;
+};
+
 } // namespace residua::visualizers

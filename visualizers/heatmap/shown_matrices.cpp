@@ -68,7 +68,8 @@ void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
         return;
     }
     for (const engine::Matrix& matrix : matrices) {
-        if (!engine::isDrawnAsCurves(matrix.name)) {
+        const bool isShown = matrix.name.isOfOutputs() == (m_of == Of::Outputs);
+        if (isShown && !engine::isDrawnAsCurves(matrix.name)) {
             m_frames.append(matrix);
         }
     }

@@ -27,7 +27,10 @@ class ShownRuns;
 class ShownMatrices : public QObject {
     Q_OBJECT
 public:
-    using QObject::QObject;
+    /// The matrices to choose from: weights of shortcuts, or counts of a classifier's outputs.
+    enum class Of { Shortcuts, Outputs };
+    explicit ShownMatrices(Of of = Of::Shortcuts, QObject* parent = nullptr) : QObject(parent), m_of(of) {}
+    [[nodiscard]] Of of() const { return m_of; }
 
     /// Shows the matrices of the run in front of `runs` and of the compared run. `runs` must outlive this object.
     void follow(const ShownRuns& runs);
@@ -101,6 +104,7 @@ private:
     void dropFeature();
     void keepFrame();
 
+    Of m_of;
     HeatmapFrames m_frames;
     std::vector<std::string> m_classes; ///< of the run
     QString m_run;                      ///< of the frames

@@ -6,6 +6,7 @@
 #include "visualizers/runs/transitions_model.h"
 
 #include <QHeaderView>
+#include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr int kMostRows = 6;        ///< of the table that are seen at once
 constexpr double kTableShare = 0.4; ///< of the height: the most that the table takes from the plot
-constexpr int kLeastForBoth = 560;  ///< width of a plot with the table beside it
+constexpr int kLeastForBoth = 560;  ///< extent of a plot with the table or another plot beside it
+constexpr int kAnyWidth = 1000;     ///< of each plot, which share what there is
 constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 
 } // namespace
@@ -27,8 +29,14 @@ public:
 
     void showTransitions();
     void fitTable();
+    void fitAccuracy();
+    /// Returns the plot under the pointer, else that of the losses.
+    [[nodiscard]] const RunPlot& meant() const { return accuracy->underMouse() ? *accuracy : *curves; }
 
     RunPlot* curves;
+    RunPlot* accuracy;
+    QSplitter* both;
+    bool classifies = false;
     QTableView* table;
     TransitionsModel transitions;
 };
@@ -42,6 +50,13 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                                      {engine::metric::kStageLoss, tr("validation of the stage"), Qt::DotLine}},
                           .bounded = true},
                          tr("Run the project to see its loss."), view)),
+      accuracy(new RunPlot(runs, {}, {},
+                           {.number = std::string("accuracy/train"),
+                            .title = tr("training"),
+                            .label = tr("accuracy"),
+                            .beside = {{"accuracy/validation", tr("validation")}}},
+                           tr("Run the project to see its accuracy."), view)),
+      both(new QSplitter(Qt::Horizontal, view)),
       table(new QTableView(view))
 {
     view->setAccessibleName(tr("Loss"));
@@ -56,7 +71,14 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     curves->putBelow(table);
     auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(curves);
+    both->setObjectName(QStringLiteral("lossAndAccuracy"));
+    both->setChildrenCollapsible(false);
+    both->addWidget(curves);
+    both->addWidget(accuracy);
+    both->setSizes({kAnyWidth, kAnyWidth});
+    accuracy->plot().setAccessibleName(tr("Accuracy plot"));
+    accuracy->hide();
+    column->addWidget(both);
     QObject::connect(curves, &RunPlot::refreshed, view, [this] { showTransitions(); });
     QObject::connect(curves, &RunPlot::turned, view, [this] { fitTable(); });
 }
@@ -80,6 +102,15 @@ void LossView::Impl::fitTable()
     table->setVisible(transitions.rowCount() > 0 && (!beside || curves->width() >= kLeastForBoth));
 }
 
+/// Puts the accuracy beside the losses, or below them in a narrow panel, or hides it where there is room for neither.
+void LossView::Impl::fitAccuracy()
+{
+    const QSize room = both->parentWidget()->size();
+    const bool beside = room.width() >= kLeastForBoth;
+    both->setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+    accuracy->setVisible(classifies && (beside || room.height() >= kLeastForBoth));
+}
+
 LossView::LossView(const ShownRuns& runs, QWidget* parent)
     : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
 {
@@ -90,22 +121,30 @@ LossView::~LossView() = default;
 void LossView::resizeEvent(QResizeEvent* event)
 {
     PlotView::resizeEvent(event);
+    m_impl->fitAccuracy();
     m_impl->fitTable();
+}
+
+void LossView::showAccuracy(bool shown)
+{
+    m_impl->classifies = shown;
+    m_impl->fitAccuracy();
 }
 
 void LossView::setTheme(resources::Theme theme)
 {
     m_impl->curves->setTheme(theme);
+    m_impl->accuracy->setTheme(theme);
 }
 
 CsvText LossView::csvText() const
 {
-    return m_impl->curves->csvText();
+    return m_impl->meant().csvText();
 }
 
 QCustomPlot& LossView::plot() const
 {
-    return m_impl->curves->plot();
+    return m_impl->meant().plot();
 }
 
 } // namespace residua::visualizers

@@ -19,6 +19,8 @@ public:
     explicit LossView(const ShownRuns& runs, QWidget* parent = nullptr);
     ~LossView() override;
 
+    /// Shows the accuracy of runs that classify beside their losses, or hides it.
+    void showAccuracy(bool shown);
     void setTheme(resources::Theme theme) override;
     [[nodiscard]] CsvText csvText() const override;
 
