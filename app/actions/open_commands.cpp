@@ -4,6 +4,7 @@
 #include "app/actions/window_actions.h"
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
+#include "app/look/field_row.h"
 #include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
 #include "app/start/start_page.h"
@@ -20,7 +21,6 @@
 #include <QDropEvent>
 #include <QFileDialog>
 #include <QMenu>
-#include <QMimeData>
 
 #include <algorithm>
 #include <optional>
@@ -54,16 +54,16 @@ bool OpenCommands::eventFilter(QObject* watched, QEvent* event)
         return QObject::eventFilter(watched, event);
     }
     auto* const drop = static_cast<QDropEvent*>(event);
-    const QList<QUrl> urls = drop->mimeData()->urls();
-    if (urls.isEmpty() || !std::ranges::all_of(urls, &QUrl::isLocalFile)) {
+    const QStringList paths = pathsIn(*drop);
+    if (paths.isEmpty()) {
         return false;
     }
     drop->acceptProposedAction();
-    if (event->type() == QEvent::Drop && urls.size() > 1) {
+    if (event->type() == QEvent::Drop && paths.size() > 1) {
         refuse(
-            Error{std::to_string(urls.size()) + " files", "were dropped; expected one, or a folder that holds them"});
+            Error{std::to_string(paths.size()) + " files", "were dropped; expected one, or a folder that holds them"});
     } else if (event->type() == QEvent::Drop) {
-        takeDropped(urls.front().toLocalFile().toStdString());
+        takeDropped(paths.front().toStdString());
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFileDialog>
@@ -13,6 +14,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QStyle>
@@ -104,10 +106,17 @@ void PropertyEditor::makeField(QHBoxLayout& row)
     if (m_property.kind == PropertyKind::File) {
         auto* button = new QToolButton(this);
         button->setIcon(themedIcon(QStringLiteral("open")));
-        button->setToolTip(tr("Choose a file"));
-        button->setAccessibleName(tr("Choose a file for %1").arg(m_property.title));
+        button->setToolTip(tr("Choose a file or a folder"));
+        button->setAccessibleName(tr("Choose a file or a folder for %1").arg(m_property.title));
         row.addWidget(button);
-        connect(button, &QToolButton::clicked, this, &PropertyEditor::browse);
+        auto* menu = new QMenu(button);
+        connect(menu->addAction(tr("File…")), &QAction::triggered, this,
+                [this] { takePath(QFileDialog::getOpenFileName(this, m_property.title, m_field->text())); });
+        connect(menu->addAction(tr("Folder…")), &QAction::triggered, this,
+                [this] { takePath(QFileDialog::getExistingDirectory(this, m_property.title, m_field->text())); });
+        button->setMenu(menu);
+        button->setPopupMode(QToolButton::InstantPopup);
+        acceptPaths(*this, [this](const QString& path) { takePath(path); });
     }
 }
 
@@ -228,9 +237,9 @@ void PropertyEditor::commit()
     }
 }
 
-void PropertyEditor::browse()
+/// Enters a path that was chosen or dropped; empty if the choice was cancelled.
+void PropertyEditor::takePath(const QString& path)
 {
-    const QString path = QFileDialog::getOpenFileName(this, m_property.title, m_field->text());
     if (!path.isEmpty()) {
         m_field->setText(path);
         m_field->setModified(true);

@@ -38,7 +38,7 @@ private:
     void makeField(QHBoxLayout& row);
     void show(const QVariant& value);
     void commit();
-    void browse();
+    void takePath(const QString& path);
     void stepNumber(int direction);
     void checkText(const QString& text);
     [[nodiscard]] QVariant shown() const; ///< as value(), without the range check

@@ -4,15 +4,19 @@
 #include "projects/schema/fields.h"
 
 #include <QDir>
+#include <QDropEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QUrl>
 #include <QWidget>
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace residua::app {
 
@@ -39,6 +43,32 @@ public:
 
 private:
     QLineEdit& m_field;
+};
+
+class PathTaker : public QObject {
+public:
+    PathTaker(QWidget& over, std::function<void(const QString&)> take) : QObject(&over), m_take(std::move(take)) {}
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        const QEvent::Type type = event->type();
+        if (type != QEvent::DragEnter && type != QEvent::DragMove && type != QEvent::Drop) {
+            return QObject::eventFilter(watched, event);
+        }
+        auto* const drop = static_cast<QDropEvent*>(event);
+        const QStringList paths = pathsIn(*drop);
+        if (paths.size() != 1) {
+            return QObject::eventFilter(watched, event);
+        }
+        drop->acceptProposedAction();
+        if (type == QEvent::Drop) {
+            m_take(paths.front());
+        }
+        return true;
+    }
+
+private:
+    std::function<void(const QString&)> m_take;
 };
 
 } // namespace
@@ -74,6 +104,28 @@ void takeChosen(QLineEdit& field, const QString& path)
 {
     if (!path.isEmpty()) {
         field.setText(QDir::toNativeSeparators(path));
+    }
+}
+
+QStringList pathsIn(const QDropEvent& drop)
+{
+    QStringList paths;
+    for (const QUrl& url : drop.mimeData()->urls()) {
+        if (!url.isLocalFile()) {
+            return {};
+        }
+        paths << url.toLocalFile();
+    }
+    return paths;
+}
+
+void acceptPaths(QWidget& over, std::function<void(const QString& path)> take)
+{
+    auto* const taker = new PathTaker(over, std::move(take));
+    over.setAcceptDrops(true);
+    over.installEventFilter(taker);
+    for (QLineEdit* field : over.findChildren<QLineEdit*>()) {
+        field->installEventFilter(taker);
     }
 }
 

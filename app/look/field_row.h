@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QStringList>
+
+#include <functional>
 #include <initializer_list>
 #include <string_view>
 
+class QDropEvent;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -23,6 +27,13 @@ namespace residua::app {
 
 /// Shows the path from a file dialog. An empty path means that it was cancelled, and the field keeps its text.
 void takeChosen(QLineEdit& field, const QString& path);
+
+/// Returns the files and folders that are dragged; empty if anything else is among them.
+[[nodiscard]] QStringList pathsIn(const QDropEvent& drop);
+/// Calls `take` with the path of a file or folder that is dropped on the widget or on a field in it, instead of the
+/// field's own treatment, which would insert a URL. Several at once are not accepted. Called when the fields exist; a
+/// later call for a field in it has precedence there.
+void acceptPaths(QWidget& over, std::function<void(const QString& path)> take);
 
 /// Passes the keys of Undo and Redo to the window's commands while the field has no uncommitted text. By default a
 /// field handles them even if it has nothing to undo.

@@ -89,8 +89,8 @@ QString fileFilter(const QString& title, std::span<const std::string_view> endin
             patterns << name + QString::fromUtf8(compressed.data(), static_cast<qsizetype>(compressed.size()));
         }
     }
-    return QStringLiteral("%1 (%2);;%3 (*)")
-        .arg(title, patterns.join(QLatin1Char(' ')), QCoreApplication::translate("FileFilter", "Any file"));
+    const QString any = QCoreApplication::translate("FileFilter", "Any file") + QStringLiteral(" (*)");
+    return patterns.isEmpty() ? any : QStringLiteral("%1 (%2);;%3").arg(title, patterns.join(QLatin1Char(' ')), any);
 }
 
 QString formatUnits(projects::Unit unit)

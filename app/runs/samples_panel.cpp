@@ -2,6 +2,7 @@
 #include "app/runs/samples_panel.h"
 
 #include "app/look/example_table.h"
+#include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "projects/base/text.h"
@@ -10,6 +11,8 @@
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -19,6 +22,8 @@
 #include <QVBoxLayout>
 
 #include <initializer_list>
+#include <utility>
+#include <variant>
 
 namespace residua::app {
 
@@ -56,8 +61,10 @@ QStringList answersOf(const engine::SampleReady& sample)
         const std::string& known = sample.classified.examples[i].target;
         const std::vector<engine::TokenCandidate>& candidates = sample.masked[i].candidates;
         const bool isRight = !candidates.empty() && candidates.front().token == known;
-        answers << (isRight ? QStringLiteral("✓ <b>") : QStringLiteral("✗ <b>")) +
-                       QString::fromStdString(known).toHtmlEscaped() + QStringLiteral("</b><br>") +
+        const QString label = QStringLiteral("<b>%1</b><br>").arg(QString::fromStdString(known).toHtmlEscaped());
+        answers << (known.empty() ? QString() // a picture of the user has no label
+                    : isRight     ? QStringLiteral("✓ ") + label
+                                  : QStringLiteral("✗ ") + label) +
                        candidatesOf(sample.masked[i]).toHtmlEscaped();
     }
     return answers;
@@ -68,6 +75,7 @@ QStringList answersOf(const engine::SampleReady& sample)
 SamplesPanel::SamplesPanel(QWidget* parent)
     : QWidget(parent),
       m_prompt(new QLineEdit(this)),
+      m_choose(new QPushButton(tr("Picture…"), this)),
       m_tokens(new QSpinBox(this)),
       m_temperature(new QDoubleSpinBox(this)),
       m_live(new QCheckBox(tr("at each checkpoint"), this)),
@@ -81,7 +89,13 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
-    askFor(projects::SampleUse::Continue, true);
+    connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
+    acceptPaths(*this, [this](const QString& path) {
+        if (m_given == Given::Picture) {
+            takePicture(path);
+        }
+    });
+    askFor(projects::SampleUse::Continue, Given::Text);
 }
 
 void SamplesPanel::layOut()
@@ -102,6 +116,8 @@ void SamplesPanel::layOut()
     m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));
     m_live->setChecked(true);
     m_live->setToolTip(tr("A sample at each checkpoint of the run that trains, while this panel is seen"));
+    m_choose->setObjectName(QStringLiteral("samplePicture"));
+    m_choose->setAccessibleName(tr("Choose a picture to classify"));
     m_sample->setObjectName(QStringLiteral("sampleNow"));
     m_texts->setObjectName(QStringLiteral("sampleTexts"));
     m_texts->setAccessibleName(tr("Samples of the model"));
@@ -113,6 +129,7 @@ void SamplesPanel::layOut()
     auto* first = new QHBoxLayout;
     first->setContentsMargins(8, 4, 8, 0);
     first->addWidget(m_prompt, 1);
+    first->addWidget(m_choose);
     first->addWidget(m_sample);
     auto* second = new visualizers::ControlRows;
     for (QWidget* control : std::initializer_list<QWidget*>{m_tokens, m_temperature, m_live}) {
@@ -140,11 +157,33 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
 
 void SamplesPanel::setModel(const projects::Project& project)
 {
-    askFor(projects::sampleUseOf(project.network.objective), projects::examplesOf(project.data).input().isTokens());
+    const bool readsPictures = std::holds_alternative<projects::PictureData>(project.data.source) ||
+                               std::holds_alternative<projects::DrawnPictures>(project.data.source);
+    askFor(projects::sampleUseOf(project.network.objective), projects::examplesOf(project.data).input().isTokens()
+                                                                 ? Given::Text
+                                                             : readsPictures ? Given::Picture
+                                                                             : Given::Nothing);
 }
 
-void SamplesPanel::askFor(projects::SampleUse use, bool readsText)
+void SamplesPanel::choosePicture()
 {
+    takePicture(QFileDialog::getOpenFileName(this, tr("A picture to classify"), m_prompt->text(),
+                                             tr("Pictures (*.png *.jpg *.jpeg *.webp *.gif *.bmp);;Any file (*)")));
+}
+
+void SamplesPanel::takePicture(const QString& path)
+{
+    if (!path.isEmpty()) {
+        takeChosen(*m_prompt, path);
+        sample();
+    }
+}
+
+void SamplesPanel::askFor(projects::SampleUse use, Given given)
+{
+    if (std::exchange(m_given, given) != given) {
+        m_prompt->clear(); // it is a text, or a picture's file
+    }
     using projects::SampleUse;
     struct Words {
         QString button;
@@ -154,7 +193,10 @@ void SamplesPanel::askFor(projects::SampleUse use, bool readsText)
     const Words words =
         use == SampleUse::Fill
             ? Words{tr("Fill"), tr("A text with [MASK] where a token is hidden"), tr("Text with masked tokens")}
-        : use == SampleUse::Classify && !readsText
+        : use == SampleUse::Classify && given == Given::Picture
+            ? Words{tr("Classify"), tr("A picture's file, or drop one (else the first held-out examples)"),
+                    tr("Picture to classify")}
+        : use == SampleUse::Classify && given == Given::Nothing
             ? Words{tr("Classify"), tr("The first held-out examples"), tr("Examples to classify")}
         : use == SampleUse::Classify
             ? Words{tr("Classify"), tr("A text (else the first held-out examples)"), tr("Text to classify")}
@@ -162,7 +204,8 @@ void SamplesPanel::askFor(projects::SampleUse use, bool readsText)
     m_sample->setText(words.button);
     m_prompt->setPlaceholderText(words.placeholder);
     m_prompt->setAccessibleName(words.name);
-    m_prompt->setEnabled(readsText);
+    m_prompt->setEnabled(given != Given::Nothing);
+    m_choose->setVisible(use == SampleUse::Classify && given == Given::Picture);
     m_tokens->setVisible(use == SampleUse::Continue);
     m_temperature->setVisible(use == SampleUse::Continue);
 }
@@ -181,7 +224,9 @@ void SamplesPanel::sample()
     }
     engine::SampleRequest request;
     request.runDirectory = m_run;
-    request.prompt = m_prompt->isEnabled() ? m_prompt->text().toStdString() : std::string();
+    const QString prompt = m_prompt->isEnabled() ? m_prompt->text() : QString();
+    const bool isFile = m_given == Given::Picture && !prompt.trimmed().isEmpty();
+    request.prompt = (isFile ? QFileInfo(prompt.trimmed()).absoluteFilePath() : prompt).toStdString();
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
     m_state->setText(tr("sampling …"));

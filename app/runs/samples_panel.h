@@ -46,12 +46,18 @@ signals:
 
 private:
     void layOut();
-    void askFor(projects::SampleUse use, bool readsText);
+    /// What a person may give the model.
+    enum class Given { Text, Picture, Nothing };
+    void askFor(projects::SampleUse use, Given given);
+    void choosePicture();
+    void takePicture(const QString& path);
     void showSamples();
 
     std::string m_run;
     std::map<std::string, std::vector<engine::SampleReady>> m_samples; ///< by run, in order of arrival
     QLineEdit* m_prompt;
+    QPushButton* m_choose; ///< a picture's file
+    Given m_given = Given::Text;
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;
     QCheckBox* m_live;

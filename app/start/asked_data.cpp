@@ -43,6 +43,13 @@ concept HasVocabulary = HasPath<Data> && requires(Data data)
     data.vocabulary;
 };
 
+/// The classes of a generator are its own.
+template <class Data>
+concept HasClasses = HasPath<Data> && requires(Data data)
+{
+    data.classes;
+};
+
 /// Visits each field of the source that is asked for, together with its answer.
 template <class Data, class Answers, class Visit>
 void eachAnswer(Data& data, Answers& answers, Visit visit)
@@ -61,6 +68,11 @@ void eachAnswer(Data& data, Answers& answers, Visit visit)
     }
     if constexpr (HasVocabulary<Data>) {
         visit(data.vocabulary, answers.vocabulary);
+    }
+    if constexpr (HasClasses<Data>) {
+        if (answers.classes > 0) {
+            visit(data.classes, answers.classes);
+        }
     }
 }
 
@@ -86,7 +98,8 @@ AskedData askedOf(const projects::Source& source)
 {
     return std::visit(
         []<class Data>(const Data&) {
-            return AskedData{HasPath<Data>, HasKey<Data>, HasParts<Data>, HasTokeniser<Data>, HasVocabulary<Data>};
+            return AskedData{HasPath<Data>,      HasKey<Data>,        HasParts<Data>,
+                             HasTokeniser<Data>, HasVocabulary<Data>, HasClasses<Data>};
         },
         source);
 }

@@ -25,6 +25,7 @@ struct AskedData {
     bool parts = false; ///< of a mixture
     bool tokeniser = false;
     bool vocabulary = false; ///< of token files
+    bool classes = false;    ///< counted in the files
 };
 [[nodiscard]] AskedData askedOf(const projects::Source& source);
 
@@ -35,6 +36,7 @@ struct AnsweredData {
     std::vector<projects::MixturePart> parts;
     projects::Tokeniser tokeniser;
     std::int64_t vocabulary = 0;
+    std::int64_t classes = 0; ///< 0: those of a new source, because the files have not been read
 };
 /// Returns the answers that give this source; initial values for fields that it does not have.
 [[nodiscard]] AnsweredData answersIn(const projects::Source& source);

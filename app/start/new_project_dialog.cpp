@@ -10,6 +10,7 @@
 #include "app/properties/property.h"
 #include "app/start/asked_data.h"
 #include "app/start/tokeniser_dialog.h"
+#include "engine/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/model/data_source.h"
@@ -89,6 +90,8 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
     m_soon.setInterval(kSoonMilliseconds);
     layOut();
     connectFields();
+    acceptPaths(*this, [this](const QString& path) { setData(path); });
+    acceptPaths(*m_model, [this](const QString& path) { takeChosen(*m_model, path); });
     chooseKind();
 }
 
@@ -104,6 +107,13 @@ void NewProjectDialog::setData(const QString& path)
     const projects::Source source = projects::sourceAt(path.toStdString());
     m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(source.index())));
     takeChosen(*m_path, path);
+    // The name of a file or a folder may not tell what is in it.
+    const auto look = [path = path.toStdString()] { return engine::dataAt(path).index(); };
+    inBackground(this, look, [this, path = m_path->text(), guess = m_kind->currentIndex()](std::size_t kind) {
+        if (m_path->text() == path && m_kind->currentIndex() == guess) {
+            m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(kind)));
+        }
+    });
 }
 
 QFormLayout* NewProjectDialog::makeDataForm()
@@ -377,7 +387,6 @@ void NewProjectDialog::update()
     m_dataForm->setRowVisible(m_parts, asked.parts);
     m_dataForm->setRowVisible(m_key, asked.key);
     m_dataForm->setRowVisible(m_tokeniser->parentWidget(), asked.tokeniser);
-    m_browseFolder->setVisible(asked.tokeniser);
     m_train->setVisible(asked.path);
     m_train->setEnabled(!m_path->text().trimmed().isEmpty());
     m_dataForm->setRowVisible(m_model->parentWidget(), asked.tokeniser && projects::hasModel(tokeniserKind()));
@@ -388,6 +397,7 @@ void NewProjectDialog::update()
     if (project && project->data.source != m_read) {
         m_read = project->data.source;
         m_data.reset();
+        m_isUnreadable = false;
         m_preview->clear();
         setRole(*m_amount, QString());
         m_amount->setText(namesData() ? tr("Reading the data …") : QString());
@@ -395,6 +405,7 @@ void NewProjectDialog::update()
     } else if (m_data) {
         showData(engine::DataPreview{*m_data, {}, {}});
     }
+    allowCreation();
 }
 
 void NewProjectDialog::showCost(const Result<projects::Project>& project)
@@ -416,7 +427,13 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
     setRole(*m_problem, missing.isEmpty() ? QStringLiteral("error") : QStringLiteral("muted"));
     m_problem->setText(missing.isEmpty() ? problem : missing);
     m_problem->setVisible(!m_problem->text().isEmpty());
-    m_create->setEnabled(m_problem->text().isEmpty());
+}
+
+/// Creation waits until every reason against it is gone. A network with a class for each label waits for the files.
+void NewProjectDialog::allowCreation()
+{
+    const bool awaitsClasses = askedOf(source()).classes && !m_data;
+    m_create->setEnabled(m_problem->text().isEmpty() && !m_isUnreadable && !awaitsClasses);
 }
 
 /// What a person has not chosen yet, which is no error; empty if everything is there.
@@ -481,6 +498,8 @@ void NewProjectDialog::readData()
 
 void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
 {
+    m_isUnreadable = !preview;
+    allowCreation();
     setRole(*m_amount, preview ? QString() : QStringLiteral("error"));
     m_amount->setText(preview ? amountText(preview->summary, wanted())
                               : QString::fromStdString(preview.error().text()));

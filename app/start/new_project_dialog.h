@@ -59,6 +59,7 @@ private:
     void update();
     void showCost(const Result<projects::Project>& project);
     void readData();
+    void allowCreation();
     [[nodiscard]] QString stillMissing() const;
     [[nodiscard]] std::string uncountedModel() const;
     void showData(const Result<engine::DataPreview>& preview);
@@ -102,7 +103,8 @@ private:
     std::optional<engine::DataSummary> m_data; ///< of the chosen data, once it is read
     projects::Source m_read;                   ///< source of m_data or of the running reading
     bool m_reading = false;
-    std::string m_counted; ///< the tokeniser's file for which the vocabulary was set
+    bool m_isUnreadable = false; ///< the chosen data cannot be trained on
+    std::string m_counted;       ///< the tokeniser's file for which the vocabulary was set
 };
 
 } // namespace residua::app

@@ -2,7 +2,9 @@
 #include "app/start/start_page.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/look/theme.h"
+#include "engine/results/run_reader.h"
 #include "projects/depth/depth_names.h"
 #include "projects/file/store.h"
 #include "projects/layers/shortcut_edits.h"
@@ -25,6 +27,8 @@
 #include <QWidget>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -78,6 +82,8 @@ class LinkLine : public QToolButton {
 public:
     LinkLine(const QString& icon, QString name, QString detail, QWidget* parent);
 
+    /// Sets a word about the thing, which is shown behind its name; empty: none.
+    void setNote(const QString& note);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -91,7 +97,15 @@ private:
     [[nodiscard]] int widthBeside() const;
 
     QString m_name;
+    QString m_note;
     QString m_detail;
+};
+
+/// What a recent project is busy with.
+struct Standing {
+    QString folder;
+    bool trains = false;
+    bool isUnsaved = false;
 };
 
 constexpr int kCardWidth = 280;
@@ -230,7 +244,16 @@ LinkLine::LinkLine(const QString& icon, QString name, QString detail, QWidget* p
 
 QString LinkLine::textWithin(int detailWidth) const
 {
-    return m_name + QStringLiteral("   —   ") + fontMetrics().elidedText(m_detail, Qt::ElideMiddle, detailWidth);
+    const QString name = m_note.isEmpty() ? m_name : QStringLiteral("%1 · %2").arg(m_name, m_note);
+    return name + QStringLiteral("   —   ") + fontMetrics().elidedText(m_detail, Qt::ElideMiddle, detailWidth);
+}
+
+void LinkLine::setNote(const QString& note)
+{
+    m_note = note;
+    setAccessibleName(textWithin(QWIDGETSIZE_MAX));
+    setText(accessibleName());
+    updateGeometry();
 }
 
 int LinkLine::widthBeside() const
@@ -403,10 +426,38 @@ void StartPage::addRecent()
     for (const QString& folder : folders) {
         auto* line =
             new LinkLine(QStringLiteral("open"), QDir(folder).dirName(), QDir::toNativeSeparators(folder), m_lists);
+        line->setProperty("project", folder);
         connect(line, &QToolButton::clicked, this, [this, folder] { emit projectChosen(folder); });
         m_listsLayout->addWidget(line, 0, Qt::AlignLeft);
     }
     m_listsLayout->addSpacing(24);
+    noteStandings(folders);
+}
+
+/// Notes which of the projects are trained, by this or another program, and which have changes that are not saved.
+void StartPage::noteStandings(const QStringList& folders)
+{
+    const auto look = [folders] {
+        std::vector<Standing> standings;
+        for (const QString& folder : folders) {
+            std::error_code ignored;
+            const std::filesystem::path project = folder.toStdString();
+            standings.push_back({folder, engine::hasRunUnderWay(project),
+                                 std::filesystem::exists(project / projects::kJournalFile, ignored)});
+        }
+        return standings;
+    };
+    inBackground(this, look, [this](const std::vector<Standing>& standings) {
+        for (QToolButton* line : m_lists->findChildren<QToolButton*>(QStringLiteral("link"))) {
+            const auto of = std::ranges::find(standings, line->property("project").toString(), &Standing::folder);
+            if (of != standings.end()) {
+                QStringList notes;
+                notes << (of->trains ? QStringList(tr("training")) : QStringList())
+                      << (of->isUnsaved ? QStringList(tr("unsaved changes")) : QStringList());
+                static_cast<LinkLine*>(line)->setNote(notes.join(QStringLiteral(", ")));
+            }
+        }
+    });
 }
 
 void StartPage::resizeEvent(QResizeEvent* event)

@@ -64,6 +64,7 @@ private:
     void arrangeExamples();
     void addDrafts();
     void addRecent();
+    void noteStandings(const QStringList& folders);
 
     const Look& m_look;
     std::filesystem::path m_draftsFolder;

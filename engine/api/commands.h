@@ -91,8 +91,8 @@ struct SampleRequest {
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
     OtherData otherData = OtherData::Refuse;
     std::optional<std::int64_t> step;
-    std::string
-        prompt; ///< text, or ids separated by spaces where the data has no tokeniser; empty: the data's beginning
+    std::string prompt; ///< text, ids separated by spaces where the data has no tokeniser, or of pictures an absolute
+                        ///< path; empty: the data's beginning
     std::int64_t tokens = 200;
     double temperature = 0.8; ///< 0: greedy
     std::int64_t topK = 0;    ///< 0: off. For candidates it is their number; 0: kCandidates

@@ -262,7 +262,7 @@ Result<std::vector<std::int64_t>> Dataset::encode(const std::string&) const
 
 Status Dataset::fillText(Batch&, const std::string&) const
 {
-    return Error{"data", "the examples are no labelled texts: leave the text out"};
+    return Error{"data", "the examples are neither labelled texts nor pictures: leave the text out"};
 }
 
 std::string Dataset::decode(const std::vector<std::int64_t>&) const

@@ -127,7 +127,8 @@ public:
     /// cannot express. decode() returns valid UTF-8. Token files have no text; they use ids separated by spaces.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const;
-    /// Fills `batch` with one example of this text, with label 0. Errors: data of another kind, a text without tokens.
+    /// Fills `batch` with one example, with label 0: this text, or of pictures the file at this path. Errors: data of
+    /// another kind, a text without tokens, a file that is no picture.
     [[nodiscard]] virtual Status fillText(Batch& batch, const std::string& text) const;
     /// Returns the token that hidden tokens become, which encode() also gives for each "[MASK]"; nullopt if the data
     /// hide no tokens.

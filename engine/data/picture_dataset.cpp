@@ -321,6 +321,25 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
     return status;
 }
 
+Status PictureDataset::fillText(Batch& batch, const std::string& path) const
+{
+    Result<Picture> picture = readPicture(path);
+    if (!picture) {
+        return picture.error();
+    }
+    batch.batch = 1;
+    batch.time = 0;
+    if (mixes()) {
+        batch.values<float>(3).assign(1, 0.0F);
+        batch.values<std::int64_t>(2).assign(1, 0);
+    }
+    batch.values<std::int64_t>(1).assign(1, 0);
+    std::vector<float>& inputs = batch.values<float>(0);
+    inputs.resize(static_cast<std::size_t>(m_form.values()));
+    normalise(fitted(*std::move(picture), m_form), m_augmentation, inputs);
+    return Done{};
+}
+
 Status PictureDataset::prepare(Batch& batch, const Request& request) const
 {
     const std::vector<Row>& rows = rowsOf(request.split);

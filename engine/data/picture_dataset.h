@@ -44,6 +44,7 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
+    [[nodiscard]] Status fillText(Batch& batch, const std::string& path) const override;
 
 private:
     /// A picture: the set that it comes from and its index there.

@@ -476,6 +476,13 @@ Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
     return resolvedProjectDirectory(runDirectory, file->projectDirectory);
 }
 
+bool hasRunUnderWay(const fs::path& projectDirectory)
+{
+    std::error_code ignored;
+    const fs::directory_iterator runs(projectDirectory / projects::kRunsFolder, ignored);
+    return std::any_of(begin(runs), end(runs), [](const fs::directory_entry& run) { return isRunLocked(run.path()); });
+}
+
 std::optional<double> finalValue(const RunInfo& info)
 {
     const bool isResult = info.status == RunStatus::Finished && std::isfinite(info.judged());

@@ -64,6 +64,8 @@ private:
 /// Also returns the runs in `further`, directories of runs elsewhere; skips those that no longer hold a run.
 [[nodiscard]] std::vector<RunInfo> listRuns(const std::filesystem::path& folder,
                                             const std::vector<std::filesystem::path>& further);
+/// True if any process trains a run in the folder of this project. Blocking; any thread.
+[[nodiscard]] bool hasRunUnderWay(const std::filesystem::path& projectDirectory);
 /// Returns the absolute directory of a run's project, where relative data paths start. It may not exist.
 [[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
 /// Returns the value that the run is judged by (RunInfo::judged); nullopt unless the run has finished.

@@ -238,7 +238,10 @@ Result<Project> projectFrom(const NewProject& wanted)
     }
     Project project = recipe ? recipe->project : exampleFor(wanted.source).project;
     project.name = wanted.name;
-    project.description = recipe ? recipe->summary : std::string();
+    const NewProject proposal = proposalFor(wanted.source, wanted.recipe);
+    const bool isAsRecipe = wanted.depth == proposal.depth && wanted.width == proposal.width &&
+                            wanted.steps == proposal.steps && wanted.batch == proposal.batch;
+    project.description = recipe && isAsRecipe ? recipe->summary : std::string(); // it names the sizes
     project.sweeps.clear();
     project.data.source = recipe ? asRead(wanted.source, *recipe) : wanted.source;
     project.stack().segments = {{project.stack().segments.front().block, wanted.depth}};

@@ -100,11 +100,13 @@ Recipe lm1b()
             std::move(project), "dca",       {}};
 }
 
-/// Table 8 of DeepCrossAttention: "Better plain ViT baselines" (Beyer et al., 2022).
-Recipe vitS16()
+/// "Better plain ViT baselines" (Beyer et al., 2022): 12 layers, patches of 16 × 16. That of width 384 is table 8 of
+/// DeepCrossAttention, the others have the widths of DeiT.
+Recipe vit16(std::int64_t width, std::string name, std::string title, std::string topology)
 {
     constexpr std::int64_t kSide = 224;
-    Project project = sized("gpt", 12, 384, 6);
+    constexpr std::int64_t kHeadWidth = 64;
+    Project project = sized("gpt", 12, width, width / kHeadWidth);
     Network& network = project.network;
     project.data.source =
         PictureData{.path = {}, .validationPath = {}, .height = kSide, .width = kSide, .channels = 3, .classes = 1000};
@@ -132,11 +134,13 @@ Recipe vitS16()
     plan.steps = 111'476; // 90 epochs of the first 99 % of ImageNet's training pictures
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .weightDecay = 0.1};
     plan.learningRate = {.peak = 1e-3, .warmupSteps = 10'000, .curve = RateCurve::Cosine, .finalFraction = 0};
-    return {"dca-vit-s16",
-            "DCA: ViT-S/16",
-            "12 layers of 384 on pictures of 224 × 224 in 1,000 classes, 90 epochs of ImageNet (table 8)",
+    const std::string of = topology == kPlainPreset ? "" : " (table 8)";
+    return {std::move(name),
+            std::move(title),
+            "12 layers of " + std::to_string(width) +
+                " on pictures of 224 × 224 in 1,000 classes, 90 epochs of ImageNet" + of,
             std::move(project),
-            "dca",
+            std::move(topology),
             {}};
 }
 
@@ -214,7 +218,9 @@ const std::vector<Recipe>& recipes()
 {
     static const std::vector<Recipe> all{
         lm1b(),
-        vitS16(),
+        vit16(384, "dca-vit-s16", "DCA: ViT-S/16", "dca"),
+        vit16(192, "vit-ti16", "ViT-Ti/16", kPlainPreset),
+        vit16(768, "vit-b16", "ViT-B/16", kPlainPreset),
         llama("60M", 8, 512, 8, 10'000, 5e-3, 256),
         llama("130M", 12, 768, 12, 20'000, 1e-3, 128),
         llama("350M", 24, 1024, 16, 60'000, 1e-3, 64),

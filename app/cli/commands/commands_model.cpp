@@ -95,7 +95,8 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
 {
     const std::vector<engine::FedExample>& examples = ready.classified.examples;
     std::vector<std::vector<std::string>> rows{{"place", "prediction", "probability"}};
-    if (!examples.empty()) {
+    const bool isLabelled = std::ranges::any_of(examples, [](const auto& example) { return !example.target.empty(); });
+    if (isLabelled) {
         rows.front().emplace_back("labelled");
     }
     nlohmann::json places = nlohmann::json::array();
@@ -105,12 +106,14 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
         if (const auto at = static_cast<std::size_t>(place.position); at < examples.size()) {
             example = examples[at];
             said["input"] = example.input;
-            said["class"] = example.target;
+            if (isLabelled) {
+                said["class"] = example.target;
+            }
         }
         for (const engine::TokenCandidate& each : place.candidates) {
             const bool first = &each == &place.candidates.front();
             rows.push_back({first ? groupedText(place.position) : "", each.token, numberText(each.probability, 4)});
-            if (first && !examples.empty()) {
+            if (first && isLabelled) {
                 rows.back().push_back(example.target);
             }
             said["candidates"].push_back({{"token", each.token}, {"probability", each.probability}});
@@ -339,7 +342,7 @@ std::vector<Command> modelCommands()
           {kFrom,
            {"prompt", OptionKind::Text, "TEXT",
             "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it; a "
-            "classifier names its class, or those of the first "
+            "classifier names its class, of pictures that of the file at this path, or those of the first "
             "held-out examples"},
            {"tokens",
             OptionKind::Integer,

@@ -157,10 +157,15 @@ private:
             }
             ready.masked.push_back(std::move(place));
         }
-        if (m_request.prompt.empty()) {
+        const bool given = !m_request.prompt.empty();
+        if (!given || !schema.input().isTokens()) { // a picture is shown as the network receives it
             ready.classified = fedBatch(*parts.dataset, m_labelled, parts.project.data, m_labelled.batch);
-        } else {
+        }
+        if (given) {
             ready.text = ready.masked.front().candidates.front().token;
+            for (FedExample& example : ready.classified.examples) {
+                example.target.clear(); // its class is unknown
+            }
         }
         return ready;
     }

@@ -2,6 +2,7 @@
 // The first screen: what a person came for is on top, and in sight.
 #include "app/look/theme.h"
 #include "app/start/start_page.h"
+#include "engine/runs/run_files.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
 #include "tests/support/test_program.h"
@@ -12,6 +13,9 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QToolButton>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace residua;
 using namespace residua::app;
@@ -51,6 +55,41 @@ private slots:
             QVERIFY(line->toolTip().endsWith(line->text().section(QLatin1Char('/'), -1)));
             QVERIFY(line->sizeHint().height() <= line->height());
         }
+    }
+
+    /// A path is not cut beside free room.
+    void aPathIsWholeWhereItHasRoom()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("in/a folder/of some/depth/with a project & more"));
+        QVERIFY(projects::saveProject(folder.toStdString(), {projects::findExample("linear-ancre")->project, {}}).ok());
+        rememberProject(folder);
+        const Look look(ThemeKind::Light);
+        StartPage page(look, m_folder.filePath(QStringLiteral("drafts")).toStdString());
+        page.resize(1440, 850);
+        page.show();
+        QCoreApplication::processEvents();
+        const auto* line = page.findChild<QToolButton*>(QStringLiteral("link"));
+        QVERIFY2(line->text().contains(folder), qPrintable(line->text()));
+    }
+
+    /// By this program or another, whose lock a run has.
+    void aProjectSaysWhatItIsBusyWith()
+    {
+        const QString folder = recentProjects().front();
+        const std::filesystem::path run = std::filesystem::path(folder.toStdString()) / "runs" / "first";
+        std::filesystem::create_directories(run);
+        auto lock = engine::lockRun(run);
+        QVERIFY(lock.ok());
+        std::ofstream(std::filesystem::path(folder.toStdString()) / projects::kJournalFile) << "{}";
+        const Look look(ThemeKind::Light);
+        StartPage page(look, m_folder.filePath(QStringLiteral("drafts")).toStdString());
+        page.resize(1440, 850);
+        page.show();
+        const auto text = [&page](int at) {
+            return page.findChildren<QToolButton*>(QStringLiteral("link")).at(at)->text();
+        };
+        QTRY_VERIFY2(text(0).contains("training, unsaved changes"), qPrintable(text(0)));
+        QVERIFY(!text(1).contains("training") && !text(1).contains("unsaved"));
     }
 
     /// As on a screen of 1440 pixels at twice the size.

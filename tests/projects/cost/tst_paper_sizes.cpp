@@ -189,6 +189,8 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     const auto row = [](const char* recipe, qint64 parameters) { QTest::newRow(recipe) << recipe << parameters; };
     row("dca-lm1b", 49'653'040);
     row("dca-vit-s16", 22'122'472);
+    row("vit-ti16", 5'716'456);
+    row("vit-b16", 87'006'184);
     row("ancre-llama-60m", 58'073'600);
     row("ancre-llama-130m", 134'105'856);
     row("ancre-llama-350m", 367'969'280);
