@@ -226,6 +226,36 @@ private slots:
         QCOMPARE(run({"analyze", "theory", "wide-relu", "--figure", "5"}).code, 1);
     }
 
+    void metricsOfRuns()
+    {
+        QVERIFY(QDir(m_folder.path()).mkpath("curves/runs"));
+        QVERIFY(projects::saveProject(path("curves/project").toStdString(), tinyProject()).ok());
+        for (const char* const name : {"a", "b,c"}) {
+            QCOMPARE(run({"train", path("curves/project"), "--steps", "3", "--run", path("curves/runs/") + name}).code,
+                     0);
+        }
+        const QJsonArray told = json(run({"analyze", "metrics", path("curves/runs"), "--json"})).array();
+        QCOMPARE(told.size(), 2);
+        QCOMPARE(told[0]["name"].toString(), QString("a"));
+        QCOMPARE(told[0]["metrics"]["loss/train"].toArray().size(), 3);
+        const QString file = path("curves/both.csv");
+        QCOMPARE(run({"analyze", "metrics", path("curves/runs/a"), path("curves/runs/b,c"), "-o", file}).code, 0);
+        QFile csv(file);
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        const QStringList lines = QString::fromUtf8(csv.readAll()).split('\n');
+        QCOMPARE(lines[0], QString("run,name,metric,step,value"));
+        const auto losses = lines.filter("loss/train,");
+        QCOMPARE(losses.size(), 6);
+        QCOMPARE(losses[2].section(',', -1).toDouble(),
+                 told[0]["metrics"]["loss/train"].toArray()[2].toArray()[1].toDouble());
+        QVERIFY2(losses[3].startsWith('"' + path("curves/runs/b,c") + "\",\"b,c\",loss/train,1,"),
+                 qPrintable(losses[3]));
+        QVERIFY(run({"analyze", "metrics", path("curves/runs/a")}).output.contains("loss/validation"));
+        QCOMPARE(run({"analyze", "metrics"}).code, 1);
+        QCOMPARE(run({"analyze", "metrics", path("nowhere")}).code, 3);
+        QCOMPARE(run({"analyze", "confusion", path("curves/runs/a"), path("curves/runs/a")}).code, 1);
+    }
+
     void confusionOfARun()
     {
         QVERIFY(QDir(m_folder.path()).mkdir("labelled"));

@@ -100,13 +100,13 @@ Status checkValue(const OptionSpec& option, const std::string& value)
 
 Status checkPositionals(const Syntax& syntax, const std::vector<std::string>& given)
 {
-    const bool repeats = !syntax.positionals.empty() && syntax.positionals.back().presence == Presence::Repeated;
-    if (!repeats && given.size() > syntax.positionals.size()) {
+    const bool isOpen = !syntax.positionals.empty() && repeats(syntax.positionals.back().presence);
+    if (!isOpen && given.size() > syntax.positionals.size()) {
         return Error{"", "unexpected argument \"" + shortened(given[syntax.positionals.size()]) + "\""};
     }
     for (std::size_t i = 0; i < syntax.positionals.size(); ++i) {
         const PositionalSpec& expected = syntax.positionals[i];
-        if (i >= given.size() && expected.presence != Presence::Optional) {
+        if (i >= given.size() && (expected.presence == Presence::Required || expected.presence == Presence::Repeated)) {
             return Error{"", "missing argument " + expected.name + ": " + expected.help};
         }
         if (i < given.size() && given[i].empty()) {

@@ -39,8 +39,12 @@ struct OptionSpec {
     Beside beside = Beside::Nothing;
 };
 
-/// Repeated: one or more words; only for the last positional.
-enum class Presence { Required, Optional, Repeated };
+/// Repeated: one or more words; AnyNumber: none or more. Both only for the last positional.
+enum class Presence { Required, Optional, Repeated, AnyNumber };
+[[nodiscard]] inline bool repeats(Presence presence)
+{
+    return presence == Presence::Repeated || presence == Presence::AnyNumber;
+}
 
 struct PositionalSpec {
     std::string name; ///< "PROJECT"

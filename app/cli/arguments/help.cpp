@@ -124,6 +124,8 @@ std::string usageOf(const PositionalSpec& positional)
         return "[" + positional.name + "]";
     case Presence::Repeated:
         return positional.name + "...";
+    case Presence::AnyNumber:
+        return "[" + positional.name + "...]";
     }
     return positional.name;
 }
@@ -193,10 +195,11 @@ json explanationJson(const Command& command)
 {
     json arguments = json::array();
     for (const PositionalSpec& positional : command.syntax.positionals) {
-        arguments.push_back({{"name", positional.name},
-                             {"help", positional.help},
-                             {"required", positional.presence != Presence::Optional},
-                             {"repeated", positional.presence == Presence::Repeated}});
+        arguments.push_back(
+            {{"name", positional.name},
+             {"help", positional.help},
+             {"required", positional.presence == Presence::Required || positional.presence == Presence::Repeated},
+             {"repeated", repeats(positional.presence)}});
     }
     json options = json::array();
     for (const OptionSpec& option : command.syntax.options) {

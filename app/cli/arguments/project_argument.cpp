@@ -128,9 +128,10 @@ Status trainFor(projects::Project& project, std::int64_t steps)
 
 PositionalSpec projectArgument()
 {
-    return offering(PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name (example:NAME, though "
-                                       "there is a folder NAME)"},
-                    exampleNames(), Beside::Files);
+    return offering(
+        PositionalSpec{"PROJECT", "a project's directory, its project.json, or an example's name (example:NAME, though "
+                                  "there is a folder NAME)"},
+        exampleNames(), Beside::Files);
 }
 
 OptionSpec setOption(const std::string& of)

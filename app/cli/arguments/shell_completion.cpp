@@ -55,10 +55,10 @@ std::string bashCases(const Command& command, WordLists& lists)
     }
     for (std::size_t place = 0; place < command.syntax.positionals.size(); ++place) {
         const PositionalSpec& positional = command.syntax.positionals[place];
-        if (positional.choices.empty() && positional.presence != Presence::Repeated) {
+        if (positional.choices.empty() && !repeats(positional.presence)) {
             cases += "    " + command.name + ":" + std::to_string(place) + ") ;;\n"; // before a case of all places
         } else if (!positional.choices.empty()) {
-            const std::string from = positional.presence == Presence::Repeated ? "*" : std::to_string(place);
+            const std::string from = repeats(positional.presence) ? "*" : std::to_string(place);
             cases += "    " + command.name + ":" + from + ") words=$" + lists.nameOf(positional.choices) + " ;;\n";
         }
     }
@@ -164,7 +164,7 @@ std::string zshScript(const std::vector<Command>& commands)
                                  (isFlag ? "" : ":" + forZsh(option.value) + ":" + zshAction(option, lists)));
         }
         for (const PositionalSpec& positional : command.syntax.positionals) {
-            cases += " \\\n            " + shellQuoted((positional.presence == Presence::Repeated ? "*:" : ":") +
+            cases += " \\\n            " + shellQuoted((repeats(positional.presence) ? "*:" : ":") +
                                                        forZsh(positional.name) + ":" + zshAction(positional, lists));
         }
         cases += "\n        ;;\n";

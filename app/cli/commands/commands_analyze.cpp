@@ -307,10 +307,18 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
         (what != "theory" || arguments.has("figure") || arguments.has("theorem"))) {
         return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
     }
+    const std::size_t subjects = arguments.positionals(1).size();
+    if ((what == "coefficients" || what == "metrics") && subjects == 0) {
+        return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
+    }
+    if (what == "metrics") {
+        return runMetrics(arguments, console);
+    }
+    if (subjects > 1) {
+        return console.fail(Exit::Usage,
+                            {"", "analyze " + what + " takes one SUBJECT, got " + std::to_string(subjects)});
+    }
     if (what == "coefficients") {
-        if (arguments.positional(1).empty()) {
-            return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
-        }
         return arguments.has("distribution") ? runDistribution(arguments, console)
                                              : runCoefficients(arguments, console);
     }
@@ -332,8 +340,9 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
     if (what == "gap") {
         return runGap(arguments, console);
     }
-    return console.fail(Exit::Usage, {"", "unknown analysis \"" + what +
-                                              "\", expected coefficients, confusion, stability, theory or gap"});
+    return console.fail(
+        Exit::Usage,
+        {"", "unknown analysis \"" + what + "\", expected coefficients, metrics, confusion, stability, theory or gap"});
 }
 
 } // namespace
@@ -361,17 +370,19 @@ std::vector<Command> analyzeCommands()
     options.push_back(threadsOption());
     return {
         {"analyze",
-         "print or export what a run has learned, its mixing coefficients, which classes it confuses, what its network "
+         "print or export what a run has learned, its mixing coefficients, its metrics, which classes it confuses, "
+         "what its network "
          "does without each layer, "
          "what the papers prove of a project, or how far weights in two factors are from the full ones",
          "residua-cli analyze coefficients my-project/runs/first --against initial",
          {{{"WHAT",
-            "coefficients, confusion, stability, theory or gap",
+            "coefficients, metrics, confusion, stability, theory or gap",
             Presence::Required,
-            {"coefficients", "confusion", "stability", "theory", "gap"}},
+            {"coefficients", "metrics", "confusion", "stability", "theory", "gap"}},
            {"SUBJECT",
-            "a run's directory; for theory a project of low-rank regression, or none; for gap a project or a run",
-            Presence::Optional, exampleNames(), Beside::Files}},
+            "a run's directory; for metrics any number of runs or folders of runs; for theory a project of low-rank "
+            "regression, or none; for gap a project or a run",
+            Presence::AnyNumber, exampleNames(), Beside::Files}},
           std::move(options)},
          &runAnalyze},
     };

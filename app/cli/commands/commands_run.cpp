@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -260,6 +261,22 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     return conclude(outcome, project, console);
 }
 
+/// Writes a note if another number of steps changes the learning rate of the step after `step`.
+void noteRate(const projects::Project& project, std::int64_t step, std::int64_t steps, const Console& console)
+{
+    constexpr double kJump = 0.01; // relative
+    const auto& schedule = project.stack().schedule;
+    projects::TrainingPlan plan = project.training;
+    const double before = projects::learningRateAt(plan, schedule, std::min(step + 1, plan.steps));
+    plan.steps = steps;
+    const double after = projects::learningRateAt(plan, schedule, step + 1);
+    if (step < steps && std::abs(after - before) > kJump * std::max(before, after)) {
+        console.remark("note: the learning rate follows its curve over " + groupedText(steps) +
+                       " steps now: " + lossText(after) + " from step " + groupedText(step + 1) + " on, " +
+                       lossText(before) + " by its curve before");
+    }
+}
+
 Exit runResume(const Arguments& arguments, const Console& console)
 {
     Computing computing = Computing::from(arguments);
@@ -292,6 +309,7 @@ Exit runResume(const Arguments& arguments, const Console& console)
     if (arguments.has("from")) {
         command.step = arguments.integer("from", 0);
     }
+    noteRate(found->project, command.step.value_or(info.step), command.steps.value_or(info.steps), console);
     if (asItWas) {
         return resumeUnlessComplete(command, found->project, computing, console);
     }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze/analyze.h"
+
+#include "engine/results/run_reader.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// The recorded values of a run by the name of their series.
+struct RunMetrics {
+    std::string run; ///< the directory as given
+    std::string name;
+    std::vector<std::pair<std::string, std::vector<engine::MetricPoint>>> series;
+};
+
+/// Returns the run's metrics, or those of all runs in the folder.
+Result<std::vector<RunMetrics>> metricsOf(const fs::path& subject)
+{
+    std::vector<fs::path> directories{subject};
+    std::error_code ignored;
+    if (!engine::RunReader::open(subject) && fs::is_directory(subject, ignored)) {
+        const auto runs = engine::listRuns(subject);
+        directories.clear();
+        for (auto run = runs.rbegin(); run != runs.rend(); ++run) { // oldest first
+            directories.emplace_back(run->directory);
+        }
+    }
+    std::vector<RunMetrics> all;
+    for (const fs::path& directory : directories) {
+        const auto reader = engine::RunReader::open(directory);
+        const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
+        if (!info) {
+            return info.error();
+        }
+        RunMetrics run{directory.string(), info->name, {}};
+        for (const std::string& name : reader->metricNames()) {
+            run.series.emplace_back(name, reader->metric(name));
+        }
+        all.push_back(std::move(run));
+    }
+    if (all.empty()) {
+        return Error{subject.string(), "holds no run"};
+    }
+    return all;
+}
+
+std::string quoted(const std::string& text)
+{
+    std::string escaped = text;
+    for (std::size_t at = escaped.find('"'); at != std::string::npos; at = escaped.find('"', at + 2)) {
+        escaped.insert(at, 1, '"');
+    }
+    return escaped.find_first_of(",\"\n\r") == std::string::npos ? text : "\"" + escaped + "\"";
+}
+
+std::string csvOf(const std::vector<RunMetrics>& runs)
+{
+    std::ostringstream csv;
+    csv.precision(17);
+    csv << "run,name,metric,step,value\n";
+    for (const RunMetrics& run : runs) {
+        for (const auto& [metric, points] : run.series) {
+            for (const engine::MetricPoint& point : points) {
+                csv << quoted(run.run) << ',' << quoted(run.name) << ',' << quoted(metric) << ',' << point.step << ','
+                    << point.value << '\n';
+            }
+        }
+    }
+    return csv.str();
+}
+
+} // namespace
+
+Exit runMetrics(const Arguments& arguments, const Console& console)
+{
+    std::vector<RunMetrics> runs;
+    for (const std::string& subject : arguments.positionals(1)) {
+        Result<std::vector<RunMetrics>> found = metricsOf(subject);
+        if (!found) {
+            return console.fail(Exit::RunFailed, found.error());
+        }
+        std::ranges::move(*found, std::back_inserter(runs));
+    }
+    if (arguments.has("output")) {
+        const std::string path = arguments.text("output");
+        return deliver({path, csvOf(runs), "csv"},
+                       "wrote " + path + ": the metrics of " + std::to_string(runs.size()) +
+                           (runs.size() == 1 ? " run" : " runs"),
+                       {{"output", path}, {"runs", runs.size()}}, console);
+    }
+    std::vector<std::vector<std::string>> rows{{"run", "metric", "values", "last step", "last value"}};
+    json list = json::array();
+    for (const RunMetrics& run : runs) {
+        json metrics = json::object();
+        for (const auto& [metric, points] : run.series) {
+            if (points.empty()) {
+                continue;
+            }
+            json values = json::array();
+            for (const engine::MetricPoint& point : points) {
+                values.push_back({point.step, point.value});
+            }
+            metrics[metric] = std::move(values);
+            rows.push_back({run.run, metric, groupedText(static_cast<std::int64_t>(points.size())),
+                            groupedText(points.back().step), lossText(points.back().value)});
+        }
+        list.push_back({{"run", run.run}, {"name", run.name}, {"metrics", std::move(metrics)}});
+    }
+    console.line(console.table(rows));
+    console.value(list);
+    return Exit::Ok;
+}
+
+} // namespace residua::cli
