@@ -3,7 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/host/background_files.h"
-#include "engine/session/event_writer.h"
+#include "engine/wire/event_writer.h"
 #include "engine/wire/messages.h"
 
 #include <chrono>

@@ -25,6 +25,11 @@ void checkTokeniser(const Tokeniser& tokeniser, Problems& problems)
         const bool json = tokeniser.kind == TokeniserKind::TokenizerJson;
         problems.error(kSource + "/tokeniser/model", json ? "names no tokenizer.json" : "names no SentencePiece model");
     }
+    if (!hasVocabulary(tokeniser.kind) && tokeniser.vocabulary != kByteVocabulary) {
+        problems.error(kSource + "/tokeniser/vocabulary", "got " + std::to_string(tokeniser.vocabulary) +
+                                                              ", expected " + std::to_string(kByteVocabulary) +
+                                                              ": text as bytes has that many tokens");
+    }
 }
 
 void checkPath(const std::string& path, Problems& problems, const std::string& owner = kSource)

@@ -3,6 +3,7 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/edit/edit_apply.h"
+#include "projects/model/data_source.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <cmath>
@@ -74,7 +75,12 @@ Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
 
 Status applyTo(Document& document, const SetField& edit)
 {
-    return setIn(document.project, {}, edit);
+    const Status set = setIn(document.project, {}, edit);
+    Tokeniser* const tokeniser = set ? tokeniserOf(document.project.data.source) : nullptr;
+    if (tokeniser != nullptr && edit.pointer.ends_with("/tokeniser/kind") && !hasVocabulary(tokeniser->kind)) {
+        tokeniser->vocabulary = kByteVocabulary;
+    }
+    return set;
 }
 
 Result<Edit> fieldEdit(const Project& project, std::string_view pointer, const FieldScalar& value)

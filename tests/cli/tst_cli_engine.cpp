@@ -6,6 +6,7 @@
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/background_engine.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -151,6 +152,37 @@ private slots:
         QTRY_COMPARE(statusOf("long"), engine::RunStatus::Stopped);
     }
 
+    /// The same command may be called again and again.
+    void aRunThatTrainsIsNotStartedAgain()
+    {
+        const QStringList words{"train", "tiny", "--steps", "1000000", "--run", "again", "--resume-or-start"};
+        QCOMPARE(runProcess(words + QStringList{"--detach"}, m_folder.path()).code, 0);
+        Ran ran = runProcess(words + QStringList{"--detach"}, m_folder.path());
+        QVERIFY2(ran.code == 0 && ran.output.contains("a process trains it already") &&
+                     ran.output.contains("residua-cli watch " + m_folder.filePath("again")),
+                 qPrintable(ran.output + ran.errors));
+        for (const QStringList& other : {words, words + QStringList{"--place", "background"},
+                                         QStringList{"resume", "again", "--detach"}, QStringList{"resume", "again"}}) {
+            ran = runProcess(other, m_folder.path());
+            QVERIFY2(ran.code == 3 && ran.errors.contains("another process is training this run"),
+                     qPrintable(other.join(' ') + ": " + ran.errors));
+        }
+        QCOMPARE(runProcess({"stop", "again"}, m_folder.path()).code, 0);
+        QTRY_COMPARE(statusOf("again"), engine::RunStatus::Stopped);
+    }
+
+    void aStepThatHasPassedIsTold()
+    {
+        QCOMPARE(
+            runProcess({"train", "tiny", "--steps", "1000000", "--run", "passed", "--detach"}, m_folder.path()).code,
+            0);
+        QTRY_VERIFY(engine::RunReader::open(m_folder.filePath("passed").toStdString())->info()->step > 5);
+        const Ran ran = runProcess({"stop", "passed", "--at", "2"}, m_folder.path());
+        QVERIFY2(ran.code == 0 && ran.output.contains("after the step under way (step 2 has passed"),
+                 qPrintable(ran.output + ran.errors));
+        QTRY_COMPARE(statusOf("passed"), engine::RunStatus::Stopped);
+    }
+
     void placesThatAreNoneAreRefused()
     {
         QCOMPARE(runProcess({"train", "tiny", "--place", "nowhere"}, m_folder.path()).code, 1);
@@ -201,6 +233,55 @@ private slots:
         QCOMPARE(runProcess({"fetch", "../run"}, folder).code, 3); // its checkpoints are here
         ran = runProcess({"train", "text", "--folder", "place"}, folder);
         QVERIFY2(ran.code == 1 && ran.errors.contains("--folder"), qPrintable(ran.errors));
+    }
+
+    /// A command line that neither answers nor ends obeys the first signal.
+    void aPlaceThatNeverAnswersObeysASignal_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<int>("signal");
+        const QString place = "sed s/x/y/ | true";
+        const QStringList train{"train", "tiny", "--run", "unanswered", "--place", place, "--folder", "dir"};
+        QTest::newRow("TERM") << train << SIGTERM;
+        QTest::newRow("INT") << train << SIGINT;
+        QTest::newRow("TERM, shared folders") << train.mid(0, 6) << SIGTERM;
+    }
+    void aPlaceThatNeverAnswersObeysASignal()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(int, signal);
+        QProcess process;
+        process.setWorkingDirectory(m_folder.path());
+        process.start(RESIDUA_CLI, words);
+        QVERIFY(process.waitForStarted());
+        QTRY_VERIFY(!tests::childProcesses(std::to_string(process.processId())).empty());
+        ::kill(static_cast<pid_t>(process.processId()), signal);
+        QVERIFY(process.waitForFinished(kPatience));
+        QCOMPARE(process.exitCode(), 131);
+        const QByteArray errors = process.readAllStandardError();
+        QVERIFY2(errors.contains("interrupted before the training began"), errors.constData());
+        QVERIFY(!QFile::exists(m_folder.filePath("unanswered")));
+    }
+
+    void aFullDiskHereHasAnExitCode()
+    {
+        const QDir here(m_folder.path());
+        QVERIFY(here.mkpath("far"));
+        const QString engine = QFileInfo(RESIDUA_CLI).dir().filePath("residua-engine");
+        // The engine there lifts the limit that is set for the files here.
+        const QString place = "cd " + here.filePath("far") + "; ulimit -f unlimited; exec " + engine + " --stdio";
+        QProcess process;
+        process.setWorkingDirectory(m_folder.path());
+        process.start("/bin/sh", {"-c", "ulimit -Sf 40; exec \"$@\"", "sh", RESIDUA_CLI, "train", "tiny", "--steps",
+                                  "3000", "--run", "full", "--place", place, "--folder", "place"});
+        QVERIFY(process.waitForFinished(kPatience));
+        const QByteArray errors = process.readAllStandardError();
+        QVERIFY2(process.exitCode() == 6 && errors.contains("is incomplete") &&
+                     errors.contains("residua-cli resume ") && errors.count("waits in memory") == 1,
+                 errors.constData());
+        const Ran ran = runProcess({"resume", "full"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QCOMPARE(statusOf("full"), engine::RunStatus::Finished);
     }
 
 private:

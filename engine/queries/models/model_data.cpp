@@ -7,11 +7,14 @@
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/files.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
 #include "projects/model/data_source.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace residua::engine {
@@ -35,6 +38,9 @@ constexpr const char* kTokenisers[] = {kJsonTokeniser, kPieceTokeniser};
 constexpr const char* kBeside[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
                                    "generation_config.json", "chat_template.jinja"};
 constexpr const char* kTokeniserFolder = "tokeniser";
+/// Parts of the names of files that other tokenisers consist of: vocab.txt, merges.txt, spiece.model.
+constexpr const char* kTokeniserWords[] = {"vocab", "merges", "token", "piece", "bpe"};
+constexpr std::size_t kMostUnread = 5; ///< that a message names
 
 std::string standInText(std::int64_t tokens)
 {
@@ -82,6 +88,30 @@ Result<std::vector<fs::path>> filesOf(const char* tokeniser, const fs::path& fol
         }
     }
     return files;
+}
+
+/// Says that the folder has no tokeniser that is read, which files are, and which of another tokeniser it has.
+std::string withoutTokeniser(const fs::path& folder)
+{
+    std::vector<std::string> unread;
+    std::error_code code;
+    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
+        const std::string name = entry->path().filename().string();
+        const bool isKnown = std::ranges::count(kTokenisers, name) + std::ranges::count(kBeside, name) > 0;
+        const bool isOne = std::ranges::any_of(
+            kTokeniserWords, [&](std::string_view word) { return name.find(word) != std::string::npos; });
+        if (isOne && !isKnown) {
+            unread.push_back(name);
+        }
+    }
+    std::ranges::sort(unread);
+    unread.resize(std::min(unread.size(), kMostUnread));
+    const std::string found = joinedText(unread);
+    return "has no tokeniser that is read, which is " + choiceText(kTokenisers) +
+           (found.empty() ? ""
+                          : "; " + found + (unread.size() > 1 ? " are" : " is") +
+                                " not: transformers writes tokenizer.json with "
+                                "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)");
 }
 
 Result<projects::Tokeniser> readTokeniser(const fs::path& path)
@@ -140,8 +170,9 @@ Result<projects::Source> textData(const fs::path& project, const std::optional<p
     return source;
 }
 
-Result<projects::Source> tokenData(const fs::path& project, const std::optional<projects::Source>& data,
-                                   std::int64_t vocabulary, std::int64_t length, std::vector<std::string>& notes)
+Result<projects::Source> tokenData(const fs::path& folder, const fs::path& project,
+                                   const std::optional<projects::Source>& data, std::int64_t vocabulary,
+                                   std::int64_t length, std::vector<std::string>& notes)
 {
     if (!data) {
         const std::int64_t tokens = kWindows * (length + 1);
@@ -151,7 +182,7 @@ Result<projects::Source> tokenData(const fs::path& project, const std::optional<
         if (const Status written = writeFileAtomically(project / kStandInTokens, bytes); !written) {
             return written.error();
         }
-        notes.push_back("the folder has no tokeniser that is read: prompts are ids of tokens, and " +
+        notes.push_back("the folder " + withoutTokeniser(folder) + ". Prompts are ids of tokens, and " +
                         std::string(kStandInTokens) +
                         " stands for the data: losses on it mean nothing until "
                         "tokens of your own (.bin) take its place");
@@ -165,7 +196,7 @@ Result<projects::Source> tokenData(const fs::path& project, const std::optional<
     }
     auto* const tokens = std::get_if<projects::TokenFileData>(&source);
     if (tokens == nullptr) {
-        return Error{"data", "the model's folder has no tokeniser that is read: expected ready-made tokens (.bin)"};
+        return Error{"data", "the model's folder " + withoutTokeniser(folder) + ". Expected ready-made tokens (.bin)"};
     }
     tokens->vocabulary = vocabulary;
     return source;
@@ -296,9 +327,8 @@ Result<projects::Source> modelData(const fs::path& folder, const fs::path& proje
     }
     if (kind.classifies()) {
         return *tokeniser ? labelledData(project, data, **tokeniser, model.classes, notes)
-                          : Result<projects::Source>(Error{folder.string(),
-                                                           "has no tokeniser that is read; expected tokenizer.json, "
-                                                           "which makes tokens of labelled texts"});
+                          : Result<projects::Source>(Error{folder.string(), withoutTokeniser(folder) +
+                                                                                ". It makes tokens of labelled texts"});
     }
     if (*tokeniser && ready) {
         notes.push_back((*tokeniser)->model + " is the model's tokeniser; ready-made tokens take none, so prompts are "
@@ -306,7 +336,7 @@ Result<projects::Source> modelData(const fs::path& folder, const fs::path& proje
     }
     const std::int64_t length = projects::trainedLength(model);
     return *tokeniser && !ready ? textData(project, data, **tokeniser, length, notes)
-                                : tokenData(project, data, model.vocabulary, length, notes);
+                                : tokenData(folder, project, data, model.vocabulary, length, notes);
 }
 
 Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,

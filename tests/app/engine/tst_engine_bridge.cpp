@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
 #include "projects/library/examples.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
@@ -110,6 +111,37 @@ private slots:
         bridge.listDevices();
         QTRY_VERIFY(!devices.empty());
         QVERIFY(std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.usable; }));
+    }
+
+    void aPlaceThatNeverAnswersHoldsUpNothing_data()
+    {
+        QTest::addColumn<bool>("closes");
+        QTest::newRow("the window closes") << true;
+        QTest::newRow("another place is chosen") << false;
+    }
+    /// A remembered place is contacted as soon as the window is shown.
+    void aPlaceThatNeverAnswersHoldsUpNothing()
+    {
+        QFETCH(bool, closes);
+        qputenv("RESIDUA_GREETING_SECONDS", "0");
+        {
+            EngineBridge bridge;
+            engine::EnginePlace place;
+            place.name = "gpu1";
+            place.kind = engine::EnginePlace::Kind::CommandLine;
+            place.command = "sed s/x/y/ | true";
+            bridge.setPlace(place);
+            bridge.listDevices();
+            QTRY_VERIFY(!tests::childProcesses().empty());
+            if (!closes) {
+                QSignalSpy listed(&bridge, &EngineBridge::devicesListed);
+                bridge.setPlace({});
+                bridge.listDevices();
+                QTRY_COMPARE(listed.count(), 1);
+            }
+        }
+        QVERIFY(tests::childProcesses().empty());
+        qunsetenv("RESIDUA_GREETING_SECONDS");
     }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/session/event_writer.h"
+#include "engine/wire/event_writer.h"
 
 #include "engine/host/failure.h"
 #include "engine/wire/messages.h"
