@@ -18,14 +18,17 @@
 #include "engine/api/session.h"
 #include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
+#include "projects/base/printable.h"
 
 #include <QActionGroup>
 #include <QCoreApplication>
 #include <QDir>
 #include <QList>
 #include <QMenu>
+#include <QPointer>
 #include <QString>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -236,12 +239,14 @@ private:
     void fill();
     QAction* add(const QString& text, const QString& toolTip, const engine::EnginePlace& place);
     void edit();
+    void askFor(const engine::PlaceUnknown& unknown);
     void findRun();
 
     QMenu& m_menu;
     QActionGroup* m_choices;
     QAction* m_end = nullptr; ///< separates the places from the commands
     QList<QAction*> m_named;
+    QPointer<UnknownPlaceDialog> m_unknown;
 };
 
 } // namespace
@@ -264,6 +269,7 @@ PlaceCommands::PlaceCommands(const WindowParts& parts)
     fill();
     connect(&m_menu, &QMenu::aboutToShow, this, &PlaceCommands::fill);
     connect(&m_engine, &EngineBridge::placeChanged, &m_engine, &EngineBridge::listDevices);
+    connect(&m_engine, &EngineBridge::placeUnknown, this, &PlaceCommands::askFor);
     connect(&m_session, &DocumentSession::opened, this, &PlaceCommands::findRun);
 }
 
@@ -311,6 +317,48 @@ void PlaceCommands::edit()
         fill();
     });
     dialog->show();
+}
+
+/// Asks for the command line of a run's place. Nothing is added and nothing is run unless the user agrees.
+void PlaceCommands::askFor(const engine::PlaceUnknown& unknown)
+{
+    if (m_unknown) {
+        return; // one question at a time
+    }
+    const auto places = engine::namedPlaces();
+    const bool isListed =
+        places && std::ranges::find(*places, unknown.place, &engine::EnginePlace::name) != places->end();
+    const auto known = engine::choosePlace(unknown.place, unknown.folder);
+    engine::EnginePlace proposal;
+    if (isListed && known) { // with another folder
+        proposal = known->place;
+    } else {
+        const std::string& described = unknown.formerCommand.empty() ? unknown.place : unknown.formerCommand;
+        const bool isPlain = shellWord(unknown.place) == unknown.place;
+        proposal = {isPlain ? unknown.place : engine::nameForCommand(described), engine::EnginePlace::Kind::CommandLine,
+                    unknown.formerCommand, unknown.folder};
+    }
+    m_unknown = new UnknownPlaceDialog(unknown, std::move(proposal), m_window);
+    connect(m_unknown, &UnknownPlaceDialog::chosen, this,
+            [this, run = unknown.runDirectory](const engine::EnginePlace& place) {
+                const auto places = engine::namedPlaces();
+                const bool isTaken = places && std::ranges::any_of(*places, [&](const engine::EnginePlace& other) {
+                                         return other.name == place.name && other != place;
+                                     });
+                if (isTaken) {
+                    m_unknown->refuse(tr("The list has another place of this name."));
+                    return;
+                }
+                Status kept = engine::keepNamedPlace(place);
+                kept = kept ? engine::recordPlace(run, place) : kept;
+                if (!kept) {
+                    m_unknown->refuse(QString::fromStdString(kept.error().text()));
+                    return;
+                }
+                m_unknown->accept();
+                note(tr("The place %1 is in your list: repeat the command").arg(QString::fromStdString(place.name)));
+            });
+    m_unknown->show();
 }
 
 void PlaceCommands::findRun()

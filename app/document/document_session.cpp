@@ -360,15 +360,18 @@ void DocumentSession::checkFiles()
 std::vector<Draft> leftDrafts(const std::filesystem::path& draftsFolder)
 {
     std::vector<Draft> drafts;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(draftsFolder, ignored)) {
-        if (!entry.is_directory(ignored) || entry.path().filename() == kTrash || !tryLock(entry.path())) {
+    std::error_code failed; // there is no folder if there is no draft
+    for (std::filesystem::directory_iterator entry(draftsFolder, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        std::error_code gone;
+        const std::filesystem::path& draft = entry->path();
+        if (!entry->is_directory(gone) || draft.filename() == kTrash || !tryLock(draft)) {
             continue;
         }
-        const auto journal = projects::readJournal(entry.path());
+        const auto journal = projects::readJournal(draft);
         if (journal && journal->has_value()) {
-            const QFileInfo file(toQString(entry.path() / projects::kJournalFile));
-            drafts.push_back({entry.path(), QString::fromStdString((*journal)->project.name), file.lastModified()});
+            const QFileInfo file(toQString(draft / projects::kJournalFile));
+            drafts.push_back({draft, QString::fromStdString((*journal)->project.name), file.lastModified()});
         }
     }
     std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.changed > b.changed; });

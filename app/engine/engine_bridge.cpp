@@ -21,13 +21,38 @@ void merge(engine::Progress& progress, engine::Progress next)
     progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
 }
 
+namespace {
+
+/// Returns the run that an event is about; nullopt for the other events.
+std::optional<engine::RunId> runOf(const engine::Event& event)
+{
+    return std::visit(
+        [](const auto& value) -> std::optional<engine::RunId> {
+            if constexpr (requires { value.run; }) {
+                return value.run;
+            } else {
+                return std::nullopt;
+            }
+        },
+        event);
+}
+
+} // namespace
+
 EngineBridge::EngineBridge(QObject* parent) : QObject(parent), m_session(newSession()) {}
 
 EngineBridge::~EngineBridge() = default;
 
 std::unique_ptr<engine::Session> EngineBridge::newSession()
 {
-    return std::make_unique<engine::Session>([this](engine::Event event) { receive(std::move(event)); }, 0, m_place);
+    std::uint64_t number = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        number = ++m_sessionNumber;
+        std::erase_if(m_waiting, [](const engine::Event& event) { return runOf(event).has_value(); });
+    }
+    return std::make_unique<engine::Session>([this, number](engine::Event event) { receive(std::move(event), number); },
+                                             0, m_place);
 }
 
 void EngineBridge::setPlace(engine::EnginePlace place)
@@ -46,12 +71,15 @@ void EngineBridge::setPlace(engine::EnginePlace place)
     emit placeChanged();
 }
 
-void EngineBridge::receive(engine::Event event)
+void EngineBridge::receive(engine::Event event, std::uint64_t session)
 {
     const auto begin = std::chrono::steady_clock::now();
     bool first = false;
     {
         const std::lock_guard lock(m_mutex);
+        if (session != m_sessionNumber && runOf(event)) {
+            return;
+        }
         first = m_waiting.empty();
         auto* progress = std::get_if<engine::Progress>(&event);
         auto* last = first ? nullptr : std::get_if<engine::Progress>(&m_waiting.back());
@@ -74,7 +102,11 @@ void EngineBridge::deliver()
         const std::lock_guard lock(m_mutex);
         events.swap(m_waiting);
     }
+    const std::uint64_t session = m_sessionNumber;
     for (const engine::Event& event : events) {
+        if (session != m_sessionNumber && runOf(event)) {
+            continue; // a receiver of an earlier one has changed the place
+        }
         noteFoundRun(event);
         if (!stale(event)) {
             m_follows = m_follows && !std::holds_alternative<engine::RunEnded>(event);
@@ -110,15 +142,8 @@ void EngineBridge::followFoundRun()
 
 bool EngineBridge::stale(const engine::Event& event) const
 {
-    return std::visit(
-        [this](const auto& value) {
-            if constexpr (requires { value.run; }) {
-                return value.run != m_run;
-            } else {
-                return false;
-            }
-        },
-        event);
+    const std::optional<engine::RunId> run = runOf(event);
+    return run && *run != m_run;
 }
 
 void EngineBridge::dispatch(const engine::Event& event)
@@ -152,6 +177,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::QueryNotice& value) {
                        emit noticed({m_run, value.text});
                    },
+                   [this](const engine::PlaceUnknown& value) { emit placeUnknown(value); },
                    [this](const engine::QueryFailed& value) {
                        if (value.tag == m_devicesTag) {
                            emit devicesUnknown(QString::fromStdString(value.error.text()));

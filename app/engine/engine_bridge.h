@@ -88,13 +88,16 @@ signals:
     void tokeniserReady(const residua::engine::TokeniserReady& event);
     void fetchProgressed(const residua::engine::FetchProgress& event);
     void checkpointFetched(const residua::engine::CheckpointFetched& event);
+    void placeUnknown(const residua::engine::PlaceUnknown& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
     void devicesUnknown(const QString& why); ///< usually because there is no engine
 
 private:
-    void receive(engine::Event event); ///< engine thread
-    void deliver();                    ///< GUI thread
+    /// Engine thread. Drops events of runs unless they are of the current session; queries of an earlier one are
+    /// still answered.
+    void receive(engine::Event event, std::uint64_t session);
+    void deliver(); ///< GUI thread
     void dispatch(const engine::Event& event);
     void noteFoundRun(const engine::Event& event);
     void followFoundRun();
@@ -104,6 +107,7 @@ private:
     std::atomic<std::int64_t> m_handingOver = 0; ///< nanoseconds
     std::mutex m_mutex;
     std::vector<engine::Event> m_waiting;      ///< guarded by m_mutex
+    std::uint64_t m_sessionNumber = 0;         ///< of m_session; guarded by m_mutex, changed by the GUI thread
     engine::RunId m_run{};                     ///< the followed one
     engine::RunId m_lastRun{};                 ///< each run that the window begins has its own
     bool m_follows = false;                    ///< the followed run has not ended

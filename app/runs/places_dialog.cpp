@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/places_dialog.h"
 
+#include "projects/base/printable.h"
+
 #include <QDialogButtonBox>
+#include <QFormLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QVBoxLayout>
@@ -16,6 +20,30 @@ namespace {
 
 enum PlaceColumn { Name, Command, Folder, PlaceColumns };
 constexpr QSize kPlacesSize{720, 280};
+constexpr int kUnknownWidth = 560;
+constexpr std::size_t kLongestCommand = 1000; ///< that is shown and may be taken over
+
+/// Returns a text of others as it may be shown.
+QString shown(std::string_view text)
+{
+    const bool isCut = text.size() > kLongestCommand;
+    const std::string safe = printable(text.substr(0, kLongestCommand), LineEnds::Escape);
+    return QString::fromStdString(safe) + (isCut ? QStringLiteral("…") : QString());
+}
+
+QString explanationOf(const engine::PlaceUnknown& unknown)
+{
+    const QString where =
+        UnknownPlaceDialog::tr("The run %1 is at the place \"%2\", in the folder %3 there. Your list "
+                               "of places does not have it, and a run does not say what is run.")
+            .arg(shown(unknown.runDirectory.filename().string()), shown(unknown.place), shown(unknown.folder.string()));
+    return unknown.formerCommand.empty()
+               ? where
+               : where + QStringLiteral("\n\n") +
+                     UnknownPlaceDialog::tr("Its record names this command line, which was not run. Whoever made the "
+                                            "run may have written anything here: add it only if you know it.") +
+                     QStringLiteral("\n\n") + shown(unknown.formerCommand);
+}
 
 } // namespace
 
@@ -79,6 +107,42 @@ std::vector<engine::EnginePlace> PlacesDialog::places() const
         }
     }
     return places;
+}
+
+UnknownPlaceDialog::UnknownPlaceDialog(const engine::PlaceUnknown& unknown, engine::EnginePlace proposal,
+                                       QWidget* parent)
+    : AskDialog(QStringLiteral("unknownPlace"),
+                {tr("A place that is not in your list"), explanationOf(unknown), tr("&Add to the places")},
+                kUnknownWidth, parent),
+      m_proposal(std::move(proposal)),
+      m_name(new QLineEdit(QString::fromStdString(m_proposal.name), this)),
+      m_command(new QLineEdit(this))
+{
+    m_name->setObjectName(QStringLiteral("unknownPlaceName"));
+    m_command->setObjectName(QStringLiteral("unknownPlaceCommand"));
+    m_command->setPlaceholderText(QStringLiteral("ssh gpu1 residua-engine --stdio"));
+    if (const QString command = shown(m_proposal.command); command == QString::fromStdString(m_proposal.command)) {
+        m_command->setText(command); // what is not shown as it is, is not taken over
+        m_command->setCursorPosition(0);
+    }
+    form().addRow(tr("Name"), m_name);
+    form().addRow(tr("Command line"), m_command);
+    goButton().setDefault(false);
+    goButton().setAutoDefault(false);
+    const auto enable = [this] {
+        goButton().setEnabled(!m_name->text().trimmed().isEmpty() && !m_command->text().trimmed().isEmpty());
+    };
+    connect(m_name, &QLineEdit::textChanged, this, enable);
+    connect(m_command, &QLineEdit::textChanged, this, enable);
+    enable();
+}
+
+void UnknownPlaceDialog::begin()
+{
+    engine::EnginePlace place = m_proposal;
+    place.name = m_name->text().trimmed().toStdString();
+    place.command = m_command->text().trimmed().toStdString();
+    emit chosen(place);
 }
 
 } // namespace residua::app

@@ -109,11 +109,11 @@ Left readLeft(const fs::path& folder)
     std::vector<fs::path> files;
     std::vector<fs::path> memberships;
     std::error_code ignored; // there is no folder if no run was left
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.path().extension() == kProjectExtension) {
-            files.push_back(entry.path());
-        } else if (entry.path().extension() == kMembershipExtension) {
-            memberships.push_back(entry.path());
+    for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+        if (entry->path().extension() == kProjectExtension) {
+            files.push_back(entry->path());
+        } else if (entry->path().extension() == kMembershipExtension) {
+            memberships.push_back(entry->path());
         }
     }
     removeStray(memberships);

@@ -67,9 +67,9 @@ void PlaceMemory::restore()
         return;
     }
     m_due.reset();
-    const auto place = m_chosen.isEmpty() ? Result<engine::EnginePlace>(engine::EnginePlace{})
-                                          : engine::placeCalled(m_chosen.toStdString());
-    m_controller.setPlace(place ? *place : engine::EnginePlace{}); // its name may have been removed from the list
+    const auto chosen = engine::choosePlace(m_chosen.toStdString());
+    const bool isListed = chosen && !chosen->isNew; // its name may have been removed from the list
+    m_controller.setPlace(isListed ? chosen->place : engine::EnginePlace{});
 }
 
 void PlaceMemory::keep()

@@ -238,6 +238,13 @@ struct QueryNotice {
     QueryTag tag{};
     std::string text;
 };
+/// The run that a command names is at a place that the user's list lacks. The command's refusal follows. Programs only.
+struct PlaceUnknown {
+    std::filesystem::path runDirectory;
+    std::string place; ///< as the run records it
+    std::filesystem::path folder;
+    std::string formerCommand; ///< a command line that the run records, which nobody has run; may be empty
+};
 struct QueryFailed {
     QueryTag tag{};
     Error error;
@@ -246,17 +253,17 @@ struct QueryFailed {
     std::vector<std::string> notes = {}; ///< notes for the user from the work done until the error
 };
 
-using Event =
-    std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice, DevicesListed,
-                 SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress, FactoriseReady, ImportProgress,
-                 ImportReady, LoadWeightsReady, ExportProgress, ExportReady, StabilityReady, GapProgress, GapReady,
-                 TokeniserProgressed, TokeniserReady, FetchProgress, CheckpointFetched, QueryNotice, QueryFailed>;
+using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress,
+                           FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
+                           StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, FetchProgress,
+                           CheckpointFetched, PlaceUnknown, QueryNotice, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>
 inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
                                     std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
                                     std::is_same_v<Told, TokeniserProgressed> || std::is_same_v<Told, FetchProgress> ||
-                                    std::is_same_v<Told, QueryNotice>;
+                                    std::is_same_v<Told, QueryNotice> || std::is_same_v<Told, PlaceUnknown>;
 
 } // namespace residua::engine

@@ -25,8 +25,11 @@ struct EnginePlace {
     Kind kind = Kind::Child;
     std::string command; ///< a command line that ends in the engine: "ssh gpu1 residua-engine --stdio"
     /// The folder on the other machine that receives projects and runs. Runs have a record on this machine too, which
-    /// names the place; commands for such a run go there from any session. Empty: both machines see the same folders.
+    /// has the place's name and folder, but no command; commands for such a run go there from any session, by the
+    /// user's list of places. Empty: both machines see the same folders.
     std::filesystem::path folder;
+    /// True if the user says that the runs of commands are here now, whatever place they record.
+    bool hasRuns = false;
     bool operator==(const EnginePlace&) const = default;
 };
 

@@ -172,7 +172,7 @@ struct RunInfo {
     std::optional<projects::Membership> membership; ///< nullopt if the run belongs to no sweep
     std::vector<std::string> classes;               ///< names by number; empty if the data have none
     ReadingVersion reading = kNewestReading;
-    std::string place; ///< the place that the run is at, by name or command line; empty: this machine
+    std::string place; ///< the name of the place that the run is at; empty: this machine
 
     /// Returns the last value of a metric that rates the run; NaN before the first.
     [[nodiscard]] double last(const std::string& name) const;

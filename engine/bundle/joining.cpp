@@ -232,6 +232,11 @@ Status checkUnpacked(const fs::path& file, const BundleContents& contents, const
         if (record->projectDirectory != wayUp(run)) {
             return Error{file.string() + " · " + run, "takes its project to be elsewhere, expected in the bundle"};
         }
+        if (record->remote) {
+            return Error{file.string() + " · " + run,
+                         "names another machine to be at, \"" + record->remote->place +
+                             "\", which no run in a bundle does: it is no work of Residua"};
+        }
     }
     return Done{};
 }

@@ -50,8 +50,11 @@ Status copyTo(const fs::path& from, const fs::path& to)
     if (!fs::is_directory(to, code)) {
         return syncFile(to);
     }
-    for (const auto& entry : fs::recursive_directory_iterator(to, code)) {
-        if (Status kept = entry.is_directory(code) ? syncDirectory(entry.path()) : syncFile(entry.path()); !kept) {
+    fs::recursive_directory_iterator entry(to, code);
+    for (const fs::recursive_directory_iterator end; !code && entry != end; entry.increment(code)) {
+        std::error_code gone;
+        const fs::path& path = entry->path();
+        if (Status kept = entry->is_directory(gone) ? syncDirectory(path) : syncFile(path); !kept) {
             return kept;
         }
     }

@@ -11,8 +11,10 @@
 #include "projects/base/whole_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -24,9 +26,55 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFetched = ".fetched-"; ///< begins the names of folders for files that are being fetched
 
-Error unexpected()
+Error unexpected(const std::string& how = {})
 {
-    return {"engine's connection", "carries another answer than was asked for"};
+    return {"engine's connection",
+            "carries another answer than was asked for" + (how.empty() ? std::string() : ": it " + how)};
+}
+
+constexpr std::array kRecordFiles{kRunFile, kStoreFile};
+
+/// Replaces the store by `copy`. Readers may have the store open, so its contents are replaced under its own locks. A
+/// damaged store, which nobody can read, makes way.
+Status replaceStore(const fs::path& store, const fs::path& copy)
+{
+    StoreTrouble trouble = StoreTrouble::None;
+    Result<Database> database = Database::openForWriting(store, &trouble);
+    const Status replaced = database ? database->replaceBy(copy) : Status(database.error());
+    if (replaced || (database ? database->trouble() : trouble) != StoreTrouble::Damaged) {
+        return replaced;
+    }
+    if (const Result<Database> sound = Database::openForReading(copy); !sound) {
+        return sound.error();
+    }
+    std::error_code code;
+    for (const char* const part : {"-wal", "-shm"}) { // of the damaged store
+        fs::remove(store.string() + part, code);
+    }
+    fs::rename(copy, store, code);
+    return code ? Status(systemError(store, "cannot be replaced", code.value())) : Done{};
+}
+
+/// Refuses an answer that is not the checkpoint of `step`, or that has no room in the run in `directory`.
+Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, const fs::path& directory)
+{
+    if (opened.step < 0 || (step && opened.step != *step)) {
+        return unexpected("has the step " + std::to_string(opened.step));
+    }
+    if (opened.files.size() != kCheckpointFiles.size()) {
+        return unexpected("has " + std::to_string(opened.files.size()) + " of the " +
+                          std::to_string(kCheckpointFiles.size()) + " files of a checkpoint");
+    }
+    std::uintmax_t bytes = 0;
+    for (const OpenedFile& file : opened.files) {
+        bytes += static_cast<std::uintmax_t>(file.bytes);
+    }
+    std::error_code code;
+    const fs::space_info space = fs::space(directory, code);
+    return code || bytes <= space.available
+               ? Status(Done{})
+               : Error{directory.string(), "has room for " + std::to_string(space.available) +
+                                               " bytes; the checkpoint needs " + std::to_string(bytes)};
 }
 
 } // namespace
@@ -77,10 +125,11 @@ Result<fs::path> PlaceFiles::sendProject(const ProjectFiles& project, const Prep
     for (const std::string& hash : lacking->hashes) {
         const auto file = byHash.find(hash);
         if (file == byHash.end()) {
-            return unexpected();
+            return unexpected("lacks a file that was not offered, or one twice");
         }
         sent.push_back(file->second);
         m_all += file->second->offer.bytes;
+        byHash.erase(file);
     }
     for (const ProjectFiles::File* const file : sent) {
         if (const Status done = sendFile(*file, watch); !done) {
@@ -123,7 +172,7 @@ Status PlaceFiles::sendFile(const ProjectFiles::File& file, const PreparationWat
     return Done{};
 }
 
-Result<FilesOpened> PlaceFiles::open(const FileRequest& request)
+Result<FilesOpened> PlaceFiles::open(const FileRequest& request, std::span<const char* const> allowed)
 {
     Result<WithBytes<FilesOpened>> answer = ask<FilesOpened>(request);
     if (!answer) {
@@ -131,50 +180,59 @@ Result<FilesOpened> PlaceFiles::open(const FileRequest& request)
     }
     m_done = 0;
     m_all = 0;
+    std::set<std::string> names;
     for (const OpenedFile& file : answer->message.files) {
-        // Names of the other machine are not trusted either.
-        if (!checkBundledPath("", file.name) || file.name.find('/') != std::string::npos || file.bytes < 0) {
-            return unexpected();
+        if (std::ranges::find(allowed, file.name) == allowed.end() || !names.insert(file.name).second) {
+            return unexpected("names the file " + shown(file.name));
+        }
+        if (file.bytes < 0 || file.bytes > kMostStoredBytes) {
+            return unexpected("names a file of " + std::to_string(file.bytes) + " bytes");
         }
         m_all += file.bytes;
     }
     return std::move(answer->message);
 }
 
-Status PlaceFiles::read(std::int64_t file, const Take& take)
+Status PlaceFiles::read(const FilesOpened& opened, std::size_t index, const Take& take)
 {
+    const OpenedFile& file = opened.files[index];
     Sha256 received;
+    std::int64_t bytes = 0;
     while (true) {
-        Result<WithBytes<FilePart>> part = ask<FilePart>(ReadPart{file});
+        Result<WithBytes<FilePart>> part = ask<FilePart>(ReadPart{static_cast<std::int64_t>(index)});
         if (!part) {
             return part.error();
         }
         received.add(asBytes(part->bytes));
+        bytes += static_cast<std::int64_t>(part->bytes.size());
         m_done += static_cast<std::int64_t>(part->bytes.size());
-        if (m_done > m_all) {
-            return unexpected();
+        const bool isLast = !part->message.hash.empty();
+        if (bytes > file.bytes || (isLast && bytes < file.bytes)) {
+            return unexpected("sends " + std::to_string(bytes) + (isLast ? "" : " or more") + " bytes of " + file.name +
+                              ", of which it has announced " + std::to_string(file.bytes));
         }
         if (const Status taken = take(part->bytes); !taken) {
             return taken;
         }
-        if (!part->message.hash.empty()) {
+        if (isLast) {
             return received.text() == part->message.hash
                        ? Status(Done{})
                        : Status(Error{"engine's connection", "changed the bytes of a file: fetch it again"});
         }
         if (part->bytes.empty()) {
-            return unexpected();
+            return unexpected("sends no bytes of " + file.name);
         }
     }
 }
 
-Status PlaceFiles::readInto(std::int64_t file, const fs::path& path, const PreparationWatch& watch)
+Status PlaceFiles::readInto(const FilesOpened& opened, std::size_t index, const fs::path& path,
+                            const PreparationWatch& watch)
 {
     FileDescriptor output = createNewFile(path);
     if (!output.isOpen()) {
         return systemError(path, "cannot be created", errno);
     }
-    const Status done = read(file, [&](std::string_view bytes) -> Status {
+    const Status done = read(opened, index, [&](std::string_view bytes) -> Status {
         if (!writeBytes(output.get(), asBytes(bytes))) {
             return systemError(path, "cannot be written", errno);
         }
@@ -186,12 +244,12 @@ Status PlaceFiles::readInto(std::int64_t file, const fs::path& path, const Prepa
 
 Result<RunFile> PlaceFiles::readRun(const fs::path& run, bool ended)
 {
-    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended});
-    if (!opened || opened->files.size() != 1) {
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended}, kRecordFiles);
+    if (!opened || opened->files.size() != 1 || opened->files[0].name != kRunFile) {
         return opened ? unexpected() : opened.error();
     }
     std::string text;
-    const Status done = read(0, [&](std::string_view bytes) -> Status {
+    const Status done = read(*opened, 0, [&](std::string_view bytes) -> Status {
         text += bytes;
         return text.size() <= kLargestText ? Status(Done{}) : Status(unexpected());
     });
@@ -200,7 +258,7 @@ Result<RunFile> PlaceFiles::readRun(const fs::path& run, bool ended)
 
 Status PlaceFiles::fetchStore(const fs::path& run, const fs::path& directory)
 {
-    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false});
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false}, kRecordFiles);
     if (!opened) {
         return opened.error();
     }
@@ -213,25 +271,21 @@ Status PlaceFiles::fetchStore(const fs::path& run, const fs::path& directory)
         return scratch.error();
     }
     const fs::path copy = scratch->path() / kStoreFile;
-    if (const Status done = readInto(store - opened->files.begin(), copy, {}); !done) {
-        return done;
-    }
-    std::error_code code;
-    for (const char* const part : {"-wal", "-shm"}) { // of the old store
-        fs::remove(directory / (kStoreFile + std::string(part)), code);
-    }
-    fs::rename(copy, directory / kStoreFile, code);
-    return code ? Status(systemError(directory / kStoreFile, "cannot be replaced", code.value())) : Done{};
+    const auto index = static_cast<std::size_t>(store - opened->files.begin());
+    const Status done = readInto(*opened, index, copy, {});
+    return done ? replaceStore(directory / kStoreFile, copy) : done;
 }
 
 Result<FetchedCheckpoint> PlaceFiles::fetchCheckpoint(const fs::path& run, std::optional<std::int64_t> step,
                                                       const fs::path& directory, const PreparationWatch& watch)
 {
-    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step});
+    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step}, kCheckpointFiles);
     if (!opened) {
         return opened.error();
     }
-    if (const Status sound = checkCheckpointsFolder(directory); !sound) {
+    Status sound = checkAnswer(*opened, step, directory);
+    sound = sound ? checkCheckpointsFolder(directory) : sound;
+    if (!sound) {
         return sound.error();
     }
     const fs::path folder = checkpointsFolder(directory);
@@ -244,9 +298,12 @@ Result<FetchedCheckpoint> PlaceFiles::fetchCheckpoint(const fs::path& run, std::
     const std::int64_t bytes = m_all;
     for (std::size_t i = 0; i < opened->files.size(); ++i) {
         const fs::path path = scratch->path() / opened->files[i].name;
-        if (const Status done = readInto(static_cast<std::int64_t>(i), path, watch); !done) {
+        if (const Status done = readInto(*opened, i, path, watch); !done) {
             return done.error();
         }
+    }
+    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory); !intact) {
+        return Error{"the checkpoint that was sent", intact.error().message};
     }
     const fs::path place = checkpointDirectory(directory, opened->step);
     if (const Status put = replaceFolder(scratch->path(), place); !put) {

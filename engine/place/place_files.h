@@ -7,11 +7,14 @@
 #include "engine/wire/file_messages.h"
 #include "projects/base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace residua::engine {
 
@@ -53,9 +56,12 @@ private:
 
     [[nodiscard]] Result<FilesLacking> offer(const OfferFiles& files);
     [[nodiscard]] Status sendFile(const ProjectFiles::File& file, const PreparationWatch& watch);
-    [[nodiscard]] Result<FilesOpened> open(const FileRequest& request);
-    [[nodiscard]] Status read(std::int64_t file, const Take& take);
-    [[nodiscard]] Status readInto(std::int64_t file, const std::filesystem::path& path, const PreparationWatch& watch);
+    /// Refuses an answer with a name that is not `allowed`, with a name twice, or with a size that no file has.
+    [[nodiscard]] Result<FilesOpened> open(const FileRequest& request, std::span<const char* const> allowed);
+    /// Reads the file at `index`, which must have exactly the bytes that it is announced with.
+    [[nodiscard]] Status read(const FilesOpened& opened, std::size_t index, const Take& take);
+    [[nodiscard]] Status readInto(const FilesOpened& opened, std::size_t index, const std::filesystem::path& path,
+                                  const PreparationWatch& watch);
     template <class Answer>
     [[nodiscard]] Result<WithBytes<Answer>> ask(const FileRequest& request);
 

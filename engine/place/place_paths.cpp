@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/place/place_paths.h"
 
-#include "engine/bundle/data_paths.h"
 #include "engine/bundle/manifest.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/database.h"
+#include "engine/runs/run_files.h"
+#include "projects/file/store.h"
 
 #include <variant>
+#include <vector>
 
 namespace residua::engine {
 
@@ -16,12 +20,27 @@ Status checkWithin(const fs::path& folder, const std::string& path)
         return plain;
     }
     std::error_code code;
-    const fs::path root = fs::canonical(folder, code);
-    const fs::path place = code ? fs::path() : fs::weakly_canonical(root / path, code);
-    if (code || !placeWithin(root, place)) {
-        return Error{"message", "holds the path " + shown(path) + ", which leads out of " + folder.string()};
+    fs::path place = fs::canonical(folder, code);
+    for (const fs::path& part : fs::path(path)) {
+        std::error_code ignored; // what does not exist is no link
+        place /= part;
+        if (code || fs::is_symlink(fs::symlink_status(place, ignored))) {
+            return Error{"message",
+                         "holds the path " + shown(path) + ", which may lead out of " + folder.string() + " by a link"};
+        }
     }
     return Done{};
+}
+
+Status checkRunWithin(const fs::path& folder, const std::string& run)
+{
+    Status sound = checkWithin(folder, run);
+    for (const fs::path& part : {fs::path(kRunFile), fs::path(kLockFile), fs::path(kStoreFile),
+                                 fs::path(std::string(kStoreFile) + "-wal"), fs::path(std::string(kStoreFile) + "-shm"),
+                                 fs::path(kFrozenProject) / projects::kProjectFile, checkpointsFolder({}).filename()}) {
+        sound = sound ? checkWithin(folder, (run / part).string()) : sound;
+    }
+    return sound;
 }
 
 Status checkAtPlace(const fs::path& folder, const Command& command)
@@ -32,7 +51,11 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
         } else {
             std::vector<fs::path> paths;
             if constexpr (requires { asked.runDirectory; }) {
-                paths.push_back(asked.runDirectory);
+                const Status run =
+                    asked.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, asked.runDirectory.string());
+                if (!run) {
+                    return run;
+                }
                 paths.push_back(asked.projectDirectory);
             }
             if constexpr (requires { asked.runFolder; }) {

@@ -25,10 +25,12 @@ inline constexpr bool kAtPlace =
     kIsOneOf<Asked, StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
              EvaluateRequest, StabilityRequest, GapRequest, GiveUp>;
 
-/// Returns an error unless `path` is relative and leads to a place below `folder`, links followed.
+/// Returns an error unless `path` is relative and leads to a place below `folder` without a link on its way.
 [[nodiscard]] Status checkWithin(const std::filesystem::path& folder, const std::string& path);
+/// Does so for the directory of a run, and for what is read in it: its record, store, project and checkpoints.
+[[nodiscard]] Status checkRunWithin(const std::filesystem::path& folder, const std::string& run);
 /// Returns an error if an engine that serves a place's folder must not take the command: because of its kind, or of a
-/// path that is not below the folder.
+/// path that is not below the folder or leads through a link.
 [[nodiscard]] Status checkAtPlace(const std::filesystem::path& folder, const Command& command);
 
 } // namespace residua::engine

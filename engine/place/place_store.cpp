@@ -4,6 +4,7 @@
 #include "engine/api/environment.h"
 #include "engine/bundle/manifest.h"
 #include "engine/place/place_paths.h"
+#include "engine/place/place_trim.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/database.h"
 #include "engine/runs/run_files.h"
@@ -174,6 +175,8 @@ Result<FilesLacking> PlaceStore::offered(const OfferFiles& offer)
     }
     const fs::path project = fs::path(kPlaceProjects) / projectHash(offer.files);
     if (fs::is_directory(fs::symlink_status(m_folder / project, code))) {
+        fs::last_write_time(m_folder / project, fs::file_time_type::clock::now(),
+                            code); // by which projects are trimmed
         return FilesLacking{{}, project.string()};
     }
     FilesLacking lacking;
@@ -223,6 +226,7 @@ Status PlaceStore::makeProject(const OfferFiles& offer, const fs::path& project)
     if (code && !fs::is_directory(m_folder / project, ignored)) { // another connection may have been faster
         return systemError(m_folder / project, "cannot be created", code.value());
     }
+    trimPlace(m_folder, m_scratch.path());
     return syncDirectory((m_folder / project).parent_path());
 }
 
@@ -294,7 +298,7 @@ Status PlaceStore::addOpened(FilesOpened& opened, const std::string& name, const
 Result<FilesOpened> PlaceStore::openRecord(const OpenRecord& request)
 {
     m_opened.clear();
-    if (const Status within = checkWithin(m_folder, request.run); !within) {
+    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
         return within.error();
     }
     const fs::path run = m_folder / request.run;
@@ -321,7 +325,7 @@ Result<FilesOpened> PlaceStore::openRecord(const OpenRecord& request)
 Result<FilesOpened> PlaceStore::openCheckpoint(const OpenCheckpoint& request)
 {
     m_opened.clear();
-    if (const Status within = checkWithin(m_folder, request.run); !within) {
+    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
         return within.error();
     }
     const fs::path run = m_folder / request.run;
@@ -332,18 +336,16 @@ Result<FilesOpened> PlaceStore::openCheckpoint(const OpenCheckpoint& request)
     }
     FilesOpened opened;
     opened.step = request.step.value_or(steps.back());
-    std::error_code code;
     const fs::path checkpoint = checkpointDirectory(run, opened.step);
-    for (fs::directory_iterator entry(checkpoint, code), end; !code && entry != end; entry.increment(code)) {
-        std::error_code ignored;
-        if (!fs::is_regular_file(entry->symlink_status(ignored))) {
-            continue;
-        }
-        if (const Status added = addOpened(opened, entry->path().filename().string(), entry->path()); !added) {
+    for (const char* const name : kCheckpointFiles) {
+        const fs::path file = checkpoint / name;
+        Status added = checkWithin(m_folder, file.lexically_relative(m_folder).string());
+        added = added ? addOpened(opened, name, file) : added;
+        if (!added) {
             return added.error();
         }
     }
-    return code ? Result<FilesOpened>(systemError(checkpoint, "cannot be listed", code.value())) : opened;
+    return opened;
 }
 
 Result<FilePart> PlaceStore::readPart(const ReadPart& request, std::string& bytes)

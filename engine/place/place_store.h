@@ -17,10 +17,6 @@
 
 namespace residua::engine {
 
-/// The maximum size of a file and number of files in one project.
-inline constexpr std::int64_t kMostStoredBytes = std::int64_t{1} << 40;
-inline constexpr std::size_t kMostStoredFiles = 2'000'000;
-
 /// The engine's end of a connection for files. Writes below the place's folder only: files by their content, complete
 /// or absent, and folders of links to them as projects. A received file is written in a folder that is removed with
 /// this object, or by the next one if the process is killed. One thread.

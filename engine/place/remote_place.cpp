@@ -2,6 +2,7 @@
 #include "engine/place/remote_place.h"
 
 #include "engine/api/environment.h"
+#include "engine/bundle/manifest.h"
 #include "engine/place/place_paths.h"
 #include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
@@ -21,6 +22,11 @@ namespace fs = std::filesystem;
 template <class Asked>
 constexpr bool kControls = kIsOneOf<Asked, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
 
+/// True for the answers to the queries that go to a place with a folder.
+template <class Told>
+constexpr bool kFromPlace =
+    kIsOneOf<Told, DevicesListed, SampleReady, EvaluationReady, StabilityReady, GapProgress, GapReady, QueryFailed>;
+
 /// Returns an error if a command that runs on this machine needs a checkpoint that is elsewhere.
 Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<std::int64_t> step)
 {
@@ -29,7 +35,7 @@ Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<
         return Done{};
     }
     const std::string option = step ? " --step " + std::to_string(*step) : "";
-    return Error{run.string(), "has this checkpoint at " + titleOf(remote.place) +
+    return Error{run.string(), "has this checkpoint at " + remote.place +
                                    " only: fetch it first, with residua-cli fetch " + run.string() + option};
 }
 
@@ -40,6 +46,22 @@ Result<PlaceFiles> openFiles(const PlaceLink& link)
 }
 
 constexpr const char* kGivenUpPlace = "query"; ///< Error::place of a query that was given up
+
+/// True for the commands that go to the place of their run.
+template <class Asked>
+constexpr bool kFollowsRun = kAtPlace<Asked> || std::is_same_v<Asked, FetchCheckpoint>;
+
+/// Returns the place of a run, as placeFor() does.
+Result<EnginePlace> placeOfRun(const RemoteRun& remote, const fs::path& run, const EnginePlace& own)
+{
+    if (own.hasRuns && own.folder.empty()) {
+        return Error{run.string(), "is in a folder at its place, and \"" + own.name +
+                                       "\" has none in the list of places: give --folder"};
+    }
+    const bool isSame =
+        own.kind == EnginePlace::Kind::CommandLine && own.name == remote.place && own.folder == remote.folder;
+    return own.hasRuns || isSame ? Result<EnginePlace>(own) : placeOf(remote, run);
+}
 
 } // namespace
 
@@ -69,11 +91,14 @@ Result<std::optional<EnginePlace>> placeFor(const Command& command, const Engine
         [&]<class Asked>(const Asked& asked) -> Result<std::optional<EnginePlace>> {
             if constexpr (kControls<Asked>) {
                 return std::optional<EnginePlace>();
-            } else if constexpr (kAtPlace<Asked>) {
+            } else if constexpr (kFollowsRun<Asked>) {
                 if (remote) {
-                    const bool renewed =
-                        !own.name.empty() && own.name == remote->place.name && own.folder == remote->place.folder;
-                    return std::optional(renewed ? own : remote->place);
+                    const Result<EnginePlace> place = placeOfRun(*remote, runOf(command), own);
+                    return place ? Result(std::optional(*place)) : place.error();
+                }
+                if (!kIsOneOf<Asked, StartRun, ListDevices> && own.hasRuns && !own.folder.empty()) {
+                    return Error{runOf(command).string(),
+                                 "is on this machine, of which \"" + own.name + "\" sees no folder: leave out --place"};
                 }
             } else if constexpr (requires {
                                      asked.runDirectory;
@@ -88,6 +113,17 @@ Result<std::optional<EnginePlace>> placeFor(const Command& command, const Engine
             return std::optional(own.folder.empty() || anywhere ? own : EnginePlace{});
         },
         command);
+}
+
+std::optional<PlaceUnknown> unknownPlaceOf(const Command& command, const EnginePlace& own)
+{
+    const bool follows = std::visit([]<class Asked>(const Asked&) { return kFollowsRun<Asked>; }, command);
+    const fs::path run = runOf(command);
+    const std::optional<RemoteRun> remote = follows && !own.hasRuns ? remoteRunAt(run) : std::nullopt;
+    if (!remote || placeOfRun(*remote, run, own)) {
+        return std::nullopt;
+    }
+    return PlaceUnknown{run, remote->place, remote->folder, remote->formerCommand};
 }
 
 bool exchangesFiles(const Command& command)
@@ -173,7 +209,7 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     if (!held || !remote) {
-        return held ? Error{command.runDirectory.string(), "is not a run at " + titleOf(m_place)} : held.error();
+        return held ? Error{command.runDirectory.string(), "is not a run at " + m_place.name} : held.error();
     }
     run.held = *std::move(held);
     Result<PlaceFiles> files = openFiles(link);
@@ -204,6 +240,9 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
 Result<RunFile> RemotePlace::catchUp(PlaceFiles& files, const RemoteRun& remote, const RunFile& here)
 {
     Result<RunFile> there = files.readRun(remote.directory, true);
+    if (there && !here.identity.empty() && there->identity != here.identity) {
+        return Error{here.info.directory, "is another run than " + remote.directory.string() + " at " + m_place.name};
+    }
     if (there && (here.info.step != there->info.step || here.info.status != there->info.status)) {
         if (const Status fetched = files.fetchStore(remote.directory, here.info.directory); !fetched) {
             return fetched.error();
@@ -291,7 +330,7 @@ RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, con
 {
     const std::optional<RemoteRun> remote = remoteRunAt(request.runDirectory);
     if (!remote) {
-        return Error{request.runDirectory.string(), "is not a run at " + titleOf(m_place)};
+        return Error{request.runDirectory.string(), "is not a run at " + m_place.name};
     }
     Request there = request;
     there.runDirectory = remote->directory;
@@ -329,7 +368,8 @@ void RemotePlace::fromPlace(Event event)
         run = found == m_runs.end() ? nullptr : &found->second; // toPlace() changes other runs only
     }
     if (run == nullptr) {
-        if (!asksAgain(event)) {
+        // Of runs only those that were begun from here, because the directories of others are not of this machine.
+        if (!id && !asksAgain(event) && std::visit([]<class Told>(const Told&) { return kFromPlace<Told>; }, event)) {
             m_sink(std::move(event));
         }
         return;
@@ -349,7 +389,11 @@ void RemotePlace::fromPlace(Event event)
 Status RemotePlace::makeMirror(Run& run, const RunStarted& started)
 {
     const bool isNew = run.directory.empty();
-    const RemoteRun remote{m_place, fs::path(kPlaceRuns) / started.runDirectory.filename()};
+    const fs::path name = started.runDirectory.filename();
+    if (const Status plain = checkBundledPath("the answer of " + m_place.name, name.string()); !plain) {
+        return plain;
+    }
+    const RemoteRun remote{m_place.name, m_place.folder, fs::path(kPlaceRuns) / name};
     Result<RunFile> file = run.files->readRun(remote.directory, false);
     if (!file) {
         return file.error();

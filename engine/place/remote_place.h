@@ -23,10 +23,14 @@ namespace residua::engine {
 /// Returns the directory of the run that a command reads or continues; empty if it names no run.
 [[nodiscard]] std::filesystem::path runOf(const Command& command);
 /// Returns the place where a session of `own` executes a command. That is the run's place if the command names a run
-/// that is elsewhere (by the command line of `own`, if that has the same name and folder), and this machine if it needs
-/// files of this machine; otherwise `own`. nullopt for commands to what
-/// is already active. Returns an error if the command needs a checkpoint here that has not been fetched.
+/// that is elsewhere, and this machine if it needs files of this machine; otherwise `own`. nullopt for commands to what
+/// is already active. Returns an error if the user's list lacks the run's place, and if the command needs a checkpoint
+/// here that has not been fetched. The run's place is `own` if the user says so (EnginePlace::hasRuns) or if it has the
+/// name and folder that the run records; otherwise it is the one in the list.
 [[nodiscard]] Result<std::optional<EnginePlace>> placeFor(const Command& command, const EnginePlace& own);
+
+/// Returns the place of the command's run if placeFor() fails because the user's list lacks it.
+[[nodiscard]] std::optional<PlaceUnknown> unknownPlaceOf(const Command& command, const EnginePlace& own);
 
 /// Connects for files. Blocking; an error says why there is no connection.
 using ConnectForFiles = std::function<Result<FileConnection>()>;

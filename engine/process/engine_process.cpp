@@ -4,6 +4,7 @@
 #include "engine/api/environment.h"
 #include "engine/host/failure.h"
 #include "engine/host/own_library.h"
+#include "engine/process/shown_errors.h"
 #include "projects/base/text.h"
 
 #include <fcntl.h>
@@ -402,6 +403,7 @@ Status EngineProcess::spawn(std::vector<std::string> words)
 void EngineProcess::copyErrors()
 {
     std::string line;
+    ShownErrors shown;
     std::array<char, 4096> part{};
     while (true) {
         std::array<pollfd, 2> sources{pollfd{m_errors, POLLIN, 0}, pollfd{m_exited.get(), POLLIN, 0}};
@@ -409,7 +411,7 @@ void EngineProcess::copyErrors()
         const ssize_t got = read(m_errors, part.data(), part.size());
         if (got > 0) {
             const std::string_view bytes(part.data(), static_cast<std::size_t>(got));
-            [[maybe_unused]] const ssize_t passed = write(STDERR_FILENO, bytes.data(), bytes.size());
+            shown.add(bytes);
             copyLines(line, bytes);
         } else if (got == 0 || (errno != EAGAIN && errno != EINTR) || sources[1].revents != 0) {
             break;

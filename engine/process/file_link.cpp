@@ -80,7 +80,7 @@ Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work
     return connection;
 }
 
-void CheckpointFetcher::fetch(const FetchCheckpoint& command)
+void CheckpointFetcher::fetch(const FetchCheckpoint& command, const EnginePlace& place)
 {
     cancel();
     const auto active = std::make_shared<PlaceWork>();
@@ -89,8 +89,8 @@ void CheckpointFetcher::fetch(const FetchCheckpoint& command)
         m_tag = command.tag;
         m_work = active;
     }
-    m_thread = std::thread([this, command, active] {
-        if (const auto failure = attemptStandard([&] { work(command, *active); })) {
+    m_thread = std::thread([this, command, place, active] {
+        if (const auto failure = attemptStandard([&] { work(command, place, *active); })) {
             m_sink(QueryFailed{command.tag, Error{"engine's connection", failure->text}});
         }
     });
@@ -123,11 +123,11 @@ void CheckpointFetcher::cancel()
     }
 }
 
-void CheckpointFetcher::work(const FetchCheckpoint& command, PlaceWork& work)
+void CheckpointFetcher::work(const FetchCheckpoint& command, const EnginePlace& place, PlaceWork& work)
 {
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     Result<FileConnection> connection =
-        remote ? connectForFiles(remote->place, work)
+        remote ? connectForFiles(place, work)
                : Error{command.runDirectory.string(), "has its checkpoints on this machine"};
     if (!connection) {
         m_sink(QueryFailed{command.tag, connection.error()});

@@ -41,14 +41,15 @@ public:
     CheckpointFetcher(const CheckpointFetcher&) = delete;
     CheckpointFetcher& operator=(const CheckpointFetcher&) = delete;
 
-    void fetch(const FetchCheckpoint& command);
+    /// Fetches a checkpoint of the run from `place`.
+    void fetch(const FetchCheckpoint& command, const EnginePlace& place);
     /// Cancels the request with this tag, if it is active. Any thread.
     void giveUp(QueryTag tag);
     /// Cancels the active request.
     void cancel();
 
 private:
-    void work(const FetchCheckpoint& command, PlaceWork& work);
+    void work(const FetchCheckpoint& command, const EnginePlace& place, PlaceWork& work);
 
     const EventSink& m_sink;
     std::mutex m_mutex; ///< protects m_tag and m_work

@@ -157,7 +157,12 @@ private:
     {
         if (const auto* const fetch = std::get_if<FetchCheckpoint>(&command);
             fetch != nullptr && remoteRunAt(fetch->runDirectory)) {
-            m_fetcher.fetch(*fetch);
+            const Result<std::optional<EnginePlace>> place = placeFor(command, m_place);
+            if (place) {
+                m_fetcher.fetch(*fetch, **place);
+            } else {
+                refuse(command, place.error(), false);
+            }
             return;
         }
         if (const auto* const giveUp = std::get_if<GiveUp>(&command)) {
@@ -302,9 +307,12 @@ private:
     {
         if (isGivenUp(command)) {
             answerGivenUp(command);
-        } else {
-            std::visit([&](const auto& asked) { answer(asked, why, noEngine); }, command);
+            return;
         }
+        if (std::optional<PlaceUnknown> unknown = unknownPlaceOf(command, m_place)) {
+            m_sink(*std::move(unknown));
+        }
+        std::visit([&](const auto& asked) { answer(asked, why, noEngine); }, command);
     }
 
     /// Keeps what the process now owes an answer. Returns false if it has ended.
@@ -402,7 +410,9 @@ private:
         Result<std::optional<Event>> event = m_process->next();
         while (event && *event) {
             note(**event);
-            hand(*std::move(*event));
+            if (!std::holds_alternative<PlaceUnknown>(**event)) { // this side alone knows the list of places
+                hand(*std::move(*event));
+            }
             event = m_process->next();
         }
         if (event) {

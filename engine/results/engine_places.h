@@ -6,26 +6,53 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace residua::engine {
 
+struct RemoteRun;
+
 /// The place on this machine whose engine outlives the program. Its name is "background".
 [[nodiscard]] EnginePlace backgroundPlace();
 
-/// Returns the command lines that the user has named, from residua/places.json in the user's configuration. Empty if
-/// there is no such file. The error names the field of a malformed one.
+/// Returns the file of named places, residua/places.json in the user's configuration; empty if the user has no folder
+/// for it.
+[[nodiscard]] std::filesystem::path placesFile();
+/// Returns the command lines that the user has named, from that file. Empty if there is no such file. The error names
+/// the field of a malformed one.
 [[nodiscard]] Result<std::vector<EnginePlace>> namedPlaces();
-/// Replaces that file. Refuses a name that is empty, reserved or used twice, and an empty command line.
+/// Replaces that file. Refuses a name that is empty, reserved, used twice or has control characters, and an empty
+/// command line.
 [[nodiscard]] Status keepNamedPlaces(const std::vector<EnginePlace>& places);
+/// Adds a place to the file. Replaces the one with its name, if there is one.
+[[nodiscard]] Status keepNamedPlace(const EnginePlace& place);
 
-/// Returns the place called `text`: "background", a name in the file, or a command line, which has a space. Empty: the
-/// program's own child.
-[[nodiscard]] Result<EnginePlace> placeCalled(const std::string& text);
+/// A place as a user has given it.
+struct ChosenPlace {
+    EnginePlace place;
+    bool isNew = false;        ///< the list lacks it, or has another command line under its name
+    std::string formerCommand; ///< that other command line; empty if the name is new
+};
+/// Returns the place that `text` gives: "background", a name in the list, NAME=COMMAND, or a command line, which has a
+/// space and gets a name derived from it. Empty: the program's own child. `folder` is the folder on the other machine,
+/// if that is given too; it makes another place, NAME:FOLDER, of a name that the list has with another folder. Returns
+/// an error if the list lacks the name, and for a command line with a folder but no name, because its runs record the
+/// name. Does not change the list.
+[[nodiscard]] Result<ChosenPlace> choosePlace(const std::string& text,
+                                              const std::optional<std::filesystem::path>& folder = {});
 
-/// Returns the place's name for people: its command line if it has no name.
-[[nodiscard]] const std::string& titleOf(const EnginePlace& place);
+/// Returns a name for a command line: the host of ssh, or the program. The list need not lack it.
+[[nodiscard]] std::string nameForCommand(const std::string& command);
+
+/// Returns the place where `remote` is, with the command line from the user's list. The list has it under the same name
+/// (or NAME:FOLDER) and folder, or with the command line that an earlier version recorded. The error says how to add
+/// it to the list. `run` is the run's directory here, named in the error.
+[[nodiscard]] Result<EnginePlace> placeOf(const RemoteRun& remote, const std::filesystem::path& run);
+/// Records that the run in `run`, which is at a place with a folder, is at `place` now. Does nothing to a run on this
+/// machine, and to one that records that already.
+[[nodiscard]] Status recordPlace(const std::filesystem::path& run, const EnginePlace& place);
 
 /// The checkpoints of a run that are on another machine only.
 struct DistantCheckpoints {

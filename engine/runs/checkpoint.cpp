@@ -73,9 +73,9 @@ struct InPieces {
 };
 
 template <class How>
-Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std::int64_t step)
+Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::int64_t step,
+                                              const fs::path& runDirectory)
 {
-    const fs::path directory = checkpointDirectory(runDirectory, step);
     auto state = readState(directory, step);
     if (!state) {
         return state.error();
@@ -95,6 +95,12 @@ Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std:
         return optimiser.error();
     }
     return typename How::Checkpoint{std::move(state->state), std::move(*model), std::move(*optimiser)};
+}
+
+template <class How>
+Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std::int64_t step)
+{
+    return checkpointIn<How>(checkpointDirectory(runDirectory, step), step, runDirectory);
 }
 
 template <class How>
@@ -399,6 +405,12 @@ Result<CheckpointFiles> findCheckpoint(const fs::path& runDirectory, std::option
                                        std::vector<std::string>* skipped)
 {
     return newestIntact<InPieces>(runDirectory, step, skipped);
+}
+
+Status checkCheckpoint(const fs::path& folder, std::int64_t step, const fs::path& runDirectory)
+{
+    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory);
+    return checkpoint ? Status(Done{}) : Status(checkpoint.error());
 }
 
 } // namespace residua::engine

@@ -7,6 +7,7 @@
 #include "projects/base/result.h"
 #include "projects/model/objective.h"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -101,6 +102,10 @@ struct CheckpointFiles {
                                                      std::optional<std::int64_t> step,
                                                      std::vector<std::string>* skipped);
 
+/// Returns an error unless `folder`, which need not be in the run, has an intact checkpoint of `step` of the run.
+[[nodiscard]] Status checkCheckpoint(const std::filesystem::path& folder, std::int64_t step,
+                                     const std::filesystem::path& runDirectory);
+
 /// Returns <run>/checkpoints.
 [[nodiscard]] std::filesystem::path checkpointsFolder(const std::filesystem::path& runDirectory);
 /// Returns an error if checkpoints cannot be written there: if checkpoints/ is a link or not a folder.
@@ -118,6 +123,7 @@ struct CheckpointFiles {
 inline constexpr const char* kStateFile = "state.json";
 inline constexpr const char* kModelTensors = "model.safetensors";
 inline constexpr const char* kOptimiserTensors = "optimiser.safetensors";
+inline constexpr std::array kCheckpointFiles{kStateFile, kModelTensors, kOptimiserTensors};
 
 /// Returns a CRC-32C as in state.json: eight hexadecimal digits.
 [[nodiscard]] std::string checksumText(std::uint32_t checksum);

@@ -229,6 +229,22 @@ Result<Database> Database::openRead(const std::filesystem::path& path, const std
     return database;
 }
 
+Status Database::replaceBy(const std::filesystem::path& source)
+{
+    const auto other = openForReading(source);
+    if (!other) {
+        return other.error();
+    }
+    constexpr int kAllPages = -1;
+    sqlite3_backup* const copy = sqlite3_backup_init(m_connection.get(), "main", other->m_connection.get(), "main");
+    if (copy == nullptr) {
+        return failure("cannot replace the store");
+    }
+    const int code = sqlite3_backup_step(copy, kAllPages);
+    sqlite3_backup_finish(copy);
+    return code == SQLITE_DONE ? Status(Done{}) : Status(failure("cannot replace the store"));
+}
+
 Status Database::checkTables() const
 {
     for (const ExpectedTable& table : kTables) {

@@ -43,6 +43,10 @@ public:
     /// that a valid store can need between two rows, so that none hangs.
     [[nodiscard]] static Result<Database> openForReading(const std::filesystem::path& path);
 
+    /// Replaces the contents by those of the store at `source`, under SQLite's locks, because others may have this one
+    /// open. Refuses a source that openForReading() refuses.
+    [[nodiscard]] Status replaceBy(const std::filesystem::path& source);
+
     [[nodiscard]] Status execute(const char* sql);
     [[nodiscard]] Result<SqlStatement> prepare(std::string_view sql) const;
     /// Returns an error with `what` and the reason of the last failure.

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMembershipKey = "membership"; ///< null for a run outside sweeps
 constexpr const char* kRemoteKey = "remote";         ///< written for a run on another machine
+constexpr const char* kCommandKey = "command";       ///< of a remote run; written by earlier versions
 constexpr const char* kReadingKey = "reading";       ///< ReadingVersion; earlier versions wrote none
 /// In bytes. The names of classes can take more than kLongestRecord.
 constexpr std::size_t kLongestRunFile = std::size_t{1} << 22;
@@ -114,21 +115,27 @@ std::optional<RemoteRun> remoteFrom(RecordFields& fields, const std::string& pla
         return std::nullopt;
     }
     RecordFields parts(place, *json);
-    RemoteRun remote;
-    remote.place = {parts.text("place"), EnginePlace::Kind::CommandLine, parts.text("command"), parts.text("folder")};
-    remote.directory = parts.text("directory");
+    RemoteRun remote{parts.text("place"), parts.text("folder"), parts.text("directory")};
+    if (parts.find(kCommandKey) != nullptr) {
+        remote.formerCommand = parts.text(kCommandKey);
+    }
     if (parts.error()) {
         fields.fail(kRemoteKey, parts.error()->message);
+    }
+    if (remote.directory.is_absolute() || std::ranges::find(remote.directory, "..") != remote.directory.end()) {
+        fields.fail(kRemoteKey, "has the directory " + remote.directory.string() + ", which leads out of its folder");
     }
     return remote;
 }
 
 RecordJson jsonOf(const RemoteRun& remote)
 {
-    return {{"place", remote.place.name},
-            {"command", remote.place.command},
-            {"folder", remote.place.folder.string()},
-            {"directory", remote.directory.string()}};
+    RecordJson json = {
+        {"place", remote.place}, {"folder", remote.folder.string()}, {"directory", remote.directory.string()}};
+    if (!remote.formerCommand.empty()) {
+        json[kCommandKey] = remote.formerCommand;
+    }
+    return json;
 }
 
 /// Returns the last values of the metrics. Earlier versions wrote the two losses only.
@@ -205,10 +212,7 @@ Result<RunFile> readFields(const RecordJson& json, const fs::path& runDirectory,
         file.identity = fields.text("identity");
     }
     file.remote = remoteFrom(fields, place);
-    if (file.remote) {
-        const EnginePlace& remote = file.remote->place;
-        info.place = remote.name.empty() ? remote.command : remote.name;
-    }
+    info.place = file.remote ? file.remote->place : std::string();
     info.membership = membershipOf(fields, info.name);
     const std::string status = fields.text("status");
     if (fields.error()) {

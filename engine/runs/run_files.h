@@ -38,10 +38,13 @@ using DataFingerprint = std::vector<DataPart>;
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kFrozenProject = "project";
 
-/// The other machine that a run is on. The run's directory here records what happens there.
+/// The other machine that a run is on. The run's directory here records what happens there. It names no program: the
+/// user's list of places has the command line (engine/results/engine_places.h).
 struct RemoteRun {
-    EnginePlace place;               ///< has a folder
-    std::filesystem::path directory; ///< of the run there, below the place's folder
+    std::string place;               ///< its name in that list
+    std::filesystem::path folder;    ///< the place's folder
+    std::filesystem::path directory; ///< of the run there, relative to the folder; leads to a place below it
+    std::string formerCommand = {};  ///< a command line that an earlier version recorded: shown, never run
     bool operator==(const RemoteRun&) const = default;
 };
 

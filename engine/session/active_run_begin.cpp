@@ -62,7 +62,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     }
     if (const auto file = readRunFile(command.runDirectory); file && file->remote) {
         return Error{command.runDirectory.string(),
-                     "records a run at " + file->remote->place.name + ", and is resumed there"};
+                     "records a run at " + file->remote->place + ", and is resumed there"};
     }
     Result<OpenedRun> opened = openRun(useOf(command), LargeFiles::EveryByte, watches.data);
     if (!opened) {

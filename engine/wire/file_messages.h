@@ -18,6 +18,10 @@ namespace residua::engine {
 /// The maximum number of a file's bytes in one message.
 inline constexpr std::size_t kMostPartBytes = std::size_t{4} << 20;
 
+/// The maximum size of a file, and number of files in one project.
+inline constexpr std::int64_t kMostStoredBytes = std::int64_t{1} << 40;
+inline constexpr std::size_t kMostStoredFiles = 2'000'000;
+
 /// A file of a project.
 struct FileOffer {
     std::string path; ///< below the project's folder, parts joined by '/'

@@ -145,6 +145,17 @@ char32_t nextCodePoint(std::string_view text, std::size_t& at)
     return codePoint;
 }
 
+Character firstCharacter(std::string_view text)
+{
+    constexpr char32_t kReplacement = 0xFFFD;
+    const std::size_t bytes = utf8Length(text);
+    if (bytes == 0) {
+        return {kReplacement, 1, false};
+    }
+    std::size_t at = 0;
+    return {nextCodePoint(text, at), bytes, true};
+}
+
 void appendUtf8(std::string& text, char32_t codePoint)
 {
     const auto put = [&text](char32_t byte) { text += static_cast<char>(byte); };

@@ -40,6 +40,15 @@ inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 [[nodiscard]] std::size_t lastCodePoint(std::string_view text);
 /// Returns the code point at `at` and moves `at` past it. Precondition: valid text, at < size.
 [[nodiscard]] char32_t nextCodePoint(std::string_view text, std::size_t& at);
+
+struct Character {
+    char32_t code = 0;
+    std::size_t bytes = 1;
+    bool valid = true;
+};
+/// Returns the first character of a text that is not empty. A byte that is not UTF-8 is one invalid character, U+FFFD.
+[[nodiscard]] Character firstCharacter(std::string_view text);
+
 void appendUtf8(std::string& text, char32_t codePoint);
 
 } // namespace residua

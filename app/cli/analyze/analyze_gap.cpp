@@ -221,13 +221,18 @@ Exit runGap(const Arguments& arguments, const Console& console)
     if (arguments.positional(1).empty()) {
         return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a project or a run's directory"});
     }
-    const Result<engine::GapRequest> request = requestFrom(arguments, console);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    Result<engine::GapRequest> request = requestFrom(arguments, console);
     const Result<GapOrder> order = orderFrom(arguments);
     if (!request || !order) {
         return console.fail(Exit::Usage, request ? order.error() : request.error());
     }
+    setPaths(*request, computing);
     const std::optional<engine::Event> answer =
-        ask(*request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+        ask(*request, console, computing, [&console](const engine::Event& news) {
             const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
             console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
         });

@@ -120,7 +120,12 @@ Exit ofRun(const Arguments& arguments, const Console& console)
     if (arguments.has("step")) {
         request.step = arguments.integer("step", 0);
     }
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    setPaths(request, computing);
+    const std::optional<engine::Event> answer = ask(request, console, computing);
     if (!answer) {
         return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
     }

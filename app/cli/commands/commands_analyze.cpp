@@ -307,6 +307,11 @@ Exit runAnalyze(const Arguments& arguments, const Console& console)
         (what != "theory" || arguments.has("figure") || arguments.has("theorem"))) {
         return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
     }
+    if (arguments.has("place") && what != "stability" && what != "gap") {
+        return console.fail(Exit::Usage,
+                            {"--place", "is for analyze stability and analyze gap: what a run has recorded "
+                                        "is on this machine"});
+    }
     const std::size_t subjects = arguments.positionals(1).size();
     if ((what == "coefficients" || what == "metrics") && subjects == 0) {
         return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
@@ -367,7 +372,7 @@ std::vector<Command> analyzeCommands()
     std::ranges::move(sinePhasesOptions(), std::back_inserter(options));
     std::ranges::move(stabilityOptions(), std::back_inserter(options));
     std::ranges::move(gapOptions(), std::back_inserter(options));
-    options.push_back(threadsOption());
+    options.insert(options.end(), {placeOption(), folderOption(), threadsOption()});
     return {
         {"analyze",
          "print or export what a run has learned, its mixing coefficients, its metrics, which classes it confuses, "

@@ -69,7 +69,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
         request.step = arguments.integer("from", 0);
     }
     const std::optional<engine::Event> answer =
-        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+        ask(request, console, Computing::from(arguments), [&console](const engine::Event& news) {
             const double share = std::get<engine::ExportProgress>(news).share;
             console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
         });

@@ -70,7 +70,7 @@ std::optional<engine::Event> askForWeights(const engine::Command& request, const
                                            const Console& console)
 {
     std::optional<engine::Event> answer =
-        ask(request, Computing::from(arguments).threads, [&console](const engine::Event& news) {
+        ask(request, console, Computing::from(arguments), [&console](const engine::Event& news) {
             const double share = std::get<engine::ImportProgress>(news).share;
             console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
         });

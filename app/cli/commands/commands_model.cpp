@@ -62,7 +62,12 @@ Exit runEval(const Arguments& arguments, const Console& console)
     }
     const std::string split(engine::nameOf(request.split).word);
     request.batches = arguments.integer("batches", 0);
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    setPaths(request, computing);
+    const std::optional<engine::Event> answer = ask(request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -133,7 +138,12 @@ Exit runSample(const Arguments& arguments, const Console& console)
     request.temperature = arguments.real("temperature", request.temperature);
     request.topK = arguments.integer("top-k", request.topK);
     request.seed = arguments.integer("seed", request.seed);
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads);
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    setPaths(request, computing);
+    const std::optional<engine::Event> answer = ask(request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -229,7 +239,7 @@ Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const C
         const double share = std::get<engine::FactoriseProgress>(news).share;
         console.status("fitted " + std::to_string(static_cast<int>(100 * share)) + " % of the layers");
     };
-    const std::optional<engine::Event> answer = ask(request, Computing::from(arguments).threads, tell);
+    const std::optional<engine::Event> answer = ask(request, console, Computing::from(arguments), tell);
     console.status("");
     const auto* const ready = answer ? std::get_if<Ready>(&*answer) : nullptr;
     if (ready == nullptr) {
@@ -333,6 +343,8 @@ std::vector<Command> modelCommands()
            {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
            projectOption(),
            otherDataOption(),
+           placeOption(),
+           folderOption(),
            threadsOption()}},
          &runEval},
         {"sample",
@@ -367,6 +379,8 @@ std::vector<Command> modelCommands()
            {"seed", OptionKind::Integer, "N", "of the draws (default " + std::to_string(sample.seed) + ")"},
            projectOption(),
            otherDataOption(),
+           placeOption(),
+           folderOption(),
            threadsOption()}},
          &runSample},
         {"retrofit",

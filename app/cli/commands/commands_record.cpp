@@ -191,7 +191,7 @@ Exit runReport(const Arguments& arguments, const Console& console)
 
 Exit runDevices(const Arguments&, const Console& console)
 {
-    const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}});
+    const std::optional<engine::Event> answer = ask(engine::ListDevices{engine::QueryTag{1}}, console);
     const auto* const listed = answer ? std::get_if<engine::DevicesListed>(&*answer) : nullptr;
     if (listed == nullptr) {
         return unanswered(answer, console, "the devices are not known");

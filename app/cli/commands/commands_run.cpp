@@ -358,6 +358,7 @@ std::vector<Command> runCommands()
            otherDataOption(),
            timeLimitOption(),
            placeOption(),
+           folderOption(),
            detachOption(),
            deviceOption(),
            threadsOption()}},

@@ -155,7 +155,11 @@ Exit runFetch(const Arguments& arguments, const Console& console)
         const double share = std::get<engine::FetchProgress>(news).share;
         console.status("fetched " + std::to_string(static_cast<int>(100 * share)) + " %");
     };
-    const std::optional<engine::Event> answer = ask(request, 0, tell);
+    Computing computing;
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    const std::optional<engine::Event> answer = ask(request, console, computing, tell);
     console.status("");
     const auto* const fetched = answer ? std::get_if<engine::CheckpointFetched>(&*answer) : nullptr;
     if (fetched == nullptr) {
@@ -186,7 +190,9 @@ std::vector<Command> watchCommands()
              "copy a checkpoint of a run that trains on another machine into its directory here",
              "residua-cli fetch my-project/runs/first --step 500",
              {{{"RUN", "the run's directory on this machine"}},
-              {{"step", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last one)", {}, 0}}},
+              {{"step", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last one)", {}, 0},
+               placeOption(),
+               folderOption()}},
              &runFetch,
              Yields::Files}};
 }

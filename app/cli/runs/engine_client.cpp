@@ -46,6 +46,19 @@ int millisecondsUntil(std::optional<EngineClient::Clock::time_point> until)
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
+std::filesystem::path runOf(const engine::Command& question)
+{
+    return std::visit(
+        [](const auto& asked) -> std::filesystem::path {
+            if constexpr (requires { asked.runDirectory; }) {
+                return asked.runDirectory;
+            } else {
+                return {};
+            }
+        },
+        question);
+}
+
 engine::QueryTag tagOf(const engine::Command& question)
 {
     return std::visit(
@@ -203,33 +216,6 @@ std::optional<engine::Event> EngineClient::takeEvent()
     return event;
 }
 
-std::optional<engine::Event> ask(const engine::Command& question, int threads,
-                                 const std::function<void(const engine::Event&)>& news)
-{
-    EngineClient client(threads);
-    client.post(question);
-    bool givenUp = false;
-    while (true) {
-        Heard heard = client.next();
-        if (auto* const event = std::get_if<engine::Event>(&heard)) {
-            const bool isPart = std::visit([]<class Told>(const Told&) { return engine::kIsProgress<Told>; }, *event);
-            if (!isPart) {
-                const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
-                return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
-            }
-            if (const auto* const notice = std::get_if<engine::QueryNotice>(&*event)) {
-                std::fprintf(stderr, "note: %s\n", printable(notice->text, LineEnds::Keep).c_str());
-            } else if (news) {
-                news(*event);
-            }
-        }
-        const auto* const signal = std::get_if<Signal>(&heard);
-        if (signal && *signal != Signal::Checkpoint && !std::exchange(givenUp, true)) {
-            client.post(engine::GiveUp{tagOf(question)});
-        }
-    }
-}
-
 Computing Computing::from(const Arguments& arguments)
 {
     Computing computing;
@@ -242,25 +228,75 @@ Computing Computing::from(const Arguments& arguments)
 
 Status readPlace(Computing& computing, const Arguments& arguments)
 {
-    Result<engine::EnginePlace> place = engine::placeCalled(arguments.text(kPlace));
-    if (!place) {
-        return Error{std::string("--") + kPlace, place.error().message};
+    using Kind = engine::EnginePlace::Kind;
+    const auto folder = arguments.has(kFolder) ? std::optional<std::filesystem::path>(arguments.text(kFolder))
+                                               : std::optional<std::filesystem::path>();
+    Result<engine::ChosenPlace> chosen = engine::choosePlace(arguments.text(kPlace), folder);
+    if (!chosen) {
+        return Error{"--" + chosen.error().place, chosen.error().message};
     }
-    computing.place = *std::move(place);
-    if (arguments.has(kFolder)) {
-        if (computing.place.kind != engine::EnginePlace::Kind::CommandLine) {
-            return Error{std::string("--") + kFolder, "is only for --place with a name or a command line"};
-        }
-        computing.place.folder = arguments.text(kFolder);
-    }
+    computing.place = std::move(chosen->place);
+    computing.place.hasRuns = computing.place.kind == Kind::CommandLine;
+    computing.isNewPlace = chosen->isNew;
+    computing.formerCommand = std::move(chosen->formerCommand);
     computing.detach = arguments.has(kDetach);
     if (computing.detach && !arguments.has(kPlace)) {
         computing.place = engine::backgroundPlace();
     }
-    if (computing.detach && computing.place.kind != engine::EnginePlace::Kind::Background) {
+    if (computing.detach && computing.place.kind != Kind::Background) {
         return Error{std::string("--") + kDetach, "is only for --place background"};
     }
     return Done{};
+}
+
+void keepPlace(const Computing& computing, const std::filesystem::path& run, const Console& console)
+{
+    engine::EnginePlace place = computing.place;
+    place.hasRuns = false;
+    if (computing.isNewPlace) {
+        const Status kept = engine::keepNamedPlace(place);
+        const std::string before = computing.formerCommand.empty() ? "" : ", before: " + computing.formerCommand;
+        console.remark(kept ? "the place " + place.name + " is in " + engine::placesFile().string() +
+                                  " from now on: " + place.command + before
+                            : kept.error().text());
+    }
+    if (!computing.place.hasRuns || run.empty()) {
+        return;
+    }
+    if (const Status recorded = engine::recordPlace(run, place); !recorded) {
+        console.remark(recorded.error().text());
+    }
+}
+
+std::optional<engine::Event> ask(const engine::Command& question, const Console& console, const Computing& computing,
+                                 const std::function<void(const engine::Event&)>& news)
+{
+    EngineClient client(computing.threads, computing.place);
+    client.post(question);
+    bool givenUp = false;
+    while (true) {
+        Heard heard = client.next();
+        auto* const event = std::get_if<engine::Event>(&heard);
+        if (event != nullptr && !std::holds_alternative<engine::PlaceUnknown>(*event)) { // its refusal follows
+            const bool isPart = std::visit([]<class Told>(const Told&) { return engine::kIsProgress<Told>; }, *event);
+            const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
+            if (!isPart && !failed) {
+                keepPlace(computing, runOf(question), console);
+            }
+            if (!isPart) {
+                return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
+            }
+            if (const auto* const notice = std::get_if<engine::QueryNotice>(&*event)) {
+                console.remark("note: " + notice->text);
+            } else if (news) {
+                news(*event);
+            }
+        }
+        const auto* const signal = std::get_if<Signal>(&heard);
+        if (signal && *signal != Signal::Checkpoint && !std::exchange(givenUp, true)) {
+            client.post(engine::GiveUp{tagOf(question)});
+        }
+    }
 }
 
 std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path)
@@ -274,9 +310,9 @@ OptionSpec placeOption()
     return {.name = kPlace,
             .kind = OptionKind::Text,
             .value = "PLACE",
-            .help = "where the engine runs: background (a process that outlives this one), a name from the window's "
-                    "list of places, or a command line that ends in residua-engine --stdio (default: a child of this "
-                    "process)",
+            .help = "where the engine runs: background (a process that outlives this one), a name from the list of "
+                    "places that the window has too, or a new place as NAME=COMMAND, where COMMAND ends in "
+                    "residua-engine --stdio (default: the run's place, or a child of this process)",
             .choices = {"background"}};
 }
 
@@ -285,8 +321,8 @@ OptionSpec folderOption()
     return {.name = kFolder,
             .kind = OptionKind::Text,
             .value = "DIR",
-            .help = "of --place: a folder on the other machine that receives the project and the run, where it sees "
-                    "none of this machine's; residua-cli fetch brings checkpoints back"};
+            .help = "of --place: a folder on the other machine that holds projects and runs, where it sees none of "
+                    "this machine's; residua-cli fetch brings checkpoints back"};
 }
 
 OptionSpec detachOption()

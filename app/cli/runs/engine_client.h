@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/terminal/console.h"
 #include "engine/api/session.h"
 #include "projects/base/result.h"
 
@@ -97,16 +98,12 @@ private:
     std::unique_ptr<engine::Session> m_session;
 };
 
-/// Sends one request to a new engine and waits for the answer. An interrupt cancels the request and returns nullopt,
-/// unless the answer was ready before the engine received it. `news` receives the events that are part of the answer
-/// but not its end.
-[[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, int threads = 0,
-                                               const std::function<void(const engine::Event&)>& news = {});
-
 /// The computing options that commands share.
 struct Computing {
     int threads = 0;                      ///< of the processor; 0: all
     engine::EnginePlace place;            ///< a child of this process unless readPlace() says otherwise
+    bool isNewPlace = false;              ///< the user's list of places does not have `place` as it is
+    std::string formerCommand;            ///< the command line that the list has under its name; may be empty
     bool detach = false;                  ///< returns when the run has begun in the background
     std::shared_ptr<TimeLimit> timeLimit; ///< may be null; shared by everything that the command trains
 
@@ -116,8 +113,27 @@ struct Computing {
 
 /// Reads --place, --folder and --detach.
 [[nodiscard]] Status readPlace(Computing& computing, const Arguments& arguments);
+/// Adds a new place to the user's list once an engine has answered there, and records that `run` is there if that is a
+/// run at another place with a folder. `run` may be empty. Reports what it has changed.
+void keepPlace(const Computing& computing, const std::filesystem::path& run, const Console& console);
+
+/// Sends one request to a new engine and waits for the answer. An interrupt cancels the request and returns nullopt,
+/// unless the answer was ready before the engine received it. `news` receives the events that are part of the answer
+/// but not its end. Calls keepPlace() if the answer is no failure.
+[[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, const Console& console,
+                                               const Computing& computing = {},
+                                               const std::function<void(const engine::Event&)>& news = {});
+
 /// Returns the path for the engine. The background engine has a working directory of its own.
 [[nodiscard]] std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path);
+
+/// Sets the paths of a query for the engine, as pathFor() does.
+template <class Request>
+void setPaths(Request& request, const Computing& computing)
+{
+    request.runDirectory = pathFor(computing, request.runDirectory);
+    request.projectDirectory = pathFor(computing, request.projectDirectory);
+}
 
 [[nodiscard]] OptionSpec placeOption();
 [[nodiscard]] OptionSpec folderOption();

@@ -172,6 +172,7 @@ public:
     Following(Monitor& monitor, const Console& console, const Computing& computing)
         : m_monitor(monitor),
           m_console(console),
+          m_computing(computing),
           m_limit(computing.timeLimit.get()),
           m_background(computing.place.kind == engine::EnginePlace::Kind::Background),
           m_detach(computing.detach),
@@ -188,6 +189,9 @@ public:
             return;
         }
         std::visit(m_monitor, event);
+        if (std::holds_alternative<engine::RunStarted>(event)) {
+            keepPlace(m_computing, {}, m_console);
+        }
         leaveIfWanted();
         if (m_limit != nullptr) {
             m_limit->heard(TimeLimit::Clock::now());
@@ -265,6 +269,7 @@ private:
 
     Monitor& m_monitor;
     const Console& m_console;
+    const Computing& m_computing;
     TimeLimit* m_limit;
     bool m_background;
     bool m_detach; ///< the run is left training once it has begun

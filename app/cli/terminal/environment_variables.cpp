@@ -39,6 +39,10 @@ std::span<const EnvironmentVariable> environmentVariables()
          "file of the library through which ranks exchange gradients (default: found beside the program)"},
         {"RESIDUA_KERNELS", "file of the library of GPU kernels (default: found beside the program)"},
         {"RESIDUA_PARQUET", "file of the library that reads Parquet (default: found beside the program)"},
+        {engine::kPlaceLimit.variable,
+         "of residua-engine at a place with a folder: MiB of sent files that it keeps for "
+         "the next run (default " +
+             std::to_string(engine::kPlaceLimit.mebibytes) + ")"},
         {"RESIDUA_PYTHON", "the Python, with PyTorch, onnx and onnxscript, that export --to onnx starts"},
         {"RESIDUA_SENTENCEPIECE", "file of the library that reads SentencePiece models (default: found beside the "
                                   "program)"},

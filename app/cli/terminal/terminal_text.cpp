@@ -4,32 +4,10 @@
 #include "projects/base/utf8.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdio>
 #include <iterator>
 
 namespace residua::cli {
 namespace {
-
-constexpr char32_t kReplacement = 0xFFFD;
-
-struct Character {
-    char32_t code = 0;
-    std::size_t bytes = 1;
-    bool valid = true;
-};
-
-/// Returns the first character of a non-empty text. A byte that is not UTF-8 is one invalid character.
-Character firstOf(std::string_view text)
-{
-    const std::size_t bytes = utf8Length(text);
-    if (bytes == 0) {
-        return {kReplacement, 1, false};
-    }
-    std::size_t at = 0;
-    return {nextCodePoint(text, at), bytes, true};
-}
 
 struct Range {
     char32_t first;
@@ -43,10 +21,6 @@ bool isIn(char32_t code, const Range (&ranges)[count])
                                                [](char32_t value, const Range& range) { return value < range.first; });
     return after != std::begin(ranges) && code <= std::prev(after)->last;
 }
-
-/// Control characters, and marks that change the order of adjacent characters.
-constexpr Range kActing[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200E, 0x200F},
-                             {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}};
 
 constexpr Range kWide[] = {{0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x2E80, 0x303E},
                            {0x3041, 0x33FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
@@ -63,39 +37,13 @@ std::size_t columnsOf(char32_t code)
     return isIn(code, kWithoutWidth) ? 0 : isIn(code, kWide) ? 2 : 1;
 }
 
-std::string spelt(char32_t code)
-{
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), code < 0x100 ? "\\x%02x" : "\\u%04x", static_cast<unsigned>(code));
-    return text.data();
-}
-
 } // namespace
-
-std::string printable(std::string_view text, LineEnds lineEnds)
-{
-    std::string result;
-    result.reserve(text.size());
-    while (!text.empty()) {
-        const Character character = firstOf(text);
-        const bool stays = character.code == '\t' || (character.code == '\n' && lineEnds == LineEnds::Keep);
-        if (!character.valid) {
-            result += "\uFFFD";
-        } else if (!stays && isIn(character.code, kActing)) {
-            result += spelt(character.code);
-        } else {
-            result += text.substr(0, character.bytes);
-        }
-        text.remove_prefix(character.bytes);
-    }
-    return result;
-}
 
 std::size_t columnsOf(std::string_view line)
 {
     std::size_t columns = 0;
     while (!line.empty()) {
-        const Character character = firstOf(line);
+        const Character character = firstCharacter(line);
         columns += columnsOf(character.code);
         line.remove_prefix(character.bytes);
     }
@@ -110,7 +58,7 @@ std::string clipped(std::string_view line, std::size_t columns)
     std::string result;
     std::size_t filled = 1; // the ellipsis
     while (!line.empty() && columns > 0) {
-        const Character character = firstOf(line);
+        const Character character = firstCharacter(line);
         filled += columnsOf(character.code);
         if (filled > columns) {
             break;
@@ -148,25 +96,6 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return result;
-}
-
-std::string shellQuoted(std::string_view text)
-{
-    std::string result = "'";
-    for (const char c : text) {
-        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return result + "'";
-}
-
-std::string shellWord(std::string_view text)
-{
-    const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        const bool digit = c >= '0' && c <= '9';
-        return letter || digit || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
-    });
-    return plain ? std::string(text) : shellQuoted(text);
 }
 
 } // namespace residua::cli

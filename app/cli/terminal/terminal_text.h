@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/printable.h"
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace residua::cli {
-
-/// Whether line ends are kept. They are part of a text, but not of a name within a line.
-enum class LineEnds { Keep, Escape };
-
-/// Makes `text` safe for a terminal: escapes control characters, escape sequences and marks that change the writing
-/// direction as \x1b or \u202e, and replaces invalid UTF-8 by U+FFFD. Keeps tabs.
-[[nodiscard]] std::string printable(std::string_view text, LineEnds lineEnds);
 
 /// Returns the columns of a line on a terminal: two for East Asian wide characters and emoji, none for combining marks.
 [[nodiscard]] std::size_t columnsOf(std::string_view line);
@@ -24,11 +19,6 @@ enum class LineEnds { Keep, Escape };
 /// Wraps the text between words into lines of at most `columns` (longer words are kept whole). All lines except the
 /// first begin with `indent` spaces; the first is assumed to begin there already. Keeps line ends.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
-
-/// Quotes a text with single quotes for a POSIX shell.
-[[nodiscard]] std::string shellQuoted(std::string_view text);
-/// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
-[[nodiscard]] std::string shellWord(std::string_view text);
 
 /// An environment variable that the program reads, and the effect of its values.
 struct EnvironmentVariable {

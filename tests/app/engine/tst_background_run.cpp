@@ -142,7 +142,7 @@ private slots:
         table->item(0, 0)->setText("gpu1");
         table->item(0, 1)->setText("ssh gpu1 residua-engine --stdio");
         dialog->accept();
-        QCOMPARE(engine::placeCalled("gpu1")->command, std::string("ssh gpu1 residua-engine --stdio"));
+        QCOMPARE(engine::choosePlace("gpu1")->place.command, std::string("ssh gpu1 residua-engine --stdio"));
         const QList<QAction*> choices = menu()->actions();
         QVERIFY(std::ranges::any_of(choices, [](const QAction* choice) { return choice->text() == "gpu1"; }));
         QVERIFY(choices.at(1)->isChecked()); // the background

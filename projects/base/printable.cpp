@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/printable.h"
+
+#include "projects/base/utf8.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace residua {
+namespace {
+
+struct Range {
+    char32_t first;
+    char32_t last;
+};
+
+/// Control characters, and marks that change the order of adjacent characters.
+constexpr std::array<Range, 7> kActing{{{0x00, 0x1F},
+                                        {0x7F, 0x9F},
+                                        {0x061C, 0x061C},
+                                        {0x200E, 0x200F},
+                                        {0x2028, 0x202E},
+                                        {0x2066, 0x2069},
+                                        {0xFEFF, 0xFEFF}}};
+
+bool acts(char32_t code)
+{
+    return std::ranges::any_of(kActing,
+                               [code](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
+std::string spelt(char32_t code)
+{
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), code < 0x100 ? "\\x%02x" : "\\u%04x", static_cast<unsigned>(code));
+    return text.data();
+}
+
+} // namespace
+
+std::string printable(std::string_view text, LineEnds lineEnds)
+{
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const Character character = firstCharacter(text);
+        const bool stays = character.code == '\t' || (character.code == '\n' && lineEnds == LineEnds::Keep);
+        if (!character.valid) {
+            result += "\uFFFD";
+        } else if (!stays && acts(character.code)) {
+            result += spelt(character.code);
+        } else {
+            result += text.substr(0, character.bytes);
+        }
+        text.remove_prefix(character.bytes);
+    }
+    return result;
+}
+
+std::string shellQuoted(std::string_view text)
+{
+    std::string result = "'";
+    for (const char c : text) {
+        result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return result + "'";
+}
+
+std::string shellWord(std::string_view text)
+{
+    const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool digit = c >= '0' && c <= '9';
+        return letter || digit || std::string_view("/._-+,:@%=").find(c) != std::string_view::npos;
+    });
+    return plain ? std::string(text) : shellQuoted(text);
+}
+
+} // namespace residua

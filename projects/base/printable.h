@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Texts of others, made safe for a terminal and for a shell.
+namespace residua {
+
+/// Whether line ends are kept. They are part of a text, but not of a name within a line.
+enum class LineEnds { Keep, Escape };
+
+/// Makes `text` safe for a terminal: escapes control characters, escape sequences and marks that change the writing
+/// direction as \x1b or \u202e, and replaces invalid UTF-8 by U+FFFD. Keeps tabs.
+[[nodiscard]] std::string printable(std::string_view text, LineEnds lineEnds);
+
+/// Quotes a text with single quotes for a POSIX shell.
+[[nodiscard]] std::string shellQuoted(std::string_view text);
+/// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
+[[nodiscard]] std::string shellWord(std::string_view text);
+
+} // namespace residua
