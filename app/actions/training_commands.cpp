@@ -341,8 +341,8 @@ void PlaceCommands::askFor(const engine::PlaceUnknown& unknown)
     m_unknown = new UnknownPlaceDialog(unknown, std::move(proposal), m_window);
     connect(m_unknown, &UnknownPlaceDialog::chosen, this,
             [this, run = unknown.runDirectory](const engine::EnginePlace& place) {
-                const auto places = engine::namedPlaces();
-                const bool isTaken = places && std::ranges::any_of(*places, [&](const engine::EnginePlace& other) {
+                const auto now = engine::namedPlaces();
+                const bool isTaken = now && std::ranges::any_of(*now, [&](const engine::EnginePlace& other) {
                                          return other.name == place.name && other != place;
                                      });
                 if (isTaken) {

@@ -39,18 +39,48 @@ std::optional<engine::RunId> runOf(const engine::Event& event)
 
 } // namespace
 
+bool WaitingEvents::add(engine::Event event, std::uint64_t session)
+{
+    const std::lock_guard lock(m_mutex);
+    if (session != m_session && runOf(event)) {
+        return false;
+    }
+    auto* const progress = std::get_if<engine::Progress>(&event);
+    auto* const last = m_events.empty() ? nullptr : std::get_if<engine::Progress>(&m_events.back());
+    if (progress != nullptr && last != nullptr && last->run == progress->run) {
+        merge(*last, std::move(*progress));
+        return false;
+    }
+    m_events.push_back(std::move(event));
+    return m_events.size() == 1;
+}
+
+std::vector<engine::Event> WaitingEvents::take()
+{
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_events, {});
+}
+
+std::uint64_t WaitingEvents::beginSession()
+{
+    const std::lock_guard lock(m_mutex);
+    std::erase_if(m_events, [](const engine::Event& event) { return runOf(event).has_value(); });
+    return ++m_session;
+}
+
+std::uint64_t WaitingEvents::session() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_session;
+}
+
 EngineBridge::EngineBridge(QObject* parent) : QObject(parent), m_session(newSession()) {}
 
 EngineBridge::~EngineBridge() = default;
 
 std::unique_ptr<engine::Session> EngineBridge::newSession()
 {
-    std::uint64_t number = 0;
-    {
-        const std::lock_guard lock(m_mutex);
-        number = ++m_sessionNumber;
-        std::erase_if(m_waiting, [](const engine::Event& event) { return runOf(event).has_value(); });
-    }
+    const std::uint64_t number = m_waiting.beginSession();
     return std::make_unique<engine::Session>([this, number](engine::Event event) { receive(std::move(event), number); },
                                              0, m_place);
 }
@@ -74,21 +104,7 @@ void EngineBridge::setPlace(engine::EnginePlace place)
 void EngineBridge::receive(engine::Event event, std::uint64_t session)
 {
     const auto begin = std::chrono::steady_clock::now();
-    bool first = false;
-    {
-        const std::lock_guard lock(m_mutex);
-        if (session != m_sessionNumber && runOf(event)) {
-            return;
-        }
-        first = m_waiting.empty();
-        auto* progress = std::get_if<engine::Progress>(&event);
-        auto* last = first ? nullptr : std::get_if<engine::Progress>(&m_waiting.back());
-        if (progress && last && last->run == progress->run) {
-            merge(*last, std::move(*progress));
-        } else {
-            m_waiting.push_back(std::move(event));
-        }
-    }
+    const bool first = m_waiting.add(std::move(event), session);
     if (first) { // the first waiting event schedules the call that delivers all
         QMetaObject::invokeMethod(this, &EngineBridge::deliver, Qt::QueuedConnection);
     }
@@ -97,14 +113,9 @@ void EngineBridge::receive(engine::Event event, std::uint64_t session)
 
 void EngineBridge::deliver()
 {
-    std::vector<engine::Event> events;
-    {
-        const std::lock_guard lock(m_mutex);
-        events.swap(m_waiting);
-    }
-    const std::uint64_t session = m_sessionNumber;
-    for (const engine::Event& event : events) {
-        if (session != m_sessionNumber && runOf(event)) {
+    const std::uint64_t session = m_waiting.session();
+    for (const engine::Event& event : m_waiting.take()) {
+        if (session != m_waiting.session() && runOf(event)) {
             continue; // a receiver of an earlier one has changed the place
         }
         noteFoundRun(event);

@@ -19,6 +19,25 @@
 
 namespace residua::app {
 
+/// The events that sessions have sent and that are not delivered yet. Sessions are told apart by numbers: those of an
+/// earlier place end late, and two of them may use the same number for a run. Any thread.
+class WaitingEvents {
+public:
+    /// Adds an event of a session. Drops it if it is about a run and the session is not the newest one; queries of an
+    /// earlier one are still answered. Returns true if the event is the first that waits.
+    bool add(engine::Event event, std::uint64_t session);
+    [[nodiscard]] std::vector<engine::Event> take();
+    /// Returns the number of a new session. Drops waiting events about runs.
+    std::uint64_t beginSession();
+    /// Returns the number of the newest session.
+    [[nodiscard]] std::uint64_t session() const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::vector<engine::Event> m_events;
+    std::uint64_t m_session = 0;
+};
+
 /// The engine for the window. Events are collected on the engine's thread, which never waits, and delivered on the GUI
 /// thread. Consecutive progress of a run is joined, and events of runs that are not followed are dropped. A run that
 /// the background engine has already is followed, unless a run of this window has not ended.
@@ -94,10 +113,8 @@ signals:
     void devicesUnknown(const QString& why); ///< usually because there is no engine
 
 private:
-    /// Engine thread. Drops events of runs unless they are of the current session; queries of an earlier one are
-    /// still answered.
-    void receive(engine::Event event, std::uint64_t session);
-    void deliver(); ///< GUI thread
+    void receive(engine::Event event, std::uint64_t session); ///< engine thread
+    void deliver();                                           ///< GUI thread
     void dispatch(const engine::Event& event);
     void noteFoundRun(const engine::Event& event);
     void followFoundRun();
@@ -105,9 +122,7 @@ private:
     [[nodiscard]] bool stale(const engine::Event& event) const;
 
     std::atomic<std::int64_t> m_handingOver = 0; ///< nanoseconds
-    std::mutex m_mutex;
-    std::vector<engine::Event> m_waiting;      ///< guarded by m_mutex
-    std::uint64_t m_sessionNumber = 0;         ///< of m_session; guarded by m_mutex, changed by the GUI thread
+    WaitingEvents m_waiting;
     engine::RunId m_run{};                     ///< the followed one
     engine::RunId m_lastRun{};                 ///< each run that the window begins has its own
     bool m_follows = false;                    ///< the followed run has not ended

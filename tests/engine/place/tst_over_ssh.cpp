@@ -83,11 +83,11 @@ private slots:
     /// Both ends see the same folders. The command line is one that --place takes.
     void aCommandLineTrainsInTheSameFolders()
     {
-        const Result<EnginePlace> place = placeCalled(ssh() + " " + engine());
-        QVERIFY(place && place->folder.empty());
+        const Result<ChosenPlace> chosen = choosePlace(ssh() + " " + engine());
+        QVERIFY(chosen && chosen->isNew && chosen->place.folder.empty());
         const projects::Project project = textProject(here(), 20);
         const fs::path own = trained(project, "own", {});
-        const fs::path run = trained(project, "run", *place);
+        const fs::path run = trained(project, "run", chosen->place);
         QCOMPARE(recordedLosses(run).size(), std::size_t{20});
         QCOMPARE(recordedLosses(run), recordedLosses(own));
         QVERIFY(!RunReader::open(run)->checkpoints().empty());

@@ -67,7 +67,12 @@ class TestRunAtPlace : public QObject {
     Q_OBJECT
 
 private slots:
-    void init() { m_temporary = std::make_unique<QTemporaryDir>(); }
+    void init()
+    {
+        m_temporary = std::make_unique<QTemporaryDir>();
+        qputenv("XDG_CONFIG_HOME", m_temporary->filePath("config").toUtf8());
+        QVERIFY(keepNamedPlaces({placeIn(there())}).ok());
+    }
 
     void aRunIsThatOfThisMachine()
     {
@@ -93,7 +98,8 @@ private slots:
 
         const Result<RunFile> file = readRunFile(run);
         QVERIFY(file && file->remote && file->data);
-        QCOMPARE(file->remote->place, placeIn(there()));
+        QVERIFY((*file->remote == RemoteRun{"other", "place", file->remote->directory}));
+        QVERIFY(contentOf(run / "run.json").find("residua-engine") == std::string::npos); // no command line
         QCOMPARE(*file->data, *readRunFile(own)->data);
         const fs::path remote = there() / "place" / file->remote->directory;
         QVERIFY(contentOf(remote / "run.json").find(here().string()) == std::string::npos);
