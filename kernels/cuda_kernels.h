@@ -6,6 +6,7 @@
 
 #include "kernels/adamw.h"
 #include "kernels/depth_mix.h"
+#include "kernels/dropout.h"
 #include "kernels/sinkhorn.h"
 #include "kernels/transformer.h"
 
@@ -42,9 +43,10 @@ struct CudaKernels {
     Status (*adamw)(const AdamW& adamw, void* stream);
     Status (*sinkhornForward)(const SinkhornForward& sinkhorn, void* stream);
     Status (*sinkhornBackward)(const SinkhornBackward& sinkhorn, void* stream);
+    Status (*dropout)(const Dropout& dropout, void* stream);
 };
 
-inline constexpr std::int32_t kCudaKernelsVersion = 4;
+inline constexpr std::int32_t kCudaKernelsVersion = 5;
 
 /// Loads the library; each path stays loaded for the rest of the process. Returns null if it is missing, has another
 /// version, or needs a CUDA runtime that is not installed; `why` then says which.

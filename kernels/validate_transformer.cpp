@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/dropout.h"
 #include "kernels/transformer.h"
 
 #include <cmath>
@@ -98,6 +99,16 @@ Status validate(const CrossEntropy& entropy)
     if (entropy.grad == entropy.logits && entropy.grad && entropy.gradRowStride != entropy.rowStride)
         return Status::overlap;
     return entropy.tokens == 0 || present(entropy.logits, entropy.targets) ? Status::ok : Status::missingPointer;
+}
+
+Status validate(const Dropout& dropout)
+{
+    if (!known(dropout.dataType) || !std::isfinite(dropout.scale))
+        return Status::badKind;
+    if (dropout.examples < 0 || dropout.width < 1)
+        return Status::badShape;
+    return dropout.examples == 0 || present(dropout.in, dropout.out, dropout.draws) ? Status::ok
+                                                                                    : Status::missingPointer;
 }
 
 } // namespace residua::kernels

@@ -16,7 +16,8 @@ const IsaTable& table()
                                         normBackward,
                                         swigluForward,
                                         swigluBackward,
-                                        rotary};
+                                        rotary,
+                                        dropout};
     return kTable;
 }
 

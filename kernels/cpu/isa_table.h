@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/parallel.h"
 #include "kernels/depth_mix.h"
+#include "kernels/dropout.h"
 #include "kernels/transformer.h"
 
 namespace residua::kernels {
@@ -30,6 +31,7 @@ struct IsaTable {
     void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
     void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end); ///< over (batch, time)
+    void (*dropout)(const Dropout& dropout, std::int64_t begin, std::int64_t end); ///< over (example, group)
 };
 
 /// Returns the table of the widest instruction set that this processor has, limited by the environment variable
@@ -51,5 +53,6 @@ void normBackward(const NormBackward& norm, std::int64_t begin, std::int64_t end
 void swigluForward(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
 void swigluBackward(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
 void rotary(const Rotary& rotation, std::int64_t begin, std::int64_t end);
+void dropout(const Dropout& dropout, std::int64_t begin, std::int64_t end);
 
 } // namespace residua::kernels::RESIDUA_ISA

@@ -80,6 +80,16 @@ Status swigluBackward(const SwigluBackward& swiglu, const Parallel& parallel)
     return Status::ok;
 }
 
+Status dropout(const Dropout& dropout, const Parallel& parallel)
+{
+    if (const Status status = validate(dropout); status != Status::ok)
+        return status;
+    const std::int64_t groups = (dropout.width + kDropoutGroup - 1) / kDropoutGroup;
+    forRange(parallel, dropout.examples * groups, grainFor(kDropoutGroup * 2 * accumulatorBytes(dropout.dataType)),
+             [&](std::int64_t begin, std::int64_t end) { isaTable().dropout(dropout, begin, end); });
+    return Status::ok;
+}
+
 Status rotary(const Rotary& rotation, const Parallel& parallel)
 {
     if (const Status status = validate(rotation); status != Status::ok)

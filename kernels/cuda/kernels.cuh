@@ -17,6 +17,7 @@ Status swigluForward(const SwigluForward& swiglu, void* stream);
 Status swigluBackward(const SwigluBackward& swiglu, void* stream);
 Status rotary(const Rotary& rotary, void* stream);
 Status crossEntropy(const CrossEntropy& entropy, void* stream);
+Status dropout(const Dropout& dropout, void* stream);
 Status adamw(const AdamW& adamw, void* stream);
 Status sinkhornForward(const SinkhornForward& sinkhorn, void* stream);
 Status sinkhornBackward(const SinkhornBackward& sinkhorn, void* stream);

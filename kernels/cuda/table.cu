@@ -69,6 +69,7 @@ extern "C" __attribute__((visibility("default"))) const residua::kernels::CudaKe
                                            cuda::crossEntropy,
                                            cuda::adamw,
                                            cuda::sinkhornForward,
-                                           cuda::sinkhornBackward};
+                                           cuda::sinkhornBackward,
+                                           cuda::dropout};
     return &kTable;
 }
