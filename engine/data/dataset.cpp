@@ -189,7 +189,7 @@ struct Opener {
 
     Opened operator()(const projects::DrawnPictures& source) const
     {
-        return PictureDataset::open(source, project, watch);
+        return PictureDataset::open(source, project, reading, watch);
     }
 
     Opened operator()(const projects::LinearRegression& source) const

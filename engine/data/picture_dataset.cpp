@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -109,8 +110,12 @@ DataOutline outlineOf(const projects::DrawnPictures& source, const projects::Dat
     return {projects::examplesOf(data), drawnSizes(source, data)};
 }
 
-PictureDataset::PictureDataset(const projects::Project& project, PictureForm form)
-    : m_schema(projects::examplesOf(project.data)), m_augmentation(project.data.augmentation), m_form(form)
+PictureDataset::PictureDataset(const projects::Project& project, PictureForm form, const Reading& reading)
+    : m_schema(projects::examplesOf(project.data)),
+      m_augmentation(project.data.augmentation),
+      m_form(form),
+      m_reading(reading.version),
+      m_stepRows(reading.isFirst() ? 0 : project.training.batch * project.training.accumulate)
 {
 }
 
@@ -132,9 +137,8 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
                                                       const Reading& reading, const PreparationWatch& watch)
 {
     const PictureForm form{source.height, source.width, source.channels};
-    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form));
+    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form, reading));
     dataset->m_fit = source.fit;
-    dataset->m_reading = reading.version;
     const std::string place = (projectDirectory / source.path).string();
     for (const PictureUse use : {PictureUse::Training, PictureUse::HeldOut}) {
         const bool trains = use == PictureUse::Training;
@@ -182,9 +186,10 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
 }
 
 Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::DrawnPictures& source,
-                                                      const projects::Project& project, const PreparationWatch& watch)
+                                                      const projects::Project& project, const Reading& reading,
+                                                      const PreparationWatch& watch)
 {
-    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, {source.size, source.size, 3}));
+    std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, {source.size, source.size, 3}, reading));
     const PictureDrawing drawing{source.size, source.noise};
     const std::int64_t seed = project.seeds.data;
     PictureSet set;
@@ -315,7 +320,7 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
         for (std::size_t i = 0; i < static_cast<std::size_t>(count) && fillRow(i); ++i) {
         }
     }
-    if (mixes() && status) {
+    if (mixes()) {
         batch.values<std::int64_t>(2) = labels;
     }
     return status;
@@ -340,35 +345,85 @@ Status PictureDataset::fillText(Batch& batch, const std::string& path) const
     return Done{};
 }
 
-Status PictureDataset::prepare(Batch& batch, const Request& request) const
+Status PictureDataset::fillDrawn(Batch& batch, const Request& request, const std::vector<std::int64_t>& numbers) const
 {
-    const std::vector<Row>& rows = rowsOf(request.split);
-    const std::int64_t first = request.index * request.count;
+    const std::vector<Row>& rows = rowsOf(Split::Train);
+    const auto number = [&](std::int64_t i) { return numbers[static_cast<std::size_t>(i)]; };
     const auto rowAt = [&](std::int64_t i) -> const Row& {
-        return rows[static_cast<std::size_t>(shuffledRow(first + i, std::ssize(rows), request.split, request.seed))];
+        return rows[static_cast<std::size_t>(shuffledRow(number(i), std::ssize(rows), Split::Train, request.seed))];
     };
     const auto keyOf = [&](std::int64_t i) {
         return drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
-                        static_cast<std::uint64_t>(first + i));
+                        static_cast<std::uint64_t>(number(i)));
     };
-    if (request.split != Split::Train) {
-        return fillRows(batch, request.count, rowAt, {});
-    }
-    Status status = fillRows(batch, request.count, rowAt, keyOf);
-    if (mixes() && status) {
-        const std::uint64_t key = drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
-                                           kOfBatches + static_cast<std::uint64_t>(request.index));
-        mix(batch, mixedShare(m_augmentation.mixup, key));
-    }
-    return status;
+    return fillRows(batch, std::ssize(numbers), rowAt, keyOf);
 }
 
-void PictureDataset::mix(Batch& batch, double share) const
+Status PictureDataset::fillMixed(Batch& batch, const Request& request) const
 {
-    mixWithPrevious(batch.values<float>(0), static_cast<std::size_t>(m_form.values()), share);
-    std::vector<std::int64_t>& mixed = batch.values<std::int64_t>(2);
-    std::rotate(mixed.begin(), mixed.end() - 1, mixed.end());
-    std::ranges::fill(batch.values<float>(3), static_cast<float>(share));
+    const std::int64_t first = request.index * request.count;
+    const std::int64_t stepRows = m_stepRows > 0 ? m_stepRows : request.count;
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(request.count));
+    std::iota(numbers.begin(), numbers.end(), first);
+    std::vector<std::size_t> others; // the row that each is mixed with; those of other batches follow the batch's own
+    for (std::int64_t number = first; number < first + request.count; ++number) {
+        const std::int64_t other = number % stepRows == 0 ? number + stepRows - 1 : number - 1;
+        const auto found = std::ranges::find(numbers, other);
+        others.push_back(static_cast<std::size_t>(found - numbers.begin()));
+        if (found == numbers.end()) {
+            numbers.push_back(other);
+        }
+    }
+    if (const Status filled = fillDrawn(batch, request, numbers); !filled) {
+        return filled;
+    }
+    const auto size = static_cast<std::size_t>(m_form.values());
+    const auto count = static_cast<std::size_t>(request.count);
+    std::vector<float>& inputs = batch.values<float>(0);
+    std::vector<float>& shares = batch.values<float>(3);
+    std::vector<std::size_t> unmixed = others; // rows of inputs; the loop below mixes a row before the one that precedes it
+    for (std::size_t i = 0; i < count; ++i) {
+        if (others[i] > i && others[i] < count) {
+            const std::size_t end = inputs.size();
+            inputs.resize(end + size);
+            std::copy_n(inputs.begin() + static_cast<std::ptrdiff_t>(others[i] * size), size,
+                        inputs.begin() + static_cast<std::ptrdiff_t>(end));
+            unmixed[i] = end / size;
+        }
+    }
+    for (std::size_t i = count; i-- > 0;) {
+        const double share = mixedShare(
+            m_augmentation.mixup,
+            drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
+                     kOfBatches + static_cast<std::uint64_t>(numbers[i] / stepRows)));
+        mixWith(std::span(inputs).subspan(i * size, size), std::span(inputs).subspan(unmixed[i] * size, size), share);
+        batch.values<std::int64_t>(2)[i] = batch.values<std::int64_t>(1)[others[i]];
+        shares[i] = static_cast<float>(share);
+    }
+    batch.batch = request.count;
+    inputs.resize(count * size);
+    shares.resize(count);
+    batch.values<std::int64_t>(1).resize(count);
+    batch.values<std::int64_t>(2).resize(count);
+    return Done{};
+}
+
+Status PictureDataset::prepare(Batch& batch, const Request& request) const
+{
+    const std::int64_t first = request.index * request.count;
+    if (request.split == Split::Train && mixes()) {
+        return fillMixed(batch, request);
+    }
+    if (request.split == Split::Train) {
+        std::vector<std::int64_t> numbers(static_cast<std::size_t>(request.count));
+        std::iota(numbers.begin(), numbers.end(), first);
+        return fillDrawn(batch, request, numbers);
+    }
+    const std::vector<Row>& rows = rowsOf(request.split);
+    const auto rowAt = [&](std::int64_t i) -> const Row& {
+        return rows[static_cast<std::size_t>(shuffledRow(first + i, std::ssize(rows), request.split, request.seed))];
+    };
+    return fillRows(batch, request.count, rowAt, {});
 }
 
 void PictureDataset::prepareAhead() const
@@ -415,7 +470,9 @@ Status PictureDataset::fill(Batch& batch, Split split, std::int64_t seed, std::i
         m_changed.wait(lock, [&] { return m_wanted.index < 0 || m_ready; });
         status = prepare(batch, request);
     }
-    m_wanted = {split, seed, index + 1, count};
+    // Each rank takes every so many batches.
+    m_wanted = {split, seed, index + (m_last >= 0 && index > m_last ? index - m_last : 1), count};
+    m_last = index;
     m_ready = false;
     if (!m_thread.joinable()) {
         m_thread = std::thread([this] { prepareAhead(); });

@@ -32,8 +32,9 @@ public:
                                                                const std::filesystem::path& projectDirectory,
                                                                const Reading& reading, const PreparationWatch& watch);
     /// Draws the pictures.
-    [[nodiscard]] static Result<std::unique_ptr<Dataset>>
-    open(const projects::DrawnPictures& source, const projects::Project& project, const PreparationWatch& watch);
+    [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::DrawnPictures& source,
+                                                               const projects::Project& project,
+                                                               const Reading& reading, const PreparationWatch& watch);
     ~PictureDataset() override;
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
@@ -62,7 +63,7 @@ private:
         bool operator==(const Request&) const = default;
     };
 
-    PictureDataset(const projects::Project& project, PictureForm form);
+    PictureDataset(const projects::Project& project, PictureForm form, const Reading& reading);
     /// Adds the pictures of a set to `splits`, one for each picture of the set. Decodes them all.
     [[nodiscard]] Status add(PictureSet set, const std::vector<Split>& splits, bool skipBad,
                              const PreparationWatch& watch);
@@ -77,8 +78,11 @@ private:
                                   const std::function<std::uint64_t(std::int64_t)>& keyOf) const;
     /// True if the examples have the fields of a mixture (projects::kMixedLabel).
     [[nodiscard]] bool mixes() const { return m_augmentation.mixup > 0; }
-    /// Mixes each example of a batch with the one before it, by this share of the other.
-    void mix(Batch& batch, double share) const;
+    /// Fills the batch of a request with its training rows, each mixed with the one before it in its step, and the
+    /// step's first with its last. All rows of a step have the same share of the other.
+    [[nodiscard]] Status fillMixed(Batch& batch, const Request& request) const;
+    /// Fills a batch with training rows that have these numbers in the seeded order.
+    [[nodiscard]] Status fillDrawn(Batch& batch, const Request& request, const std::vector<std::int64_t>& numbers) const;
     [[nodiscard]] Status prepare(Batch& batch, const Request& request) const;
     void prepareAhead() const;
 
@@ -86,7 +90,8 @@ private:
     projects::Augmentation m_augmentation;
     PictureForm m_form;
     projects::PictureFit m_fit = projects::PictureFit::Crop;
-    ReadingVersion m_reading = kNewestReading;
+    ReadingVersion m_reading;
+    std::int64_t m_stepRows; ///< rows of a step, over all micro-batches and ranks; 0: those of each batch
     std::vector<PictureSet> m_sets;
     std::vector<std::vector<std::vector<std::uint8_t>>> m_held; ///< decoded, by set and index; empty if not held
     std::array<std::vector<Row>, kSplits> m_rows;
@@ -95,6 +100,7 @@ private:
     // The batch that is prepared ahead. The mutex guards all of it.
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_changed;
+    mutable std::int64_t m_last = -1;       ///< index of the last training batch
     mutable Request m_wanted;               ///< what the thread prepares; index −1: nothing
     mutable std::unique_ptr<Batch> m_ahead; ///< the batch of m_wanted, once it is ready
     mutable Status m_aheadStatus = Done{};

@@ -4,6 +4,7 @@
 #include "engine/graph/value_residual.h"
 #include "engine/init/feature_fits.h"
 #include "engine/init/weight_inputs.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/feature_attention.h"
 #include "engine/ops/joined_linear.h"
 #include "engine/ops/norm.h"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace residua::engine {
@@ -124,11 +126,11 @@ at::Tensor scoreTerm(const AttentionOptions& options, const at::Tensor& mask, co
     return at::zeros(hidden.sizes(), like.options()).masked_fill(hidden, lowest / 2);
 }
 
-/// softmax(q·kᵀ/√e + term)·v with random dropout of weights; [batch, heads, time, e], with fewer heads in k and v if
-/// they are shared. `term` is undefined if all keys are seen. Used on the host because the gradients of LibTorch's own
-/// version with dropout depend on the number of threads.
+/// softmax(q·kᵀ/√e + term)·v; [batch, heads, time, e], with fewer heads in k and v if they are shared. `term` is
+/// undefined if all keys are seen. `dropped` leaves out weights. Used on the host because the gradients of LibTorch's
+/// own version with dropout depend on the number of threads, and its draws on the batch.
 at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& term,
-                          double dropout)
+                          const std::function<at::Tensor(const at::Tensor&)>& dropped)
 {
     const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const std::int64_t shared = q.size(1) / k.size(1);
@@ -138,7 +140,7 @@ at::Tensor attendDropping(const at::Tensor& q, const at::Tensor& k, const at::Te
     if (term.defined()) {
         scores = scores + term;
     }
-    return at::matmul(at::dropout(at::softmax(scores, -1), dropout, true), each(v)).to(q.scalar_type());
+    return at::matmul(dropped(at::softmax(scores, -1)), each(v)).to(q.scalar_type());
 }
 
 /// softmax(q·kᵀ/√e)·v for a window smaller than the sequence. Processes the queries in blocks, each with the keys that
@@ -168,7 +170,7 @@ at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tens
 
 class AttentionOperator final : public Operator, public ValueUser {
 public:
-    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute()), m_name(node.prefix())
+    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute()), m_name(node.prefix()), m_stream(streamKey(0, m_name))
     {
         const std::int64_t width = node.features();
         m_heads.sizes = projects::attentionSizesOf(node.params, width);
@@ -373,7 +375,11 @@ private:
             const bool hides = m_options.causal || mask.defined();
             const at::ScalarType type = drops && q.scalar_type() != at::kDouble ? at::kFloat : q.scalar_type();
             const at::Tensor term = hides ? scoreTerm(m_options, mask, q.to(type), q.size(2)) : at::Tensor();
-            return drops ? attendDropping(q, k, v, term, dropout)
+            const auto dropped = [&](const at::Tensor& weights) {
+                return pass.draws.defined() ? engine::dropout(weights, dropout, m_stream, pass.draws)
+                                            : at::dropout(weights, dropout, true);
+            };
+            return drops ? attendDropping(q, k, v, term, dropped)
                          : at::scaled_dot_product_attention(q, k, v, term, dropout, /*is_causal=*/false, std::nullopt,
                                                             sharesHeads);
         }
@@ -436,7 +442,8 @@ private:
     }
 
     Compute m_compute;
-    std::string m_name; ///< the node's name with its prefix and a full stop
+    std::string m_name;     ///< the node's name with its prefix and a full stop
+    std::uint64_t m_stream; ///< of dropout's draws
     AttentionOptions m_options;
     Heads m_heads;                           ///< all heads
     std::uint64_t m_node = 0;                ///< the node's number in its graph

@@ -2,6 +2,7 @@
 #include "engine/graph/fusion.h"
 #include "engine/graph/node_builder.h"
 #include "engine/graph/operator.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/norm.h"
 
 #include <ATen/TensorOperators.h>
@@ -63,8 +64,10 @@ OperatorResult buildSwiglu(const NodeContext&)
 
 OperatorResult buildDropout(const NodeContext& node)
 {
-    return makeOperator([rate = paramDouble(node.params, "rate")](const Inputs& in, const Pass& pass) {
-        return at::dropout(in[0], rate, pass.training());
+    const double rate = paramDouble(node.params, "rate");
+    return makeOperator([rate, stream = streamKey(0, node.prefix())](const Inputs& in, const Pass& pass) {
+        return pass.training() && pass.draws.defined() ? dropout(in[0], rate, stream, pass.draws)
+                                                       : at::dropout(in[0], rate, pass.training());
     });
 }
 

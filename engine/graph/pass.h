@@ -36,8 +36,8 @@ public:
     {
         return Philox(streamKey(static_cast<std::int64_t>(m_key), name));
     }
-    /// Returns the step's seed for LibTorch's generators, which draw dropout.
-    [[nodiscard]] std::uint64_t generatorSeed() const { return m_key; }
+    /// Returns the step's key for the draws of dropout, by example or by LibTorch's generators.
+    [[nodiscard]] std::uint64_t key() const { return m_key; }
 
 private:
     std::uint64_t m_key = 0;
@@ -82,6 +82,9 @@ struct Pass {
     /// The use of each layer. If empty, the document's schedule decides (LayerDropping), or else all layers run.
     std::vector<LayerUse> layers;
     RandomStreams random;
+    /// Selects the elements that dropout leaves out, by example (ops/dropout.h). Undefined: LibTorch's generator does,
+    /// as in runs of ReadingVersion::First.
+    at::Tensor draws;
     /// Further inputs of graphs and objectives, by name: the batch's conditions and masks, another network's output.
     std::map<std::string, at::Tensor> inputs;
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
@@ -94,7 +97,7 @@ struct Pass {
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
-    [[nodiscard]] Pass withoutLayers() const { return {mode, step, {}, random, inputs, magnitudes, weightInputs}; }
+    [[nodiscard]] Pass withoutLayers() const { return {mode, step, {}, random, draws, inputs, magnitudes, weightInputs}; }
 };
 
 /// Returns an evaluation pass after so many steps of the run.

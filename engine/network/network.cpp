@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -28,6 +29,8 @@ namespace {
 
 using projects::Project;
 using projects::Shape;
+
+constexpr const char* kLossName = "loss";
 
 /// Returns the factor on the start of the blocks' outputs to the residual: √n under Hyper-Connections (Zhu et al.,
 /// section 4.1).
@@ -56,10 +59,11 @@ public:
         return stackOf(batch.input, passFor(batch, pass));
     }
 
-    [[nodiscard]] at::Tensor lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch, const Pass& pass) override
+    [[nodiscard]] std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
+                                                const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        return lossOf(headOf(stackOutput, whole), batch, whole);
+        return lossTerms(headOf(stackOutput, whole), batch, whole);
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
@@ -71,7 +75,11 @@ public:
     [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        at::Tensor loss = lossOf(headOf(stackOf(batch.input, whole), whole), batch, whole);
+        std::vector<BatchMean> terms = lossTerms(headOf(stackOf(batch.input, whole), whole), batch, whole);
+        if (batch.weight.defined()) {
+            terms.front().mean = terms.front().mean * batch.weight;
+        }
+        at::Tensor loss = sumOf(terms);
         if (pass.training()) {
             for (const Regulariser& regulariser : m_regularisers) {
                 loss = loss + regulariser.term(whole);
@@ -87,7 +95,7 @@ public:
         const at::Tensor& output = outputs.front();
         BatchQuantities quantities;
         for (const ObjectiveQuantity& quantity : m_objective.further) {
-            quantities.means.emplace_back(quantity.name, quantity.mean(output, batch.target));
+            quantities.means.push_back({quantity.name, quantity.mean(output, batch.target), countOf(batch)});
         }
         if (m_objective.confusion != nullptr) {
             quantities.confusion = m_objective.confusion(output, batch.target);
@@ -95,10 +103,11 @@ public:
         for (std::size_t i = 1; i < outputs.size(); ++i) {
             const std::string& port = m_head->outputPorts()[i];
             const ObjectiveEntry& labels = entryOf(projects::Objective::Classification);
-            quantities.means.emplace_back(port + "_accuracy",
-                                          labels.further.front().mean(outputs[i], whole.inputs.at(port)));
+            quantities.means.push_back(
+                {port + "_accuracy", labels.further.front().mean(outputs[i], whole.inputs.at(port))});
         }
-        quantities.means.emplace_back("loss", lossOf(std::move(outputs), batch, whole)); // may overwrite the output
+        std::ranges::move(lossTerms(std::move(outputs), batch, whole), // may overwrite the output
+                          std::back_inserter(quantities.means));
         return quantities;
     }
 
@@ -145,15 +154,34 @@ private:
         return m_head->runAll(inside, pass);
     }
 
-    /// Returns the objective of the output, plus the cross-entropy of each further label. The pass has the labels.
-    [[nodiscard]] at::Tensor lossOf(std::vector<at::Tensor> outputs, const DeviceBatch& batch, const Pass& pass) const
+    /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
+    [[nodiscard]] at::Tensor countOf(const DeviceBatch& batch) const
     {
-        at::Tensor loss = m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass);
+        return m_objective.count == nullptr ? at::Tensor() : m_objective.count(batch.target);
+    }
+
+    /// Returns the objective of the output, then the cross-entropy of each further label. The pass has the labels.
+    [[nodiscard]] std::vector<BatchMean> lossTerms(std::vector<at::Tensor> outputs, const DeviceBatch& batch,
+                                                   const Pass& pass) const
+    {
+        std::vector<BatchMean> terms;
+        terms.push_back({kLossName, m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass),
+                         countOf(batch)});
         for (std::size_t i = 1; i < outputs.size(); ++i) {
-            loss = loss + entryOf(projects::Objective::Classification)
-                              .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0, pass);
+            terms.push_back({kLossName, entryOf(projects::Objective::Classification)
+                                            .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0,
+                                                  pass)});
         }
-        return loss;
+        return terms;
+    }
+
+    [[nodiscard]] static at::Tensor sumOf(const std::vector<BatchMean>& terms)
+    {
+        at::Tensor sum = terms.front().mean;
+        for (std::size_t i = 1; i < terms.size(); ++i) {
+            sum = sum + terms[i].mean;
+        }
+        return sum;
     }
 
     /// Returns the pass with the batch's conditions as its inputs, and with the document's use of its layers unless the
@@ -162,6 +190,7 @@ private:
     {
         Pass inside = pass;
         inside.inputs.insert(batch.conditions.begin(), batch.conditions.end());
+        inside.draws = batch.draws.defined() ? batch.draws : pass.draws;
         if (pass.layers.empty()) {
             inside.layers = layersOf(pass);
         }

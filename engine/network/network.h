@@ -28,13 +28,21 @@ struct DeviceBatch {
     at::Tensor target; ///< int64 or int32 tokens [batch, time] or labels [batch], or real [batch, outputs]
     /// The conditions and masks by the names of their fields.
     std::map<std::string, at::Tensor> conditions = {};
+    /// A factor on the objective, a scalar: the number of the batch's targets, relative to their mean over the batches
+    /// of the step. Undefined: 1.
+    at::Tensor weight = {};
+    at::Tensor draws = {}; ///< Pass::draws; undefined: those of the pass
 };
 
-/// The quantities of a batch by name, each a mean over its units, a scalar on the device.
-using BatchMeans = std::vector<std::pair<std::string, at::Tensor>>;
+/// A quantity of a batch: a mean over some of its targets, a scalar on the device.
+struct BatchMean {
+    std::string name;      ///< quantities of one name are added
+    at::Tensor mean;
+    at::Tensor count = {}; ///< of the targets, a scalar on the device; undefined: every unit of the batch
+};
 /// All quantities of a batch.
 struct BatchQuantities {
-    BatchMeans means;
+    std::vector<BatchMean> means;
     /// The examples of each class (row) by the class with the largest output (column), counted in double on the device;
     /// undefined if the objective has none.
     at::Tensor confusion = {};
@@ -61,9 +69,9 @@ public:
 
     /// Returns the output of the stack, before the head: [batch, time, d] or [batch, d].
     [[nodiscard]] virtual at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) = 0;
-    /// Returns the head's objective for an output of the stack, without regularisers.
-    [[nodiscard]] virtual at::Tensor lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
-                                            const Pass& pass) = 0;
+    /// Returns the terms of the head's objective for an output of the stack, without regularisers.
+    [[nodiscard]] virtual std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
+                                                        const Pass& pass) = 0;
     /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs]. The batch needs no target.
     [[nodiscard]] virtual at::Tensor forward(const DeviceBatch& batch, const Pass& pass) = 0;
     /// Returns the head's output for examples without conditions.

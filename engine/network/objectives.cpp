@@ -79,6 +79,11 @@ at::Tensor classification(at::Tensor output, const at::Tensor& target, double sm
     return (own + share * (lossOf(mixed->second, at::Reduction::None) - own)).mean();
 }
 
+at::Tensor hiddenCount(const at::Tensor& target)
+{
+    return at::ne(target, projects::kIgnoredTarget).sum();
+}
+
 /// Leaves out the targets that are projects::kIgnoredTarget. A batch without others has the loss 0.
 at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, const Pass&)
 {
@@ -86,7 +91,7 @@ at::Tensor maskedToken(at::Tensor output, const at::Tensor& target, double, cons
     const at::Tensor sum =
         at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
                                at::Reduction::Sum, projects::kIgnoredTarget);
-    return sum / at::ne(target, projects::kIgnoredTarget).sum().clamp_min(1);
+    return sum / hiddenCount(target).clamp_min(1);
 }
 
 at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
@@ -114,8 +119,7 @@ at::Tensor confusion(const at::Tensor& output, const at::Tensor& target)
 
 at::Tensor accuracyOfHidden(const at::Tensor& output, const at::Tensor& target)
 {
-    const at::Tensor count = at::ne(target, projects::kIgnoredTarget).sum().to(at::kDouble).clamp_min(1);
-    return at::eq(at::argmax(output, -1), target).sum().to(at::kDouble) / count;
+    return at::eq(at::argmax(output, -1), target).sum().to(at::kDouble) / hiddenCount(target).clamp_min(1);
 }
 
 constexpr ObjectiveQuantity kOfTokens[] = {{"accuracy", accuracy}};
@@ -124,8 +128,8 @@ constexpr ObjectiveQuantity kOfHidden[] = {{"accuracy", accuracyOfHidden}};
 
 constexpr ObjectiveEntry kTable[] = {
     {Objective::NextToken, nextToken, kOfTokens},     {Objective::HalfSquaredError, halfSquaredError},
-    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels, confusion},
-    {Objective::MaskedToken, maskedToken, kOfHidden},
+    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels, nullptr, confusion},
+    {Objective::MaskedToken, maskedToken, kOfHidden, hiddenCount},
 };
 static_assert(projects::hasEachObjective(kTable));
 

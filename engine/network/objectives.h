@@ -27,6 +27,9 @@ struct ObjectiveEntry {
     /// have it. Further inputs come from the pass. May overwrite an output that its caller moves here.
     at::Tensor (*loss)(at::Tensor output, const at::Tensor& target, double smoothing, const Pass& pass) = nullptr;
     std::span<const ObjectiveQuantity> further = {};
+    /// Returns the number of targets that the loss and the further quantities are means over, a scalar on the device.
+    /// Null: every unit of the batch.
+    at::Tensor (*count)(const at::Tensor& target) = nullptr;
     /// Returns BatchQuantities::confusion, [classes, classes]; undefined if the classes are more than
     /// matrix::kMostConfusedClasses. Null if the target is not a label.
     at::Tensor (*confusion)(const at::Tensor& output, const at::Tensor& target) = nullptr;

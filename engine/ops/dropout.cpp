@@ -10,9 +10,11 @@
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 namespace residua::engine {
 namespace {
@@ -70,13 +72,10 @@ at::Tensor dropped(const at::Tensor& x, double rate, std::uint64_t stream, const
     if (x.numel() == 0) {
         return out;
     }
-    const kernels::DataType type = x.scalar_type() == at::kDouble     ? kernels::DataType::float64
-                                   : x.scalar_type() == at::kBFloat16 ? kernels::DataType::bfloat16
-                                                                      : kernels::DataType::float32;
-    runKernel(x.device(),
-              kernels::Dropout{type, examples, width, x.const_data_ptr(), out.mutable_data_ptr(),
-                               static_cast<const std::uint64_t*>(draws.const_data_ptr()), stream, thresholdOf(rate),
-                               scale});
+    runKernel(x.device(), kernels::Dropout{kernelType(x.scalar_type()), examples, width, x.const_data_ptr(),
+                                           out.mutable_data_ptr(),
+                                           static_cast<const std::uint64_t*>(draws.const_data_ptr()), stream,
+                                           thresholdOf(rate), scale});
     return out;
 }
 

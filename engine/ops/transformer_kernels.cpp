@@ -76,6 +76,11 @@ void runKernel(c10::Device device, const kernels::CrossEntropy& entropy)
     run("crossEntropy", device, entropy, kernels::crossEntropy, &CudaKernels::crossEntropy);
 }
 
+void runKernel(c10::Device device, const kernels::Dropout& dropout)
+{
+    run("dropout", device, dropout, kernels::dropout, &CudaKernels::dropout);
+}
+
 void runKernel(c10::Device device, const kernels::SinkhornForward& sinkhorn)
 {
     runOnGpu("sinkhornForward", device, sinkhorn, &CudaKernels::sinkhornForward);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/runtime/compute.h"
+#include "kernels/dropout.h"
 #include "kernels/sinkhorn.h"
 #include "kernels/transformer.h"
 
@@ -23,6 +24,7 @@ void runKernel(c10::Device device, const kernels::SwigluForward& swiglu);
 void runKernel(c10::Device device, const kernels::SwigluBackward& swiglu);
 void runKernel(c10::Device device, const kernels::Rotary& rotary);
 void runKernel(c10::Device device, const kernels::CrossEntropy& entropy);
+void runKernel(c10::Device device, const kernels::Dropout& dropout);
 /// On a GPU only.
 void runKernel(c10::Device device, const kernels::SinkhornForward& sinkhorn);
 void runKernel(c10::Device device, const kernels::SinkhornBackward& sinkhorn);

@@ -145,14 +145,11 @@ double mixedShare(double alpha, std::uint64_t key)
     return 1 / (1 + std::exp(std::abs(first - second)));
 }
 
-void mixWithPrevious(std::span<float> inputs, std::size_t size, double share)
+void mixWith(std::span<float> example, std::span<const float> other, double share)
 {
-    const auto other = static_cast<float>(share);
-    const std::span<float> last = inputs.last(size);
-    const std::vector<float> kept(last.begin(), last.end());
-    for (std::size_t i = inputs.size(); i > 0; --i) {
-        const float before = i > size ? inputs[i - 1 - size] : kept[i - 1];
-        inputs[i - 1] += other * (before - inputs[i - 1]);
+    const auto part = static_cast<float>(share);
+    for (std::size_t i = 0; i < example.size(); ++i) {
+        example[i] += part * (other[i] - example[i]);
     }
 }
 

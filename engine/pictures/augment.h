@@ -30,8 +30,7 @@ void augment(Picture& picture, const projects::Augmentation& augmentation, std::
 
 /// Draws min(λ, 1 − λ) for λ from Beta(alpha, alpha): the share of the other example in a mixture. alpha > 0.
 [[nodiscard]] double mixedShare(double alpha, std::uint64_t key);
-/// Mixes each example of `inputs`, `size` numbers each, with the one before it, and the first with the last: it keeps
-/// 1 − share of itself.
-void mixWithPrevious(std::span<float> inputs, std::size_t size, double share);
+/// Mixes an example with another one of the same size: it keeps 1 − share of itself.
+void mixWith(std::span<float> example, std::span<const float> other, double share);
 
 } // namespace residua::engine

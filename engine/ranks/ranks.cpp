@@ -326,6 +326,14 @@ RankTimes Ranks::takeTimes()
     return times;
 }
 
+double Ranks::sum(double value)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    guarded([&] { m_group->sum(&value, 1); });
+    m_waited += secondsSince(begin);
+    return value;
+}
+
 std::string Ranks::share(const std::string& text)
 {
     std::uint64_t size = text.size();

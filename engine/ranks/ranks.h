@@ -54,6 +54,8 @@ public:
     void leaveGpu();
     /// Waits for the exchanges of tensors. Throws std::runtime_error with the ranks that have ended.
     void finish();
+    /// Returns the sum of the ranks' values. Throws likewise.
+    [[nodiscard]] double sum(double value);
     /// Returns the text of rank 0. Throws likewise.
     [[nodiscard]] std::string share(const std::string& text);
 

@@ -99,6 +99,13 @@ std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema)
     return schema.units(batch.batch, batch.time);
 }
 
+std::int64_t targetsIn(const Batch& batch, const projects::ExampleSchema& schema)
+{
+    const auto target = std::ranges::find(schema.fields, projects::FieldRole::Target, &projects::ExampleField::role);
+    const auto& tokens = batch.values<std::int64_t>(static_cast<std::size_t>(target - schema.fields.begin()));
+    return std::ssize(tokens) - std::ranges::count(tokens, projects::kIgnoredTarget);
+}
+
 SplitBatches::SplitBatches(const Dataset& dataset, Split split, const projects::TrainingPlan& plan, c10::Device device,
                            std::int64_t batches)
     : m_dataset(dataset),

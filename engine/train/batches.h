@@ -27,6 +27,9 @@ void shorten(DeviceBatch& batch, const projects::ExampleSchema& schema, std::int
 /// Returns the number of tokens or samples in a batch.
 [[nodiscard]] std::int64_t unitsIn(const Batch& batch, const projects::ExampleSchema& schema);
 
+/// Returns the number of tokens of the target that are not projects::kIgnoredTarget.
+[[nodiscard]] std::int64_t targetsIn(const Batch& batch, const projects::ExampleSchema& schema);
+
 /// Consecutive batches of a split on the device, in the same order every time.
 class SplitBatches {
 public:

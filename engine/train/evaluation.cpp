@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace residua::engine {
@@ -33,6 +34,40 @@ std::map<std::string, double> f1Of(const Matrix& confusion)
     return scores;
 }
 
+void BatchMeans::add(const std::vector<BatchMean>& means, std::int64_t units)
+{
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        const auto& [name, mean, count] = means[i];
+        if (i == m_sums.size()) {
+            const at::Tensor zero = at::zeros({}, mean.options().dtype(at::kDouble));
+            m_sums.push_back({name, zero, count.defined() ? zero.clone() : at::Tensor()});
+        }
+        if (count.defined()) {
+            m_sums[i].total.add_(mean * count.to(at::kDouble));
+            m_sums[i].count.add_(count);
+        } else {
+            m_sums[i].total.add_(mean, static_cast<double>(units));
+        }
+    }
+    m_units += units;
+}
+
+std::map<std::string, double> BatchMeans::values() const
+{
+    std::map<std::string, double> values;
+    for (const auto& [name, total, count] : m_sums) {
+        const double targets = count.defined() ? count.item<double>() : static_cast<double>(m_units);
+        values[name] += total.item<double>() / std::max(targets, 1.0);
+    }
+    return values;
+}
+
+double BatchMeans::loss() const
+{
+    const std::map<std::string, double> means = values();
+    return means.empty() ? kNoLoss : means.at("loss");
+}
+
 Evaluation::Evaluation(CompiledNetwork& network, const Dataset& dataset, Split split,
                        const projects::TrainingPlan& plan, c10::Device device, std::int64_t batches)
     : m_network(network), m_device(device), m_batches(dataset, split, plan, device, batches)
@@ -55,22 +90,13 @@ Status Evaluation::advance(const Pass& pass)
     if (confusion.defined()) {
         m_confusion = m_confusion.defined() ? m_confusion.add_(confusion) : confusion;
     }
-    for (std::size_t i = 0; i < means.size(); ++i) {
-        if (i == m_sums.size()) {
-            m_sums.emplace_back(means[i].first, at::zeros({}, means[i].second.options().dtype(at::kDouble)));
-        }
-        m_sums[i].second.add_(means[i].second, static_cast<double>(m_batches.units()));
-    }
-    m_units += m_batches.units();
+    m_means.add(means, m_batches.units());
     return Done{};
 }
 
 std::map<std::string, double> Evaluation::means() const
 {
-    std::map<std::string, double> means;
-    for (const auto& [name, sum] : m_sums) {
-        means[name] = sum.item<double>() / static_cast<double>(m_units);
-    }
+    std::map<std::string, double> means = m_means.values();
     if (const std::optional<Matrix> counts = confusion(0)) {
         means.merge(f1Of(*counts));
     }
@@ -85,11 +111,6 @@ std::optional<Matrix> Evaluation::confusion(std::int64_t step) const
     const at::Tensor counts = m_confusion.to(at::kCPU, at::kFloat).contiguous();
     const float* const first = counts.const_data_ptr<float>();
     return Matrix{matrix::kConfusion, step, counts.size(0), counts.size(1), {first, first + counts.numel()}};
-}
-
-double Evaluation::loss() const
-{
-    return m_sums.empty() ? kNoLoss : means().at("loss");
 }
 
 } // namespace residua::engine

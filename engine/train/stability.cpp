@@ -60,9 +60,8 @@ Status Stability::advance()
     if (m_atEnd) {
         return Done{};
     }
-    const auto units = static_cast<double>(m_batches.units());
-    const auto lossOf = [&](const at::Tensor& output, const Pass& pass) {
-        return m_network.lossOf(output, **batch, pass).item<double>() * units;
+    const auto addLoss = [&](BatchMeans& means, const at::Tensor& output, const Pass& pass) {
+        means.add(m_network.lossOf(output, **batch, pass), m_batches.units());
     };
     LayerMagnitudes magnitudes;
     Pass whole = m_pass;
@@ -70,8 +69,7 @@ Status Stability::advance()
     const at::Tensor output = m_network.stackOutput(**batch, whole);
     const auto features = static_cast<double>(output.size(-1));
     const double rows = static_cast<double>(output.numel()) / features;
-    m_loss += lossOf(output, m_pass);
-    m_units += units;
+    addLoss(m_loss, output, m_pass);
     m_rows += rows;
     if (const std::optional<Matrix> seen = magnitudes.matrix(m_step)) {
         addOutputs(*seen, features, rows, squares(output));
@@ -82,7 +80,7 @@ Status Stability::advance()
             without.layers[layer].runs = false;
             const at::Tensor other = m_network.stackOutput(**batch, without);
             m_layers[layer].effect += squares(other - output);
-            m_layers[layer].loss += lossOf(other, without);
+            addLoss(m_layers[layer].loss, other, without);
         }
     }
     return Done{};
@@ -104,19 +102,15 @@ void Stability::addOutputs(const Matrix& magnitudes, double features, double row
     }
 }
 
-double Stability::loss() const
-{
-    return m_units > 0 ? m_loss / m_units : std::numeric_limits<double>::quiet_NaN();
-}
-
 std::vector<Matrix> Stability::matrices() const
 {
-    if (m_units == 0 || m_layers.empty()) {
+    if (m_rows == 0 || m_layers.empty()) {
         return {};
     }
     const auto columns = static_cast<std::int64_t>(m_layers.size());
     Matrix stability{matrix::kStability, m_step, kStabilityRows, columns,
                      std::vector<float>(static_cast<std::size_t>(kStabilityRows * columns), kNone)};
+    const double whole = loss();
     const auto put = [&](StabilityRow row, std::size_t layer, double value) {
         stability.values[static_cast<std::size_t>(row) * m_layers.size() + layer] = static_cast<float>(value);
     };
@@ -126,7 +120,7 @@ std::vector<Matrix> Stability::matrices() const
         }
         if (canGo(layer)) {
             put(StabilityRow::Effect, layer, std::sqrt(m_layers[layer].effect / m_rows));
-            put(StabilityRow::Rise, layer, m_layers[layer].loss / m_units - loss());
+            put(StabilityRow::Rise, layer, m_layers[layer].loss.loss() - whole);
         }
     }
     Matrix gap = gapOf(stability);

@@ -5,6 +5,7 @@
 #include "engine/data/dataset.h"
 #include "engine/network/network.h"
 #include "engine/train/batches.h"
+#include "engine/train/evaluation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
@@ -28,7 +29,7 @@ public:
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
     [[nodiscard]] std::int64_t batchesDone() const { return m_batches.count(); }
     /// Returns L(F), the mean over all units; NaN before the first batch.
-    [[nodiscard]] double loss() const;
+    [[nodiscard]] double loss() const { return m_loss.loss(); }
     /// Returns matrix::kStability and matrix::kStabilityGap; empty before the first batch.
     [[nodiscard]] std::vector<Matrix> matrices() const;
 
@@ -36,7 +37,7 @@ private:
     struct Sums {
         double effect = 0; ///< the sum of squares over the rows
         double output = 0;
-        double loss = 0; ///< multiplied by the batch's units
+        BatchMeans loss;
     };
 
     [[nodiscard]] bool canGo(std::size_t layer) const;
@@ -51,8 +52,7 @@ private:
     Pass m_pass; ///< of the whole network, with its use of each layer
     bool m_atEnd = false;
     std::vector<Sums> m_layers;
-    double m_loss = 0;
-    double m_units = 0;
+    BatchMeans m_loss;
     double m_rows = 0; ///< the number of examples or tokens
 };
 

@@ -94,6 +94,11 @@ void StepGraphs::feed(std::size_t part, const DeviceBatch& batch)
     for (const auto& [name, values] : batch.conditions) {
         copyInto(held.conditions[name], values);
     }
+    for (const auto part : {&DeviceBatch::weight, &DeviceBatch::draws}) {
+        if ((batch.*part).defined()) {
+            copyInto(held.*part, batch.*part);
+        }
+    }
 }
 
 std::vector<at::Tensor> StepGraphs::compute(const Gradients& gradients)

@@ -60,7 +60,7 @@ void noteNotFinite(const std::vector<NamedParameter>& parameters, std::vector<st
 /// Sets the process's choice of algorithms; cheap enough to call for every step.
 void applyDeterminism(projects::Determinism determinism);
 
-/// Restarts the random generators of the device and the host for one step (RandomStreams::generatorSeed), so that a
+/// Restarts the random generators of the device and the host for one step (RandomStreams::key), so that a
 /// resumed run draws the same numbers as an uninterrupted one, whatever else ran in between.
 void seedGenerators(c10::Device device, std::uint64_t seed);
 

@@ -4,6 +4,7 @@
 #include "engine/depth/layer_magnitudes.h"
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
+#include "engine/train/evaluation.h"
 #include "engine/train/fit_inputs.h"
 #include "engine/train/tensor_io.h"
 #include "projects/base/text.h"
@@ -11,11 +12,15 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace residua::engine {
@@ -84,6 +89,12 @@ std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* rank
                                                  : ParameterShares::Together::Nothing);
 }
 
+/// Returns a small tensor of the host on the device, without waiting.
+at::Tensor onDevice(const at::Tensor& values, c10::Device device)
+{
+    return device.is_cpu() ? values : values.pin_memory().to(device, /*non_blocking=*/true);
+}
+
 /// Describes whether the network's outputs on one batch are the same before and after it has grown. `meant` says
 /// whether they should be.
 std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
@@ -142,9 +153,13 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
       m_graphs(m_parts.device, *m_parts.network),
       m_ring(m_parts.device, kMostWaiting)
 {
-    if (m_parts.project.training.batching == projects::BatchKind::Full) {
-        m_parts.dataset->fillAll(m_batch, Split::Train);
-        m_fullBatch = upload(m_batch, m_schema, m_parts.device, parameterType(m_parts.project.training.precision));
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    const projects::TargetOf target = projects::traitsOf(m_parts.project.network.objective).targetOf;
+    m_readsAhead = drawsByExample() && target == projects::TargetOf::Hidden;
+    m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
+    if (plan.batching == projects::BatchKind::Full) {
+        m_parts.dataset->fillAll(m_batches.front(), Split::Train);
+        m_fullBatch = upload(m_batches.front(), m_schema, m_parts.device, parameterType(plan.precision));
     }
     resetPeakBytes(m_parts.device);
 }
@@ -205,7 +220,7 @@ Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
                                     .judge = projects::traitsOf(m_parts.project.network.objective).judge});
 }
 
-Result<DeviceBatch> Trainer::nextBatch(Part part)
+Status Trainer::readNext(Batch& batch, Part part)
 {
     const projects::TrainingPlan& plan = m_parts.project.training;
     const bool divided = m_ranks != nullptr && part == Part::OfRank;
@@ -213,16 +228,65 @@ Result<DeviceBatch> Trainer::nextBatch(Part part)
     if (plan.batching == projects::BatchKind::Random) {
         const std::int64_t number = m_draws * parts + (divided ? m_ranks->rank() : 0);
         const Status filled =
-            m_parts.dataset->fill(m_batch, Split::Train, m_parts.project.seeds.order, number, plan.batch / parts);
+            m_parts.dataset->fill(batch, Split::Train, m_parts.project.seeds.order, number, plan.batch / parts);
         if (!filled) {
-            return filled.error();
+            return filled;
         }
     }
     ++m_draws;
-    m_units += parts * unitsIn(m_batch, m_schema);
+    m_units += parts * unitsIn(batch, m_schema);
+    return Done{};
+}
+
+DeviceBatch Trainer::uploaded(Batch& batch)
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
     return plan.batching == projects::BatchKind::Full
                ? m_fullBatch
-               : upload(m_batch, m_schema, m_parts.device, parameterType(plan.precision));
+               : upload(batch, m_schema, m_parts.device, parameterType(plan.precision));
+}
+
+Status Trainer::readStep()
+{
+    m_weights.clear();
+    double all = 0;
+    for (Batch& batch : m_batches) {
+        if (const Status read = readNext(batch, Part::OfRank); !read) {
+            return read;
+        }
+        m_weights.push_back(static_cast<double>(targetsIn(batch, m_schema)));
+        all += m_weights.back();
+    }
+    const double ranks = m_ranks == nullptr ? 1 : m_ranks->count();
+    const double mean = (m_ranks == nullptr ? all : m_ranks->sum(all)) / (ranks * static_cast<double>(m_batches.size()));
+    for (double& weight : m_weights) {
+        weight /= std::max(mean, std::numeric_limits<double>::min()); // without targets, the loss is 0
+    }
+    return Done{};
+}
+
+Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
+{
+    Batch& held = m_batches[m_readsAhead ? static_cast<std::size_t>(micro) : 0];
+    if (!m_readsAhead) {
+        if (const Status read = readNext(held, Part::OfRank); !read) {
+            return read.error();
+        }
+    }
+    DeviceBatch batch = uploaded(held);
+    if (m_readsAhead) {
+        const bool wide = m_parts.project.training.precision == projects::Precision::Fp64;
+        batch.weight = onDevice(
+            at::scalar_tensor(m_weights[static_cast<std::size_t>(micro)], wide ? at::kDouble : at::kFloat),
+            m_parts.device);
+    }
+    if (drawsByExample()) {
+        const std::int64_t rows = held.batch;
+        const std::int64_t first = m_ranks == nullptr ? micro * rows : (micro * m_ranks->count() + m_ranks->rank()) * rows;
+        batch.draws =
+            onDevice(at::tensor({std::bit_cast<std::int64_t>(pass.random.key()), first}, at::kLong), m_parts.device);
+    }
+    return batch;
 }
 
 Status Trainer::accumulateGradients(const Pass& pass)
@@ -240,9 +304,14 @@ Status Trainer::accumulateGradients(const Pass& pass)
     StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr
                                          ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
                                          : nullptr;
+    if (m_readsAhead) {
+        if (const Status read = readStep(); !read) {
+            return read;
+        }
+    }
     at::Tensor sum; // of the losses, if they are shared
     for (std::int64_t micro = 0; micro < parts; ++micro) {
-        const Result<DeviceBatch> batch = nextBatch(Part::OfRank);
+        const Result<DeviceBatch> batch = partOfStep(micro, pass);
         if (!batch) {
             return batch.error();
         }
@@ -309,7 +378,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     applyDeterminism(plan.determinism); // process-wide: another project may have been evaluated since the last step
     Pass pass = passOf(m_step + 1);
     pass.magnitudes = magnitudes;
-    seedGenerators(m_parts.device, pass.random.generatorSeed()); // for dropout
+    // LibTorch's generators draw the dropout of attention on a GPU, inside its operator: each rank's for itself.
+    const auto rank = static_cast<std::uint64_t>(m_ranks != nullptr && drawsByExample() ? m_ranks->rank() : 0);
+    seedGenerators(m_parts.device, rank == 0 ? pass.random.key() : splitMix(pass.random.key() + rank));
     const std::int64_t draws = m_draws;
     const std::int64_t units = m_units;
     if (Status status = accumulateGradients(pass); !status) {
@@ -385,10 +456,10 @@ Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::
     const std::int64_t units = m_units;
     Status status = Done{};
     for (std::int64_t i = 0; i < count && status; ++i) {
-        if (const Result<DeviceBatch> batch = nextBatch(Part::Whole); batch) {
-            use(i, *batch);
-        } else {
-            status = batch.error();
+        Batch& batch = m_batches.front();
+        status = readNext(batch, Part::Whole);
+        if (status) {
+            use(i, uploaded(batch));
         }
     }
     m_draws = draws;
@@ -399,9 +470,10 @@ Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::
 Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std::int64_t(std::int64_t)>& stepOfBatch,
                            double& train, double& validation)
 {
-    double sum = 0;
+    BatchMeans means;
     const Status taken = onNextBatches(trainingBatches, [&](std::int64_t number, const DeviceBatch& batch) {
-        sum += m_parts.network->loss(batch, partOf(stepOfBatch(number))).item<double>();
+        means.add(m_parts.network->quantities(batch, partOf(stepOfBatch(number))).means,
+                  unitsIn(m_batches.front(), m_schema));
     });
     if (!taken) {
         return taken;
@@ -411,7 +483,7 @@ Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std
     if (!onValidation) {
         return onValidation.error();
     }
-    train = sum / static_cast<double>(trainingBatches);
+    train = means.loss();
     validation = onValidation->loss();
     return Done{};
 }

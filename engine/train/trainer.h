@@ -108,7 +108,14 @@ public:
 private:
     /// The part of a micro-batch that is read: all of it, or that of this rank.
     enum class Part { Whole, OfRank };
-    [[nodiscard]] Result<DeviceBatch> nextBatch(Part part);
+    /// Reads the next micro-batch.
+    [[nodiscard]] Status readNext(Batch& batch, Part part);
+    /// Returns it on the device.
+    [[nodiscard]] DeviceBatch uploaded(Batch& batch);
+    /// Reads this rank's part of all micro-batches of a step, and sets m_weights.
+    [[nodiscard]] Status readStep();
+    /// Returns this rank's part of micro-batch `micro` on the device, as a part of the step of `pass`.
+    [[nodiscard]] Result<DeviceBatch> partOfStep(std::int64_t micro, const Pass& pass);
     /// Returns the pass of training step `step`, with its use of layers.
     [[nodiscard]] Pass passOf(std::int64_t step);
     [[nodiscard]] TrainedState state();
@@ -127,6 +134,10 @@ private:
     /// Computes the gradients of a step's micro-batches.
     [[nodiscard]] Status accumulateGradients(const Pass& pass);
 
+    /// True if what a step draws and averages depends on its examples alone, and not on their division into
+    /// micro-batches and ranks. Runs of ReadingVersion::First draw and average by micro-batch and rank.
+    [[nodiscard]] bool drawsByExample() const { return m_parts.reading != ReadingVersion::First; }
+
     TrainerParts m_parts;
     Ranks* m_ranks = nullptr; ///< null if this process trains alone
     projects::ExampleSchema m_schema;
@@ -135,7 +146,9 @@ private:
     StageCourse m_course;
     StepGraphs m_graphs;
     MetricRing m_ring;
-    Batch m_batch;
+    bool m_readsAhead = false;     ///< true if the number of targets differs by micro-batch
+    std::vector<Batch> m_batches;  ///< the last micro-batch, or those of a step
+    std::vector<double> m_weights; ///< DeviceBatch::weight of each micro-batch, if they are read ahead
     DeviceBatch m_fullBatch; ///< kept on the device if every step uses all of the data
     std::int64_t m_step = 0;
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data

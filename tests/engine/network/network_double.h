@@ -32,10 +32,10 @@ public:
     {
         return forward(batch, pass);
     }
-    at::Tensor lossOf(const at::Tensor& stackOutput, const engine::DeviceBatch& batch,
-                      const engine::Pass& pass) override
+    std::vector<engine::BatchMean> lossOf(const at::Tensor& stackOutput, const engine::DeviceBatch& batch,
+                                          const engine::Pass& pass) override
     {
-        return loss({stackOutput, batch.target}, pass);
+        return {{"loss", loss({stackOutput, batch.target}, pass)}};
     }
     at::Tensor forward(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
@@ -51,7 +51,7 @@ public:
     {
         engine::BatchQuantities quantities{{{"loss", loss(batch, pass)}}};
         for (const auto& [name, mean] : further) {
-            quantities.means.emplace_back(name, mean(m_parameters[0].tensor, batch));
+            quantities.means.push_back({name, mean(m_parameters[0].tensor, batch)});
         }
         if (confusion) {
             quantities.confusion = confusion(batch);

@@ -221,14 +221,13 @@ private slots:
         QVERIFY(meanOf(100) > 0.45);
     }
 
-    void examplesMixWithTheOneBefore()
+    void examplesMix()
     {
-        std::vector<float> inputs{0, 8, 16, 24, 4, 4};
-        mixWithPrevious(inputs, 2, 0.25);
-        QCOMPARE(inputs, (std::vector<float>{1, 7, 12, 20, 7, 9}));
-        std::vector<float> one{3, 5};
-        mixWithPrevious(one, 2, 0.25);
-        QCOMPARE(one, (std::vector<float>{3, 5}));
+        std::vector<float> example{0, 8};
+        mixWith(example, std::vector<float>{4, 4}, 0.25);
+        QCOMPARE(example, (std::vector<float>{1, 7}));
+        mixWith(example, std::vector<float>(example), 0.25);
+        QCOMPARE(example, (std::vector<float>{1, 7}));
     }
 
     /// ImageNet's means and deviations, on one pixel.
