@@ -28,6 +28,7 @@ WiringTensors::WiringTensors(const projects::Wiring& wiring, std::int64_t layers
         }
         m_tensors[parameter.name] =
             plan.add(parameter.name, parameter.shape, std::move(start), parameter.decays ? Decay::Yes : Decay::No);
+        plan.all().back().matrix = parameter.matrix;
     }
 }
 

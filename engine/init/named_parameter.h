@@ -34,6 +34,7 @@ struct NamedParameter {
     std::optional<PartSlices> slices; ///< nullopt if it belongs to no part, or runs whole with the layer
     bool writesResidual = false;      ///< a matrix of a layer whose output is added to the residual
     projects::ParameterClass is = projects::ParameterClass::Matrix;
+    std::optional<projects::MatrixForm> matrix = std::nullopt; ///< TrainedParameter::matrix
 };
 
 /// Returns the total number of elements.

@@ -35,7 +35,8 @@ Optimiser::Optimiser(const projects::TrainingPlan& plan, std::vector<NamedParame
         const projects::TrainedParameter trained{.name = parameter.name,
                                                  .shape = parameter.tensor.sizes().vec(),
                                                  .is = parameter.is,
-                                                 .decays = parameter.decay == Decay::Yes};
+                                                 .decays = parameter.decay == Decay::Yes,
+                                                 .matrix = parameter.matrix};
         rules.push_back(projects::ruleOf(plan.optimiser, plan.groups, trained));
         const bool isOwn = !m_shares || m_shares->isOwn(m_states.size());
         m_states.emplace_back(rules.back(), trained,

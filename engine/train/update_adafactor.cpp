@@ -53,7 +53,9 @@ void update(const projects::Adafactor& adafactor, const UpdateGroup& group, cons
         } else {
             changes = factoredInverse(adafactor, squares, part, beta2, step).mul_(gradients);
         }
-        changes = changes.reshape({changes.size(0), -1});
+        // Each matrix of a parameter that stacks some has a size of its own.
+        const bool stacks = group.rule.matrix && group.rule.matrix->stacks;
+        changes = changes.reshape({changes.size(0) * (stacks ? changes.size(1) : 1), -1});
         changes.div_(rootMeanSquare(changes).div(adafactor.clipThreshold).clamp_min_(1.0));
         const JoinedTensors parameters(part.parameters());
         const at::Tensor values = parameters.values.reshape(changes.sizes());

@@ -38,33 +38,50 @@ at::Tensor orthogonalised(const at::Tensor& matrices, std::int64_t iterations, a
     return tall ? x.mT() : x;
 }
 
-/// The factor on the rate for kernels or matrices [members, …] and their form as matrices. A kernel's sides are equal,
-/// which leaves the original scaling at 1.
-double rateFactor(projects::MuonScaling scaling, at::IntArrayRef shape, at::IntArrayRef matrices)
+/// Views parameters [members, …] as tensors [matrices, rows, …].
+at::Tensor matricesIn(const at::Tensor& parameters, const projects::MatrixForm& form)
+{
+    return form.stacks ? parameters.flatten(0, 1).movedim(form.rows, 1) : parameters.movedim(form.rows + 1, 1);
+}
+
+/// Undoes matricesIn() for parameters of this shape.
+at::Tensor parametersOf(const at::Tensor& matrices, const projects::MatrixForm& form, at::IntArrayRef shape)
+{
+    return matrices.movedim(1, form.stacks ? form.rows : form.rows + 1).reshape(shape);
+}
+
+/// The factor on the rate for matrices [members, rows, columns]. The sides of a kernel are equal, which leaves the
+/// original scaling at 1.
+double rateFactor(projects::MuonScaling scaling, bool isKernel, at::IntArrayRef matrices)
 {
     if (scaling == projects::MuonScaling::Moonlight) {
         return 0.2 * std::sqrt(static_cast<double>(std::max(matrices[1], matrices[2])));
     }
     const double ratio = static_cast<double>(matrices[1]) / static_cast<double>(matrices[2]);
-    return shape.size() > 3 ? 1.0 : std::sqrt(std::max(1.0, ratio));
+    return isKernel ? 1.0 : std::sqrt(std::max(1.0, ratio));
 }
 
 } // namespace
 
 void update(const projects::Muon& muon, const UpdateGroup& group, const UpdateStep& step)
 {
+    const projects::MatrixForm form = group.rule.matrix.value_or(projects::MatrixForm());
     for (const UpdateGroup& part : group.parts(step.joinsBytes)) {
         const at::Tensor gradients = step.gradientsOf(part);
         const JoinedTensors parameters(part.parameters());
         const JoinedTensors momenta(part.states("momentum"));
         const at::Tensor means = momenta.values.lerp(gradients, 1 - muon.momentum);
         step.store(momenta, means);
-        const at::Tensor directions = (muon.nesterov ? gradients.lerp(means, muon.momentum) : means).flatten(2);
+        const at::Tensor moved =
+            matricesIn(muon.nesterov ? gradients.lerp(means, muon.momentum) : means, form);
+        const at::Tensor directions = moved.flatten(2);
         const at::ScalarType type = step.roundsTo16 ? at::kBFloat16 : directions.scalar_type();
         const at::Tensor changes = orthogonalised(directions, muon.iterations, type).to(directions.scalar_type());
-        const double rate = step.rate * rateFactor(muon.scaling, parameters.values.sizes(), directions.sizes());
+        const bool isKernel = !group.rule.matrix && moved.dim() > 3;
+        const double rate = step.rate * rateFactor(muon.scaling, isKernel, directions.sizes());
         const at::Tensor decayed = parameters.values.mul(1 - step.rate * group.rule.weightDecay);
-        step.store(parameters, decayed.add(changes.reshape(decayed.sizes()), -rate));
+        step.store(parameters,
+                   decayed.add(parametersOf(changes.reshape(moved.sizes()), form, decayed.sizes()), -rate));
     }
 }
 

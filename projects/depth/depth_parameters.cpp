@@ -60,7 +60,7 @@ struct Declaration {
             connections(wiring, sizes.carry, module / modulesPerHome(wiring) % n);
         }
         if (wiring.exit == StreamExit::Head && !isCut) {
-            drawn("exit", {n, n, width}, kStreamDrawn);
+            drawn("exit", {n, n, width}, kStreamDrawn, {.rows = 1});
             given("exit_bias", {n}, {-std::log(std::max<double>(static_cast<double>(n - 1), 1))});
             given("exit_scale", {1}, {wiring.dynamicScale});
         }
@@ -76,10 +76,11 @@ struct Declaration {
         if (isFree && isCut) {
             given("norm_bias", {modules, sizes.width}, {0});
         }
+        const MatrixForm perModule{.stacks = true, .rows = isFree ? 1 : 2};
         if (wiring.constraint == StreamConstraint::Identity) {
-            drawn("dynamic", dynamic, kStreamDrawn);
+            drawn("dynamic", dynamic, kStreamDrawn, perModule);
         } else {
-            given("dynamic", dynamic, {0}, !(isFree && isCut));
+            given("dynamic", dynamic, {0}, !(isFree && isCut), perModule);
         }
         given("scale", {modules, isFree || sizes.carry == 0 ? 2 : 3}, {wiring.dynamicScale});
     }
@@ -105,7 +106,7 @@ struct Declaration {
                 }
             } else if (hasLowRankMaps(wiring.gate)) {
                 drawn(row + "down.weight", {wiring.rank, width});
-                given(row + "up.weight", {width, wiring.rank}, {0}, true);
+                given(row + "up.weight", {width, wiring.rank}, {0}, true, MatrixForm());
             }
         }
         for (std::int64_t module = 1; mixesPrevious(wiring.gate) && module <= modules; ++module) {
@@ -145,11 +146,11 @@ struct Declaration {
         }
         if (mix.weight == WeightKind::PerToken) {
             const std::int64_t hidden = perTokenHidden(mix, terms, reader.target > modules);
-            add({{row + "hidden", {hidden, width}, ParameterClass::Matrix, mix.weightDecay},
+            add({{row + "hidden", {hidden, width}, ParameterClass::Matrix, mix.weightDecay, MatrixForm()},
                  {},
                  1 / std::sqrt(static_cast<double>(width)),
                  "gelu"});
-            given(row + "mix", {terms, hidden}, {0}, mix.weightDecay);
+            given(row + "mix", {terms, hidden}, {0}, mix.weightDecay, MatrixForm());
             given(row + "bias", {terms}, std::move(starts), mix.weightDecay);
         } else {
             given("coefficient", mix.weight == WeightKind::PerFeature ? Shape{terms, width} : Shape{terms},
@@ -189,13 +190,14 @@ struct Declaration {
         parameter.name = topologyParameter(parameter.name);
         visit(std::move(parameter));
     }
-    void given(std::string name, Shape shape, Numbers values, bool decays = false) const
+    void given(std::string name, Shape shape, Numbers values, bool decays = false,
+               std::optional<MatrixForm> matrix = std::nullopt) const
     {
-        add({{std::move(name), std::move(shape), ParameterClass::Vector, decays}, std::move(values)});
+        add({{std::move(name), std::move(shape), ParameterClass::Vector, decays, matrix}, std::move(values)});
     }
-    void drawn(std::string name, Shape shape, double deviation = 0) const
+    void drawn(std::string name, Shape shape, double deviation = 0, MatrixForm matrix = {}) const
     {
-        add({{std::move(name), std::move(shape), ParameterClass::Matrix, true}, {}, deviation});
+        add({{std::move(name), std::move(shape), ParameterClass::Matrix, true, matrix}, {}, deviation});
     }
 };
 

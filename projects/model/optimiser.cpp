@@ -19,14 +19,24 @@ bool isIn(const ParameterGroup& group, const TrainedParameter& parameter)
            matchesPattern(parameter.name, group.names);
 }
 
-/// Returns the rule of a parameter: the algorithm that trains it, its rate and its decay.
-UpdateRule applied(const Optimiser& optimiser, double rateScale, const TrainedParameter& parameter)
+/// Returns the rule of a parameter: the algorithm that trains it, and its rate. Muon updates matrices of layers, and
+/// those of the wiring if a group selects them.
+UpdateRule applied(const Optimiser& optimiser, double rateScale, const TrainedParameter& parameter,
+                   bool isSelected = false)
 {
     const auto* const muon = std::get_if<Muon>(&optimiser);
-    if (muon != nullptr && parameterRoleOf(parameter) != ParameterRole::Hidden) {
-        return {muon->rest, rateScale * muon->restRate, 0};
+    const bool isMatrix = parameterRoleOf(parameter) == ParameterRole::Hidden || (isSelected && parameter.matrix);
+    if (muon != nullptr && !isMatrix) {
+        return {muon->rest, rateScale * muon->restRate, 0, {}};
     }
-    return {optimiser, rateScale, 0};
+    const bool scalesEach = std::holds_alternative<Adafactor>(optimiser) && parameter.matrix && parameter.matrix->stacks;
+    return {optimiser, rateScale, 0, muon != nullptr || scalesEach ? parameter.matrix : std::nullopt};
+}
+
+/// True if the group is for some parameters, and not for all.
+bool selects(const ParameterGroup& group)
+{
+    return group.names != "*" || group.role == ParameterRole::Topology;
 }
 
 OptimiserState likeParameter(std::string_view name, const TrainedParameter& parameter)
@@ -102,7 +112,7 @@ UpdateRule ruleOf(const Optimiser& optimiser, const std::vector<ParameterGroup>&
     const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& each) { return isIn(each, parameter); });
     const bool isGrouped = group != groups.end();
     UpdateRule rule =
-        isGrouped ? applied(group->optimiser, group->rateScale, parameter) : applied(optimiser, 1.0, parameter);
+        isGrouped ? applied(group->optimiser, group->rateScale, parameter, selects(*group)) : applied(optimiser, 1.0, parameter);
     const GroupDecay decay = isGrouped ? group->decay : GroupDecay::AsDeclared;
     if (decay == GroupDecay::All || (decay == GroupDecay::AsDeclared && parameter.decays)) {
         rule.weightDecay = std::visit([](const auto& algorithm) { return algorithm.weightDecay; }, rule.algorithm);

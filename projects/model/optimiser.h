@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -100,20 +101,31 @@ struct ParameterGroup {
     bool operator==(const ParameterGroup&) const = default;
 };
 
+/// The place of matrices in a parameter.
+struct MatrixForm {
+    bool stacks = false;   ///< the first dimension counts matrices, such as those of the modules
+    std::int64_t rows = 0; ///< the dimension of a matrix's rows; the others are its columns
+    bool operator==(const MatrixForm&) const = default;
+};
+
 /// The properties of a parameter that decide its rule.
 struct TrainedParameter {
     std::string name; ///< "layers.3.attention.q.weight"
     std::vector<std::int64_t> shape;
     ParameterClass is = ParameterClass::Matrix;
     bool decays = true; ///< by its declaration
+    std::optional<MatrixForm> matrix = std::nullopt; ///< of a parameter of the wiring; nullopt: it holds no matrices
 };
 [[nodiscard]] ParameterRole parameterRoleOf(const TrainedParameter& parameter);
 
 /// The update rule of one parameter.
 struct UpdateRule {
-    Optimiser algorithm; ///< for Muon and a parameter that is not hidden: its AdamW
+    Optimiser algorithm; ///< for Muon and a parameter that it does not update: its AdamW
     double rateScale = 1.0;
     double weightDecay = 0.0; ///< of this parameter; the algorithm's own is not read
+    /// For Muon, and for Adafactor if it stacks: of a parameter of the wiring. Nullopt: the parameter is one matrix,
+    /// [rows, …].
+    std::optional<MatrixForm> matrix = std::nullopt;
     bool operator==(const UpdateRule&) const = default;
 };
 /// Returns the rule of the first group that contains the parameter, else that of `optimiser`.

@@ -3,6 +3,7 @@
 // declared, groups, checkpoints, growth.
 #include "tests/engine/network/network_double.h"
 #include "tests/engine/network/network_harness.h"
+#include "tests/engine/session/run_harness.h"
 
 #include "engine/files/safetensors.h"
 #include "engine/train/optimiser.h"
@@ -10,11 +11,13 @@
 #include "projects/cost/cost.h"
 #include "projects/schema/describe_training.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/linalg_svd.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/record_function.h>
 
@@ -222,6 +225,94 @@ private Q_SLOTS:
         QFETCH(QJsonObject, recorded);
         const double apart = distanceOf(recorded);
         QVERIFY2(apart < 1e-6, std::to_string(apart * 1e6).append("e-6").c_str());
+    }
+
+    void parametersThatStackMatrices_data()
+    {
+        QTest::addColumn<std::vector<std::int64_t>>("shape");
+        QTest::addColumn<bool>("stacks");
+        QTest::addColumn<int>("rows");
+        QTest::newRow("a matrix a module") << std::vector<std::int64_t>{3, 6, 16} << true << 1;
+        QTest::newRow("rows behind the streams") << std::vector<std::int64_t>{3, 2, 6, 8} << true << 2;
+        QTest::newRow("one matrix") << std::vector<std::int64_t>{4, 5, 8} << false << 1;
+    }
+
+    /// Each matrix is updated as a parameter of its own, and Muon makes its singular values nearly equal.
+    void parametersThatStackMatrices()
+    {
+        QFETCH(std::vector<std::int64_t>, shape);
+        QFETCH(bool, stacks);
+        QFETCH(int, rows);
+        const auto matricesOf = [&](const at::Tensor& whole) {
+            std::vector<at::Tensor> matrices;
+            for (const at::Tensor& each : stacks ? whole.unbind(0) : std::vector<at::Tensor>{whole}) {
+                matrices.push_back(each.movedim(rows - (stacks ? 1 : 0), 0).flatten(1).clone());
+            }
+            return matrices;
+        };
+        projects::TrainingPlan plan;
+        plan.clipNorm = 0;
+        plan.optimiser = projects::Sgd{};
+        plan.groups = {{.names = "topology.*", .optimiser = projects::Muon{}},
+                       {.names = "layers.*", .optimiser = projects::Muon{}}};
+        std::vector<NamedParameter> stacked(1);
+        stacked[0].name = "topology.dynamic";
+        stacked[0].tensor = valuesOf(1, shape).to(at::kDouble).requires_grad_(true);
+        stacked[0].is = ParameterClass::Vector;
+        stacked[0].matrix = projects::MatrixForm{.stacks = stacks, .rows = rows};
+        std::vector<NamedParameter> apart;
+        for (const at::Tensor& matrix : matricesOf(stacked[0].tensor.detach())) {
+            apart.push_back({"layers." + std::to_string(apart.size() + 1) + ".w", matrix.requires_grad_(true)});
+        }
+        const std::vector<at::Tensor> before = matricesOf(stacked[0].tensor.detach());
+        Optimiser together(plan, stacked);
+        Optimiser each(plan, apart);
+        stacked[0].tensor.mutable_grad() = valuesOf(2, shape).to(at::kDouble);
+        const std::vector<at::Tensor> gradients = matricesOf(stacked[0].tensor.grad());
+        for (std::size_t i = 0; i < apart.size(); ++i) {
+            apart[i].tensor.mutable_grad() = gradients[i];
+        }
+        together.step(0.5);
+        each.step(0.5);
+        const std::vector<at::Tensor> after = matricesOf(stacked[0].tensor.detach());
+        for (std::size_t i = 0; i < apart.size(); ++i) {
+            QVERIFY((after[i] - apart[i].tensor).abs().max().item<double>() < 1e-12);
+            const at::Tensor values = std::get<1>(at::linalg_svd((after[i] - before[i]) / 0.5, false));
+            QVERIFY(values.min().item<double>() > 0.5 && values.max().item<double>() < 1.3);
+        }
+    }
+
+    /// A plan's Muon leaves the wiring to its AdamW; a group that names the wiring's matrices does not.
+    void muonTrainsTheWiringIfAGroupNamesIt()
+    {
+        const projects::TrainedParameter matrix{"topology.dynamic", {3, 6, 16}, ParameterClass::Vector, true,
+                                                projects::MatrixForm{.stacks = true, .rows = 1}};
+        const projects::TrainedParameter vector{"topology.scale", {3, 2}, ParameterClass::Vector};
+        const projects::Muon muon;
+        const auto isMuon = [&](const std::vector<projects::ParameterGroup>& groups,
+                                const projects::TrainedParameter& parameter) {
+            return std::holds_alternative<projects::Muon>(projects::ruleOf(muon, groups, parameter).algorithm);
+        };
+        QVERIFY(!isMuon({}, matrix));
+        QVERIFY(!isMuon({{.optimiser = muon}}, matrix));
+        QVERIFY(isMuon({{.names = "topology.dynamic", .optimiser = muon}}, matrix));
+        QVERIFY(isMuon({{.role = projects::ParameterRole::Topology, .optimiser = muon}}, matrix));
+        QVERIFY(!isMuon({{.names = "topology.*", .optimiser = muon}}, vector));
+    }
+
+    /// The wiring declares its matrices: mHC's projections one a module, [logits, streams · width].
+    void wiringsDeclareTheirMatrices()
+    {
+        for (const auto& [topology, form] :
+             {std::pair{"mhc", projects::MatrixForm{true, 2}}, {"hyper-dynamic", projects::MatrixForm{true, 1}}}) {
+            projects::Project project = tests::quickLanguage(1);
+            project = *projects::rewired(project, tests::topologyNamed(topology, project.network));
+            const auto network = tests::compiled(project);
+            const auto dynamic = std::ranges::find(network->parameters(), "topology.dynamic", &NamedParameter::name);
+            QVERIFY2(dynamic != network->parameters().end() && dynamic->matrix, topology);
+            QVERIFY(*dynamic->matrix == form);
+            QCOMPARE(dynamic->tensor.dim(), form.rows + 2);
+        }
     }
 
     /// Compares with the installed packages.
