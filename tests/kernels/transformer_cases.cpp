@@ -427,6 +427,7 @@ TransformerKernels cpuTransformerKernels()
     kernels.swigluBackward = [](const auto& swiglu) { return kernels::swigluBackward(swiglu); };
     kernels.rotary = [](const auto& rotary) { return kernels::rotary(rotary); };
     kernels.crossEntropy = [](const auto& entropy) { return kernels::crossEntropy(entropy); };
+    kernels.dropout = [](const auto& dropout) { return kernels::dropout(dropout); };
     return kernels;
 }
 
@@ -451,6 +452,7 @@ TransformerKernels transformerKernelsOf(const kernels::CudaKernels& table)
     kernels.crossEntropy = [&table, checked](const auto& entropy) {
         return checked(table.crossEntropy(entropy, nullptr));
     };
+    kernels.dropout = [&table, checked](const auto& dropout) { return checked(table.dropout(dropout, nullptr)); };
     kernels.allNorms = true;
     kernels.adamw = [&table, checked](const auto& adamw) { return checked(table.adamw(adamw, nullptr)); };
     kernels.sinkhornForward = [&table, checked](const auto& sinkhorn) {

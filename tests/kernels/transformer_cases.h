@@ -45,6 +45,7 @@ struct TransformerKernels {
     std::function<kernels::Status(const kernels::SwigluBackward&)> swigluBackward;
     std::function<kernels::Status(const kernels::Rotary&)> rotary;
     std::function<kernels::Status(const kernels::CrossEntropy&)> crossEntropy;
+    std::function<kernels::Status(const kernels::Dropout&)> dropout;
     std::function<kernels::Status(const kernels::AdamW&)> adamw;                       ///< CUDA only
     std::function<kernels::Status(const kernels::SinkhornForward&)> sinkhornForward;   ///< CUDA only
     std::function<kernels::Status(const kernels::SinkhornBackward&)> sinkhornBackward; ///< CUDA only
@@ -62,6 +63,7 @@ struct TransformerKernels {
 [[nodiscard]] std::string checkRotary(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkCrossEntropy(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkAdamW(const TransformerKernels& kernels);
+[[nodiscard]] std::string checkDropout(const TransformerKernels& kernels);
 [[nodiscard]] std::string checkSinkhorn(const TransformerKernels& kernels);
 
 /// Empty, or the result of RMSNorm's backward or of the cross entropy that another run gives other bits.

@@ -23,6 +23,8 @@ private slots:
     void rotary() { compare(checkRotary); }
     void crossEntropy_data() { alignments(); }
     void crossEntropy() { compare(checkCrossEntropy); }
+    void dropout_data() { alignments(); }
+    void dropout() { compare(checkDropout); }
     void adamw_data() { alignments(); }
     void adamw() { compare(checkAdamW); }
     void sinkhorn_data() { alignments(); }

@@ -215,6 +215,7 @@ void TransformerKernelsTest::caseTables_data()
     QTest::addColumn<Check>("check");
     QTest::newRow("rmsNorm") << Check(checkNorms);
     QTest::newRow("swiglu") << Check(checkSwiglu);
+    QTest::newRow("dropout") << Check(checkDropout);
     QTest::newRow("rotary") << Check(checkRotary);
     QTest::newRow("crossEntropy") << Check(checkCrossEntropy);
     QTest::newRow("repeats") << Check(checkRepeats);
