@@ -51,10 +51,20 @@ struct ResumeRun {
     std::optional<std::int64_t> steps; ///< a new total of steps
     bool waitsForDisk = false;         ///< as in StartRun
 };
-/// On another rank than 0 of those that train together (rankPlace): trains along until rank 0's run ends. Other
-/// commands wait for that.
+/// On another rank than 0 of those that train together (rankPlace): trains along until rank 0's run ends. Stop asks rank
+/// 0 to stop the run; other commands wait for its end.
 struct FollowRun {
     RunId run{};
+    /// The values that this process was given; those that differ from rank 0's, which count, are told. Empty: not given.
+    std::optional<projects::Project> project;
+    std::filesystem::path runDirectory;
+    std::string device;
+    std::optional<std::int64_t> steps; ///< in place of a project
+};
+/// On any of those ranks: ends the others, because this process does not train. Answers RunEnded with the error.
+struct RefuseRanks {
+    RunId run{};
+    Error error;
 };
 struct Pause {
     RunId run{};
@@ -227,13 +237,14 @@ struct GiveUp {
 };
 
 using Command =
-    std::variant<StartRun, ResumeRun, FollowRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+    std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
                  SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest, LoadWeightsRequest,
                  ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
 
 /// True for the commands that begin a run.
 template <class Asked>
 inline constexpr bool kBeginsRun =
-    std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> || std::is_same_v<Asked, FollowRun>;
+    std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> || std::is_same_v<Asked, FollowRun> ||
+    std::is_same_v<Asked, RefuseRanks>;
 
 } // namespace residua::engine

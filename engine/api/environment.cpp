@@ -46,7 +46,7 @@ void prepareEnvironment()
         setenv(kProductMode, mode, 0);
     }
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-    if (rankPlace()) {
+    if (const auto place = rankPlace(); place && *place) {
         setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 0);
     }
 }

@@ -24,10 +24,11 @@ struct RankPlace {
     std::string attempt = "0"; ///< differs after a restart
 };
 
-/// Returns the place by the variables of torchrun (RANK, WORLD_SIZE, LOCAL_RANK), Slurm (SLURM_PROCID, SLURM_NTASKS,
-/// SLURM_LOCALID) or Open MPI (OMPI_COMM_WORLD_RANK, …), each with MASTER_ADDR and MASTER_PORT. Nullopt if they are not
-/// set, or for one rank.
-[[nodiscard]] std::optional<RankPlace> rankPlace();
+/// Returns the place by the variables of torchrun (RANK, WORLD_SIZE, LOCAL_RANK), Open MPI (OMPI_COMM_WORLD_RANK, …),
+/// MPICH (PMI_RANK, PMI_SIZE) or srun (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID), each with MASTER_ADDR and
+/// MASTER_PORT. Nullopt if no launcher has set its variables, or for one rank. Errors: a launcher's variable that is
+/// missing or unusable, because the process would otherwise train the whole run by itself.
+[[nodiscard]] Result<std::optional<RankPlace>> rankPlace();
 
 /// Checks that so many ranks can share the batches of a run: they are drawn at random, and each rank has as many rows.
 [[nodiscard]] Status checkShares(const projects::TrainingPlan& plan, std::int64_t ranks);

@@ -15,6 +15,7 @@ using PreparationWatch = std::function<bool(double share)>;
 struct PreparationWatches {
     PreparationWatch data;    ///< reading, tokenising, fingerprinting
     PreparationWatch weights; ///< their initialisation
+    PreparationWatch ranks;   ///< waiting for the other processes of the run
 };
 
 /// Returns the error for a cancelled preparation of data.

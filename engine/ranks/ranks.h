@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/api/rank_place.h"
+#include "engine/host/preparation.h"
 #include "engine/ranks/rank_group.h"
 #include "projects/base/result.h"
 
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,10 +41,20 @@ public:
     Ranks& operator=(const Ranks&) = delete;
 
     /// Returns the ranks that this process belongs to, whose others it waits for at the first call; null if it trains
-    /// alone (rankPlace). Errors: the library is missing, or the others are not reached.
-    [[nodiscard]] static Result<Ranks*> ofProcess();
+    /// alone (rankPlace). `watch` receives the fraction of ranks that are there; if it cancels, the others end too.
+    /// Errors: the library is missing, the others are not reached, or one of them has refused.
+    [[nodiscard]] static Result<Ranks*> ofProcess(const PreparationWatch& watch = {});
+    /// Returns them if they have been joined, else null.
+    [[nodiscard]] static Ranks* joinedOfProcess();
     /// Joins the ranks at a place, likewise.
-    [[nodiscard]] static Result<std::unique_ptr<Ranks>> join(const RankPlace& place);
+    [[nodiscard]] static Result<std::unique_ptr<Ranks>> join(const RankPlace& place, const PreparationWatch& watch = {});
+    /// Ends the other ranks of this process, whether or not it has joined them, because it does not train: each reports
+    /// `why`. Waits until they know it, a few seconds at most. Does nothing if this process trains alone.
+    static void refuseOfProcess(const std::string& why);
+    /// Ends the other ranks at a place before joining them, likewise.
+    static void refuse(const RankPlace& place, const std::string& why);
+    /// Ends the other ranks, likewise. No exchange may follow.
+    void refuse(const std::string& why);
 
     [[nodiscard]] int rank() const { return m_place.rank; }
     [[nodiscard]] int count() const { return m_place.count; }
@@ -58,6 +70,25 @@ public:
     [[nodiscard]] double sum(double value);
     /// Returns the text of rank 0. Throws likewise.
     [[nodiscard]] std::string share(const std::string& text);
+
+    /// Two ranks' texts that differ.
+    struct Disagreement {
+        int rank = 0;      ///< the first that differs from rank 0
+        std::string first; ///< of rank 0
+        std::string other;
+    };
+    /// Compares a text of each rank. Returns nullopt if all are equal, else the same disagreement on all ranks. Throws
+    /// likewise.
+    [[nodiscard]] std::optional<Disagreement> compare(const std::string& text);
+
+    /// On a rank but the first, which waits for rank 0: asks rank 0 to stop the run once `wanted` returns false. If no
+    /// step has begun, the ranks end within seconds. `wanted` is called on another thread until this is called with an
+    /// empty function.
+    void setWanted(std::function<bool()> wanted);
+    /// Notes that training has begun: a rank that is asked to stop then waits for rank 0's checkpoint.
+    void noteStep();
+    /// On rank 0: returns why another rank wants the run to stop, if one does. Any thread.
+    [[nodiscard]] std::optional<std::string> stopAsked() const;
 
     /// Begins the exchanges of a step. Writes the times of the last one to `times`, zeros of timesCount() numbers,
     /// which are to be summed over the ranks.
@@ -77,6 +108,14 @@ private:
     class Pulse;
 
     explicit Ranks(const RankPlace& place);
+    /// Connects to the store, which may not exist yet. Throws.
+    [[nodiscard]] static std::unique_ptr<Store> reach(const RankPlace& place, std::chrono::milliseconds patience,
+                                                      const PreparationWatch& watch);
+    /// Notes that this rank knows that one does not train. If it keeps the store, waits until so many ranks know it.
+    static void acknowledge(const RankPlace& place, Store& store, std::int64_t ranks);
+    /// Waits until all ranks have come. Throws.
+    void meet(const PreparationWatch& watch);
+    [[nodiscard]] std::optional<std::string> refusal();
     [[nodiscard]] std::vector<std::string> missing();
     void guarded(const auto& call);
     [[nodiscard]] std::unique_ptr<TensorExchange> gpuExchange(at::Device device);
@@ -88,6 +127,7 @@ private:
     std::unique_ptr<TensorExchange> m_exchange;
     bool m_isBroken = false; ///< true once a rank has ended
     bool m_isInStep = false; ///< true between beginStep() and finishStep()
+    int m_compared = 0;      ///< the number of disagreements
 
     /// The seconds of one step on this rank.
     struct StepTime {

@@ -334,6 +334,13 @@ void ActiveRun::heedRequests()
         m_heeded = now;
         m_stopAt = readStopRequest(m_recorder.directory());
         guarded([this] { stopWhereAsked(); });
+        const Ranks* const ranks = Ranks::joinedOfProcess();
+        if (const auto why = ranks != nullptr ? ranks->stopAsked() : std::nullopt; why && m_state != State::Ended) {
+            m_sink(Notice{m_id, *why});
+            guarded([&] {
+                m_unwritten ? fail(m_unwritten->error) : finish({.status = RunStatus::Stopped, .text = *why});
+            });
+        }
     }
 }
 

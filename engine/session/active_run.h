@@ -23,7 +23,7 @@ namespace residua::engine {
 /// the run as Failed. Engine thread.
 class ActiveRun {
 public:
-    /// Both send RunStarted. On error, nothing new remains on the disk.
+    /// Both send RunStarted. On error, nothing new remains on the disk, and the other ranks end.
     [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> start(const StartRun& command, const EventSink& sink,
                                                                   const PreparationWatches& watches);
     [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> resume(const ResumeRun& command, const EventSink& sink,
@@ -48,14 +48,18 @@ public:
     /// Ends the run after a checkpoint.
     void stop();
     void checkpoint();
-    /// Executes another process's request from a file in the run (engine/runs/run_directory.h), running or paused.
-    /// Checks at most ten times a second.
+    /// Executes another process's request from a file in the run (engine/runs/run_directory.h), or another rank's wish
+    /// to stop, running or paused. Checks at most ten times a second.
     void heedRequests();
 
 private:
     enum class State { Running, Paused, Ended };
     using Clock = std::chrono::steady_clock;
 
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> begin(const StartRun& command, const EventSink& sink,
+                                                                  const PreparationWatches& watches);
+    [[nodiscard]] static Result<std::unique_ptr<ActiveRun>> begin(const ResumeRun& command, const EventSink& sink,
+                                                                  const PreparationWatches& watches);
     ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device, const EventSink& sink);
 
     /// The end of a run after a checkpoint: Finished or Stopped, with the entry in its history.

@@ -17,8 +17,22 @@ namespace residua::engine {
 Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, const EventSink& sink,
                                                     const PreparationWatches& watches)
 {
+    Result<std::unique_ptr<ActiveRun>> run = begin(command, sink, heedingRanks(watches));
+    return run ? std::move(run) : Result<std::unique_ptr<ActiveRun>>(refusedToRanks(run.error()));
+}
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
+                                                     const PreparationWatches& watches)
+{
+    Result<std::unique_ptr<ActiveRun>> run = begin(command, sink, heedingRanks(watches));
+    return run ? std::move(run) : Result<std::unique_ptr<ActiveRun>>(refusedToRanks(run.error()));
+}
+
+Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, const EventSink& sink,
+                                                    const PreparationWatches& watches)
+{
     PreparedRun prepared{command.project, command.projectDirectory, command.device};
-    const Result<std::string> device = callRanks(prepared);
+    const Result<std::string> device = callRanks(prepared, watches.ranks);
     if (!device) {
         return device.error();
     }
@@ -30,6 +44,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     Result<DataFingerprint> data = fingerprintOf(command.project, command.projectDirectory, watches.data);
     if (!data) {
         return data.error();
+    }
+    if (const Status same = checkData(*data); !same) {
+        return same.error();
     }
     RunInfo info;
     info.name = nameForRun(command);
@@ -52,8 +69,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::start(const StartRun& command, con
     return run;
 }
 
-Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, const EventSink& sink,
-                                                     const PreparationWatches& watches)
+Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, const EventSink& sink,
+                                                    const PreparationWatches& watches)
 {
     // Held before anything is read: another process may be about to write a newer checkpoint.
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
@@ -86,7 +103,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     PreparedRun prepared{
         project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.runDirectory,
         opened->reading()};
-    const Result<std::string> device = callRanks(prepared);
+    const Result<std::string> device = callRanks(prepared, watches.ranks);
     if (!device) {
         return device.error();
     }
@@ -94,6 +111,9 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::resume(const ResumeRun& command, c
     Result<std::unique_ptr<Trainer>> trainer = makeTrainer(prepared, watches);
     if (!trainer) {
         return trainer.error();
+    }
+    if (const Status same = checkData(opened->data); !same) {
+        return same.error();
     }
     Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));
     if (!writer) {

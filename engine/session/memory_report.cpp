@@ -21,9 +21,9 @@ struct Need {
 
 Need predicted(const projects::Project& project, const std::string& device)
 {
-    const std::optional<RankPlace> place = rankPlace();
+    const Result<std::optional<RankPlace>> place = rankPlace();
     const Result<projects::CostReport> report =
-        projects::costOf(project, projects::deviceKindOf(device), place ? place->count : 1);
+        projects::costOf(project, projects::deviceKindOf(device), place && *place ? (*place)->count : 1);
     if (!report) {
         return {};
     }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/session/rank_run.h"
 
+#include "engine/data/fingerprint.h"
 #include "engine/files/json_record.h"
 #include "engine/queries/base/run_use.h"
 #include "engine/runtime/failure.h"
 #include "engine/session/memory_report.h"
+#include "engine/wire/messages.h"
 #include "projects/base/text.h"
+#include "projects/diff/diff.h"
 #include "projects/file/json.h"
 
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 namespace {
@@ -41,8 +45,41 @@ Reading readingFrom(const std::string& text)
     return {static_cast<ReadingVersion>(json.at(0).get<std::int64_t>()), json.at(1).get<std::vector<std::string>>()};
 }
 
+/// Return a fingerprint as a text for the other ranks, and back.
+std::string textOf(const DataFingerprint& data)
+{
+    RecordJson parts = RecordJson::array();
+    for (const DataPart& part : data) {
+        parts.push_back({part.name, part.files, part.bytes, part.content, part.everyByte});
+    }
+    return parts.dump(-1, ' ', false, RecordJson::error_handler_t::replace);
+}
+
+DataFingerprint dataFrom(const std::string& text)
+{
+    DataFingerprint data;
+    for (const RecordJson& part : RecordJson::parse(text)) {
+        data.push_back({part.at(0).get<std::string>(), part.at(1).get<std::int64_t>(), part.at(2).get<std::int64_t>(),
+                        part.at(3).get<std::string>(), part.at(4).get<std::string>()});
+    }
+    return data;
+}
+
+/// Checks that all ranks are of one build, before they exchange anything else.
+Status checkBuild(Ranks& ranks)
+{
+    const auto differing = ranks.compare(buildIdentity());
+    return differing ? Error{"ranks", "rank " + std::to_string(differing->rank) + " is of the build " +
+                                          differing->other + ", expected that of rank 0, " + differing->first +
+                                          ": install one version on all machines"}
+                     : Status(Done{});
+}
+
 Result<Call> hearCall(Ranks& ranks)
 {
+    if (const Status same = checkBuild(ranks); !same) {
+        return same.error();
+    }
     Result<projects::Project> project = projects::projectFromJson(ranks.share({}));
     if (!project) {
         return project.error();
@@ -56,11 +93,45 @@ Result<Call> hearCall(Ranks& ranks)
     return call;
 }
 
-Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
+/// Returns what this process was given otherwise than rank 0, whose values count. Remarks do not matter.
+std::vector<std::string> givenOtherwise(const FollowRun& given, const Call& call)
+{
+    std::vector<std::string> texts;
+    const auto compare = [&](const std::string& what, const std::string& own, const std::string& first) {
+        if (!own.empty() && own != first) {
+            texts.push_back(what + " " + own + ", rank 0 " + first);
+        }
+    };
+    if (given.project) {
+        std::vector<projects::Change> changes = projects::diff(call.project, *given.project);
+        std::erase_if(changes, [](const auto& change) { return change.part == projects::ChangedPart::Remark; });
+        if (!changes.empty()) {
+            const projects::Change& change = changes.front();
+            const auto orNone = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
+            compare(change.placeText(), orNone(change.after), orNone(change.before));
+        }
+        if (changes.size() > 1) {
+            texts.push_back("and " + countText(changes.size() - 1, "further difference"));
+        }
+    }
+    compare("steps", given.steps ? std::to_string(*given.steps) : "", std::to_string(call.project.training.steps));
+    compare("--run", absoluteText(given.runDirectory),
+            call.runDirectory.empty() ? absoluteText(given.runDirectory) : call.runDirectory.string());
+    compare("--device", given.device.empty() ? "" : given.device.substr(0, given.device.find(':')),
+            call.device.substr(0, call.device.find(':')));
+    return texts;
+}
+
+Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink, const std::function<bool()>& wanted)
 {
     const Result<Call> call = hearCall(ranks);
     if (!call) {
         return call.error();
+    }
+    if (const std::vector<std::string> given = givenOtherwise(command, *call); !given.empty()) {
+        sink(Notice{command.run, "rank " + std::to_string(ranks.rank()) + " was given other values than rank 0, which "
+                                                                          "count: " +
+                                     joinedText(given, "; ")});
     }
     PreparedRun run{call->project, call->projectDirectory, call->device};
     run.reading = call->reading;
@@ -71,9 +142,17 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
         }
         run.checkpoint = std::move(*checkpoint);
     }
-    const Result<std::unique_ptr<Trainer>> trainer = makeTrainer(run, {});
+    const auto watch = [&](double) { return wanted(); };
+    const Result<std::unique_ptr<Trainer>> trainer = makeTrainer(run, {watch, watch, watch});
     if (!trainer) {
         return trainer.error();
+    }
+    const Result<DataFingerprint> data = fingerprintOf(run.project, run.projectDirectory, watch);
+    if (!data) {
+        return data.error();
+    }
+    if (const Status same = checkData(*data); !same) {
+        return same;
     }
     sink(RunStarted{command.run,
                     {},
@@ -84,6 +163,7 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
                     (*trainer)->unitsPerStep(),
                     (*trainer)->dataset().schema().unit()});
     for (std::string word = ranks.share({}); word == kRankStep || word == kRankStates; word = ranks.share({})) {
+        ranks.noteStep();
         if (word == kRankStates) {
             (*trainer)->sendStates();
             continue;
@@ -99,7 +179,19 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink)
     return Done{};
 }
 
+/// Returns this process's rank, or 0 if it trains alone.
+int ownRank()
+{
+    const Result<std::optional<RankPlace>> place = rankPlace();
+    return place && *place ? (*place)->rank : 0;
+}
+
 } // namespace
+
+std::string ownRankRefused(const Error& error)
+{
+    return "rank " + std::to_string(ownRank()) + " does not train: " + error.text();
+}
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches)
 {
@@ -129,20 +221,32 @@ Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const Prepa
     return made;
 }
 
-Result<std::string> callRanks(const PreparedRun& run)
+Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& watch)
 {
-    const Result<Ranks*> ranks = Ranks::ofProcess();
-    if (!ranks || *ranks == nullptr) {
-        return ranks ? Result<std::string>(run.device) : ranks.error();
+    const Result<std::optional<RankPlace>> place = rankPlace();
+    if (!place || !*place) {
+        return place ? Result<std::string>(run.device) : place.error();
     }
-    if ((*ranks)->rank() > 0) {
-        return Error{"rank " + std::to_string((*ranks)->rank()),
-                     "trains along with rank 0 under train and resume only"};
+    if ((*place)->rank > 0) {
+        return Error{"rank " + std::to_string((*place)->rank), "trains along with rank 0 under train and resume only"};
     }
-    if (const Status shared = checkShares(run.project.training, (*ranks)->count()); !shared) {
+    // Before the others are waited for.
+    if (const Status valid = checkProject(run.project); !valid) {
+        return valid.error();
+    }
+    if (const Status shared = checkShares(run.project.training, (*place)->count); !shared) {
         return shared.error();
     }
+    const Result<Ranks*> ranks = Ranks::ofProcess(watch);
+    if (!ranks) {
+        return ranks.error();
+    }
+    Status status = Done{};
     const auto failure = attempt([&] {
+        status = checkBuild(**ranks);
+        if (!status) {
+            return;
+        }
         (void)(*ranks)->share(projects::toJson(run.project));
         (void)(*ranks)->share(absoluteText(run.projectDirectory));
         (void)(*ranks)->share(run.device);
@@ -153,26 +257,81 @@ Result<std::string> callRanks(const PreparedRun& run)
     if (failure) {
         return Error{"ranks", failure->text};
     }
-    return (*ranks)->deviceFor(run.device);
+    return status ? Result<std::string>((*ranks)->deviceFor(run.device)) : status.error();
 }
 
-void followRanks(const FollowRun& command, const EventSink& sink)
+Status checkData(const DataFingerprint& data)
+{
+    const Result<Ranks*> ranks = Ranks::ofProcess();
+    if (!ranks || *ranks == nullptr) {
+        return ranks ? Status(Done{}) : ranks.error();
+    }
+    std::optional<Ranks::Disagreement> differing;
+    if (const auto failure = attempt([&] { differing = (*ranks)->compare(textOf(data)); })) {
+        return Error{"ranks", failure->text};
+    }
+    if (!differing) {
+        return Done{};
+    }
+    const auto difference = differenceOf(dataFrom(differing->first), dataFrom(differing->other));
+    return Error{"ranks", "rank " + std::to_string(differing->rank) + " has other data than rank 0: " +
+                              (difference ? difference->text() : differing->other) +
+                              "; copy the files of rank 0 to its machine"};
+}
+
+PreparationWatches heedingRanks(const PreparationWatches& watches)
+{
+    const auto heeding = [](const PreparationWatch& watch) -> PreparationWatch {
+        return [watch](double share) {
+            const Ranks* const ranks = Ranks::joinedOfProcess();
+            const bool isStopped = ranks != nullptr && ranks->stopAsked();
+            return !isStopped && (!watch || watch(share));
+        };
+    };
+    return {heeding(watches.data), heeding(watches.weights), watches.ranks};
+}
+
+Error refusedToRanks(const Error& error)
+{
+    Ranks* const ranks = Ranks::joinedOfProcess();
+    if (ranks == nullptr) {
+        Ranks::refuseOfProcess(ownRankRefused(error));
+        return error;
+    }
+    const std::optional<std::string> stopped = ranks->stopAsked();
+    const Error why = stopped ? Error{"ranks", *stopped + " before the first step"} : error;
+    ranks->refuse(stopped ? why.message : ownRankRefused(error));
+    return why;
+}
+
+void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted)
 {
     Status status = Done{};
     std::string name = "ranks";
+    Ranks* joined = nullptr;
     const auto failure = attempt([&] {
-        const Result<Ranks*> ranks = Ranks::ofProcess();
+        const Result<Ranks*> ranks = Ranks::ofProcess([&](double) { return wanted(); });
         if (!ranks || *ranks == nullptr) {
             status = ranks ? Error{name, "this process is not one of several: start it with torchrun"} : ranks.error();
             return;
         }
-        name = "rank " + std::to_string((*ranks)->rank());
-        status = trainAlong(command, **ranks, sink);
+        joined = *ranks;
+        name = "rank " + std::to_string(joined->rank());
+        joined->setWanted(wanted);
+        status = trainAlong(command, *joined, sink, wanted);
     });
     if (failure) {
         status = Error{name, failure->text};
     }
-    sink(RunEnded{command.run, status ? RunStatus::Finished : RunStatus::Failed, 0, status ? Error{} : status.error()});
+    if (joined != nullptr) {
+        joined->setWanted({});
+    }
+    const bool isStopped = !wanted();
+    if (!status && joined != nullptr) {
+        joined->refuse(isStopped ? name + " was asked to stop before the first step" : ownRankRefused(status.error()));
+    }
+    const RunStatus ended = isStopped ? RunStatus::Stopped : status ? RunStatus::Finished : RunStatus::Failed;
+    sink(RunEnded{command.run, ended, 0, status || isStopped ? Error{} : status.error()});
 }
 
 } // namespace residua::engine

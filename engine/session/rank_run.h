@@ -4,10 +4,12 @@
 #include "engine/api/session.h"
 #include "engine/ranks/ranks.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
 #include "engine/train/trainer.h"
 #include "projects/base/result.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,12 +30,24 @@ struct PreparedRun {
 /// Errors name the place.
 [[nodiscard]] Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches);
 
-/// On rank 0: calls the other ranks, if there are any, to train this run with it, and returns this rank's device.
-/// Errors: a batch that they cannot share, or ranks that are not reached.
-[[nodiscard]] Result<std::string> callRanks(const PreparedRun& run);
+/// On rank 0: calls the other ranks, if there are any, to train this run with it, and returns this rank's device. Errors:
+/// a project that is invalid or that they cannot share, which is found before they are waited for; ranks that are not
+/// reached, or are of another build.
+[[nodiscard]] Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& watch);
+/// Checks that all ranks have the same data; they call it together. Does nothing if this process trains alone. The
+/// error, which is the same on all ranks, names the part that differs and both its values.
+[[nodiscard]] Status checkData(const DataFingerprint& data);
+/// Returns watches that also cancel if another rank wants the run to stop.
+[[nodiscard]] PreparationWatches heedingRanks(const PreparationWatches& watches);
+/// On rank 0: ends the other ranks, because the run does not begin. Returns the error of this rank, or that another one
+/// was asked to stop. Does nothing else if this process trains alone.
+[[nodiscard]] Error refusedToRanks(const Error& error);
+/// Returns what the other ranks report if this one does not train.
+[[nodiscard]] std::string ownRankRefused(const Error& error);
 
 /// On another rank: waits for rank 0's call and trains with it, without records, until its run ends. Sends RunStarted
-/// without a directory, and RunEnded.
-void followRanks(const FollowRun& command, const EventSink& sink);
+/// without a directory, a Notice if it was given other values than rank 0, and RunEnded. Once `wanted`, which is called
+/// on several threads, returns false, asks rank 0 to stop; before the first step, all ranks end.
+void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted);
 
 } // namespace residua::engine

@@ -242,7 +242,8 @@ private:
         bool givenUp = false; // if it stays false, an error is from the preparation itself
         if (const auto failure = attempt([&] {
                 run = begun(PreparationWatches{watchFor(id, "preparing the data", givenUp),
-                                               watchFor(id, "initialising the weights", givenUp)});
+                                               watchFor(id, "initialising the weights", givenUp),
+                                               watchFor(id, "waiting for the other ranks", givenUp)});
             })) {
             run = Error{"engine", failure->text};
         }
@@ -307,7 +308,12 @@ private:
     void carryOut(const FollowRun& command)
     {
         (void)useThreads(m_threadsOfNew);
-        followRanks(command, m_sink);
+        followRanks(command, m_sink, [this, id = command.run] { return isWanted(id); });
+    }
+    void carryOut(const RefuseRanks& command)
+    {
+        Ranks::refuseOfProcess(ownRankRefused(command.error));
+        m_sink(RunEnded{command.run, RunStatus::Failed, 0, command.error});
     }
     void carryOut(const Pause& command)
     {

@@ -43,7 +43,7 @@ void BatchMeans::add(const std::vector<BatchMean>& means, std::int64_t units)
             m_sums.push_back({name, zero, count.defined() ? zero.clone() : at::Tensor()});
         }
         if (count.defined()) {
-            m_sums[i].total.add_(mean * count.to(at::kDouble));
+            m_sums[i].total.add_(mean.mul(count.to(at::kDouble)));
             m_sums[i].count.add_(count);
         } else {
             m_sums[i].total.add_(mean, static_cast<double>(units));

@@ -94,9 +94,9 @@ void StepGraphs::feed(std::size_t part, const DeviceBatch& batch)
     for (const auto& [name, values] : batch.conditions) {
         copyInto(held.conditions[name], values);
     }
-    for (const auto part : {&DeviceBatch::weight, &DeviceBatch::draws}) {
-        if ((batch.*part).defined()) {
-            copyInto(held.*part, batch.*part);
+    for (const auto member : {&DeviceBatch::weight, &DeviceBatch::draws}) {
+        if ((batch.*member).defined()) {
+            copyInto(held.*member, batch.*member);
         }
     }
 }

@@ -28,17 +28,37 @@ bool hasAllSteps(const engine::RunInfo& info, std::int64_t steps)
 
 /// On another rank than 0: trains along with rank 0, which alone reports. `isComplete` says whether rank 0 will find
 /// the run complete and not call the others.
-std::optional<Exit> trainAlong(const Computing& computing, const Console& console, bool isComplete)
+std::optional<Exit> trainAlong(engine::FollowRun command, const Arguments& arguments, const Computing& computing,
+                               const Console& console, bool isComplete)
 {
-    const std::optional<engine::RankPlace> place = engine::rankPlace();
-    if (!place || place->rank == 0) {
+    const Result<std::optional<engine::RankPlace>> place = engine::rankPlace();
+    if (!place) {
+        return console.fail(Exit::Usage, place.error());
+    }
+    if (!*place || (*place)->rank == 0) {
         return std::nullopt;
     }
     if (isComplete) {
         return Exit::Complete;
     }
-    const RunOutcome outcome = follow(engine::FollowRun{kRun}, console, Show::Nothing, computing);
-    return outcome.ended.hasFailed() ? console.fail(Exit::RunFailed, outcome.ended.error) : Exit::Ok;
+    command.run = kRun;
+    command.device = arguments.text("device");
+    const RunOutcome outcome = follow(command, console, Show::Nothing, computing);
+    if (outcome.ended.hasFailed()) {
+        return console.fail(Exit::RunFailed, outcome.ended.error);
+    }
+    return outcome.ended.status == engine::RunStatus::Stopped && !outcome.trained
+               ? console.fail(Exit::Quit, {"", "interrupted before the training began"})
+               : Exit::Ok;
+}
+
+/// Reports that this process does not train, and ends the other ranks that wait for it, if there are any.
+Exit refuse(Exit code, const Error& error, const Computing& computing, const Console& console)
+{
+    if (const auto place = engine::rankPlace(); place && *place) {
+        (void)follow(engine::RefuseRanks{kRun, error}, console, Show::Nothing, computing);
+    }
+    return console.fail(code, error);
 }
 
 /// Reports that another process trains the run, as `what` says.
@@ -192,11 +212,11 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
     command.projectDirectory = pathFor(computing, projectDirectory);
     const Result<FoundRun> found = runAt(command.runDirectory);
     if (!found) {
-        return console.fail(Exit::RunFailed, found.error());
+        return refuse(Exit::RunFailed, found.error(), computing, console);
     }
     const engine::RunInfo& info = found->info;
     if (const Status same = sameProject(found->project, written, command.runDirectory); !same) {
-        return console.fail(Exit::RunFailed, same.error());
+        return refuse(Exit::RunFailed, same.error(), computing, console);
     }
     if (hasAllSteps(info, project.training.steps)) {
         return tellComplete(command.runDirectory, info, console);
@@ -223,8 +243,8 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         // The machine of another rank need not have the project, because rank 0 sends it.
-        const std::optional<Exit> along = trainAlong(computing, console, false);
-        return along ? *along : console.fail(refusal->code, refusal->error);
+        const std::optional<Exit> along = trainAlong({}, arguments, computing, console, false);
+        return along ? *along : refuse(refusal->code, refusal->error, computing, console);
     }
     auto& [document, directory] = std::get<NamedProject>(named);
     projects::Project& project = document.project;
@@ -232,9 +252,7 @@ Exit runTrain(const Arguments& arguments, const Console& console)
     project.training.keepEvery = arguments.integer("keep-every", project.training.keepEvery);
     project.training.keepBest = arguments.integer("keep-best", project.training.keepBest);
     const projects::Project written = project;
-    if (const Status planned = trainFor(project, arguments.integer("steps", project.training.steps)); !planned) {
-        return console.fail(Exit::InvalidProject, planned.error());
-    }
+    const Status planned = trainFor(project, arguments.integer("steps", project.training.steps));
     // A directory without a run file was left by a process that was killed at its start; the new run uses it.
     const auto isRun = [file = std::filesystem::path(arguments.text("run")) / engine::kRunFile] {
         std::error_code ignored;
@@ -244,11 +262,17 @@ Exit runTrain(const Arguments& arguments, const Console& console)
         const Result<FoundRun> found = runAt(arguments.text("run"));
         return found && hasAllSteps(found->info, project.training.steps);
     };
-    if (const auto exit = trainAlong(computing, console, mayResume && isRun() && isComplete())) {
+    engine::FollowRun given;
+    given.project = planned ? std::optional(project) : std::nullopt;
+    given.runDirectory = arguments.text("run");
+    if (const auto exit = trainAlong(given, arguments, computing, console, mayResume && isRun() && isComplete())) {
         return *exit;
     }
+    if (!planned) {
+        return refuse(Exit::InvalidProject, planned.error(), computing, console);
+    }
     if (const auto error = obstacle(project, console)) {
-        return console.fail(Exit::InvalidProject, *error);
+        return refuse(Exit::InvalidProject, *error, computing, console);
     }
     if (mayResume && isRun()) {
         return trainOn(project, written, directory, arguments, computing, console);
@@ -289,11 +313,16 @@ Exit runResume(const Arguments& arguments, const Console& console)
     const Result<FoundRun> found = runAt(command.runDirectory);
     const bool asItWas = !arguments.has("steps") && !arguments.has("from");
     const bool isComplete = found && asItWas && hasAllSteps(found->info, found->info.steps);
-    if (const auto exit = trainAlong(computing, console, isComplete)) {
+    engine::FollowRun given;
+    given.runDirectory = command.runDirectory;
+    if (arguments.has("steps")) {
+        given.steps = arguments.integer("steps", 0);
+    }
+    if (const auto exit = trainAlong(given, arguments, computing, console, isComplete)) {
         return *exit;
     }
     if (!found) {
-        return console.fail(Exit::RunFailed, found.error());
+        return refuse(Exit::RunFailed, found.error(), computing, console);
     }
     const engine::RunInfo& info = found->info;
     if (isComplete) {

@@ -31,6 +31,7 @@ public:
     void operator()(const engine::RunStarted& event)
     {
         m_outcome.started = event;
+        m_outcome.trained = true;
         if (m_limit != nullptr) {
             m_limit->started(TimeLimit::Clock::now());
         }
@@ -205,9 +206,11 @@ public:
             m_detach = true; // also before the run has begun, which it then does without this process
             leaveIfWanted();
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
-            m_console.remark(m_monitor.sofar().began()
+            const RunOutcome& outcome = m_monitor.sofar();
+            m_console.remark(outcome.began()
                                  ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
-                                 : "stopping before the first step (Ctrl-C: quit at once)");
+                             : outcome.trained ? "asking rank 0 to stop the run, with a checkpoint (Ctrl-C: quit at once)"
+                                               : "stopping before the first step (Ctrl-C: quit at once)");
             stop(StopCause::Signal);
         } else if (signal == Signal::Interrupt) {
             quit();

@@ -24,7 +24,8 @@ struct RunOutcome {
     std::int64_t peakBytes = 0;
     std::int64_t checkpointStep = -1;
     StopCause stopCause = StopCause::None;
-    bool left = false; ///< true if the run continues in the background without this process
+    bool trained = false; ///< true if a step may have been made, also on a rank that has no run
+    bool left = false;    ///< true if the run continues in the background without this process
 
     [[nodiscard]] bool began() const { return !started.runDirectory.empty(); }
 };

@@ -146,7 +146,7 @@ private slots:
                 return run != nullptr && run->run == static_cast<RunId>(number) && run->status == RunStatus::Failed &&
                        run->step == 0 && run->noEngine && run->error.place == "residua-engine";
             };
-            if (isAnyOf(static_cast<std::variant<StartRun, ResumeRun, FollowRun>*>(nullptr))) {
+            if (isAnyOf(static_cast<std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks>*>(nullptr))) {
                 QVERIFY2(isNext(ended), qPrintable(QString::number(number)));
             } else if (!isAnyOf(
                            static_cast<std::variant<Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>*>(nullptr))) {
