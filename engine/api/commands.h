@@ -51,11 +51,12 @@ struct ResumeRun {
     std::optional<std::int64_t> steps; ///< a new total of steps
     bool waitsForDisk = false;         ///< as in StartRun
 };
-/// On another rank than 0 of those that train together (rankPlace): trains along until rank 0's run ends. Stop asks rank
-/// 0 to stop the run; other commands wait for its end.
+/// On another rank than 0 of those that train together (rankPlace): trains along until rank 0's run ends. Stop asks
+/// rank 0 to stop the run; other commands wait for its end.
 struct FollowRun {
     RunId run{};
-    /// The values that this process was given; those that differ from rank 0's, which count, are told. Empty: not given.
+    /// The values that this process was given; those that differ from rank 0's, which count, are told. Empty: not
+    /// given.
     std::optional<projects::Project> project;
     std::filesystem::path runDirectory;
     std::string device;
@@ -243,8 +244,7 @@ using Command =
 
 /// True for the commands that begin a run.
 template <class Asked>
-inline constexpr bool kBeginsRun =
-    std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> || std::is_same_v<Asked, FollowRun> ||
-    std::is_same_v<Asked, RefuseRanks>;
+inline constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> ||
+                                   std::is_same_v<Asked, FollowRun> || std::is_same_v<Asked, RefuseRanks>;
 
 } // namespace residua::engine

@@ -39,7 +39,8 @@ bool isInBatchScript()
 {
     constexpr std::uint32_t kFirstReserved = 0xfffffff0; // steps for a job's own script, and for an interactive shell
     const std::optional<std::string> step = textIn("SLURM_STEP_ID");
-    return textIn("SLURM_JOB_ID") && numberFrom<std::uint32_t>(step.value_or("")).value_or(kFirstReserved) >= kFirstReserved;
+    return textIn("SLURM_JOB_ID") &&
+           numberFrom<std::uint32_t>(step.value_or("")).value_or(kFirstReserved) >= kFirstReserved;
 }
 
 bool isPresent(const Launcher& launcher)

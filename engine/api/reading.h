@@ -11,7 +11,7 @@ namespace residua::engine {
 /// training draws made. A run keeps the version that it began with, so that what it reads stays the same. A change of
 /// any of these rules acts for the newest version alone, or is refused by name for a run of an earlier one.
 enum class ReadingVersion : std::int64_t {
-    First = 1,  ///< of runs whose run.json has no "reading"
+    First = 1, ///< of runs whose run.json has no "reading"
     /// Splits are stratified, and labels that are whole numbers are the numbers of their classes. What a step draws and
     /// averages depends on its examples, and not on their division into micro-batches and ranks.
     Second = 2,

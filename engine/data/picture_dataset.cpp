@@ -381,7 +381,8 @@ Status PictureDataset::fillMixed(Batch& batch, const Request& request) const
     const auto count = static_cast<std::size_t>(request.count);
     std::vector<float>& inputs = batch.values<float>(0);
     std::vector<float>& shares = batch.values<float>(3);
-    std::vector<std::size_t> unmixed = others; // rows of inputs; the loop below mixes a row before the one that precedes it
+    std::vector<std::size_t> unmixed =
+        others; // rows of inputs; the loop below mixes a row before the one that precedes it
     for (std::size_t i = 0; i < count; ++i) {
         if (others[i] > i && others[i] < count) {
             const std::size_t end = inputs.size();
@@ -392,10 +393,9 @@ Status PictureDataset::fillMixed(Batch& batch, const Request& request) const
         }
     }
     for (std::size_t i = count; i-- > 0;) {
-        const double share = mixedShare(
-            m_augmentation.mixup,
-            drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
-                     kOfBatches + static_cast<std::uint64_t>(numbers[i] / stepRows)));
+        const double share = mixedShare(m_augmentation.mixup,
+                                        drawBits(static_cast<std::uint64_t>(request.seed), streamOf(Stream::Changes),
+                                                 kOfBatches + static_cast<std::uint64_t>(numbers[i] / stepRows)));
         mixWith(std::span(inputs).subspan(i * size, size), std::span(inputs).subspan(unmixed[i] * size, size), share);
         batch.values<std::int64_t>(2)[i] = batch.values<std::int64_t>(1)[others[i]];
         shares[i] = static_cast<float>(share);

@@ -33,8 +33,8 @@ public:
                                                                const Reading& reading, const PreparationWatch& watch);
     /// Draws the pictures.
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::DrawnPictures& source,
-                                                               const projects::Project& project,
-                                                               const Reading& reading, const PreparationWatch& watch);
+                                                               const projects::Project& project, const Reading& reading,
+                                                               const PreparationWatch& watch);
     ~PictureDataset() override;
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
@@ -82,7 +82,8 @@ private:
     /// step's first with its last. All rows of a step have the same share of the other.
     [[nodiscard]] Status fillMixed(Batch& batch, const Request& request) const;
     /// Fills a batch with training rows that have these numbers in the seeded order.
-    [[nodiscard]] Status fillDrawn(Batch& batch, const Request& request, const std::vector<std::int64_t>& numbers) const;
+    [[nodiscard]] Status fillDrawn(Batch& batch, const Request& request,
+                                   const std::vector<std::int64_t>& numbers) const;
     [[nodiscard]] Status prepare(Batch& batch, const Request& request) const;
     void prepareAhead() const;
 

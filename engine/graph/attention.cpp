@@ -170,7 +170,8 @@ at::Tensor attendWithin(const at::Tensor& q, const at::Tensor& k, const at::Tens
 
 class AttentionOperator final : public Operator, public ValueUser {
 public:
-    explicit AttentionOperator(const NodeContext& node) : m_compute(node.plan.compute()), m_name(node.prefix()), m_stream(streamKey(0, m_name))
+    explicit AttentionOperator(const NodeContext& node)
+        : m_compute(node.plan.compute()), m_name(node.prefix()), m_stream(streamKey(0, m_name))
     {
         const std::int64_t width = node.features();
         m_heads.sizes = projects::attentionSizesOf(node.params, width);

@@ -97,7 +97,10 @@ struct Pass {
     /// Returns the use of the layer at `index` (from 0).
     [[nodiscard]] LayerUse layer(std::size_t index) const { return layers.empty() ? LayerUse() : layers.at(index); }
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
-    [[nodiscard]] Pass withoutLayers() const { return {mode, step, {}, random, draws, inputs, magnitudes, weightInputs}; }
+    [[nodiscard]] Pass withoutLayers() const
+    {
+        return {mode, step, {}, random, draws, inputs, magnitudes, weightInputs};
+    }
 };
 
 /// Returns an evaluation pass after so many steps of the run.

@@ -165,12 +165,12 @@ private:
                                                    const Pass& pass) const
     {
         std::vector<BatchMean> terms;
-        terms.push_back({kLossName, m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass),
-                         countOf(batch)});
+        terms.push_back(
+            {kLossName, m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass), countOf(batch)});
         for (std::size_t i = 1; i < outputs.size(); ++i) {
-            terms.push_back({kLossName, entryOf(projects::Objective::Classification)
-                                            .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0,
-                                                  pass)});
+            terms.push_back(
+                {kLossName, entryOf(projects::Objective::Classification)
+                                .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0, pass)});
         }
         return terms;
     }

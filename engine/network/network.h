@@ -36,7 +36,7 @@ struct DeviceBatch {
 
 /// A quantity of a batch: a mean over some of its targets, a scalar on the device.
 struct BatchMean {
-    std::string name;      ///< quantities of one name are added
+    std::string name; ///< quantities of one name are added
     at::Tensor mean;
     at::Tensor count = {}; ///< of the targets, a scalar on the device; undefined: every unit of the batch
 };

@@ -127,8 +127,10 @@ constexpr ObjectiveQuantity kOfLabels[] = {{"accuracy", accuracy}, {"top5", topF
 constexpr ObjectiveQuantity kOfHidden[] = {{"accuracy", accuracyOfHidden}};
 
 constexpr ObjectiveEntry kTable[] = {
-    {Objective::NextToken, nextToken, kOfTokens},     {Objective::HalfSquaredError, halfSquaredError},
-    {Objective::MeanSquaredError, meanSquaredError},  {Objective::Classification, classification, kOfLabels, nullptr, confusion},
+    {Objective::NextToken, nextToken, kOfTokens},
+    {Objective::HalfSquaredError, halfSquaredError},
+    {Objective::MeanSquaredError, meanSquaredError},
+    {Objective::Classification, classification, kOfLabels, nullptr, confusion},
     {Objective::MaskedToken, maskedToken, kOfHidden, hiddenCount},
 };
 static_assert(projects::hasEachObjective(kTable));

@@ -72,10 +72,10 @@ at::Tensor dropped(const at::Tensor& x, double rate, std::uint64_t stream, const
     if (x.numel() == 0) {
         return out;
     }
-    runKernel(x.device(), kernels::Dropout{kernelType(x.scalar_type()), examples, width, x.const_data_ptr(),
-                                           out.mutable_data_ptr(),
-                                           static_cast<const std::uint64_t*>(draws.const_data_ptr()), stream,
-                                           thresholdOf(rate), scale});
+    runKernel(x.device(),
+              kernels::Dropout{kernelType(x.scalar_type()), examples, width, x.const_data_ptr(), out.mutable_data_ptr(),
+                               static_cast<const std::uint64_t*>(draws.const_data_ptr()), stream, thresholdOf(rate),
+                               scale});
     return out;
 }
 

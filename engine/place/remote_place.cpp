@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Asked>
-constexpr bool kControls = kIsOneOf<Asked, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
+constexpr bool kControls =
+    kIsOneOf<Asked, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
 
 /// True for the answers to the queries that go to a place with a folder.
 template <class Told>

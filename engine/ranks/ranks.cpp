@@ -29,8 +29,8 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kLibrary = "libresidua_ranks.so";
-constexpr std::chrono::minutes kMeeting{5}; ///< wait for the others at the start
-constexpr std::chrono::seconds kAttempt{1};  ///< to reach the store
+constexpr std::chrono::minutes kMeeting{5};     ///< wait for the others at the start
+constexpr std::chrono::seconds kAttempt{1};     ///< to reach the store
 constexpr std::chrono::milliseconds kLook{100}; ///< between two looks at the store
 constexpr std::chrono::seconds kFarewell{5};    ///< in which the others hear that this rank does not train
 constexpr std::chrono::seconds kObeys{5};       ///< in which rank 0 ends a run that has not begun
@@ -117,7 +117,10 @@ public:
         m_store = c10::make_intrusive<c10d::TCPStore>(place.storeHost, options);
     }
 
-    void set(const std::string& key, const std::string& bytes) override { m_store->set(m_prefix + key, bytesOf(bytes)); }
+    void set(const std::string& key, const std::string& bytes) override
+    {
+        m_store->set(m_prefix + key, bytesOf(bytes));
+    }
     /// Waits until the key is set, and calls `onWait` meanwhile.
     std::string get(const std::string& key) override
     {
@@ -163,9 +166,8 @@ private:
 class Ranks::Pulse {
 public:
     Pulse(const RankPlace& place, std::function<void()> abort)
-        : m_state(std::make_shared<State>()), m_thread([state = m_state, place, abort = std::move(abort)] {
-              state->beat(place, abort);
-          })
+        : m_state(std::make_shared<State>()),
+          m_thread([state = m_state, place, abort = std::move(abort)] { state->beat(place, abort); })
     {
     }
     ~Pulse()

@@ -47,7 +47,8 @@ public:
     /// Returns them if they have been joined, else null.
     [[nodiscard]] static Ranks* joinedOfProcess();
     /// Joins the ranks at a place, likewise.
-    [[nodiscard]] static Result<std::unique_ptr<Ranks>> join(const RankPlace& place, const PreparationWatch& watch = {});
+    [[nodiscard]] static Result<std::unique_ptr<Ranks>> join(const RankPlace& place,
+                                                             const PreparationWatch& watch = {});
     /// Ends the other ranks of this process, whether or not it has joined them, because it does not train: each reports
     /// `why`. Waits until they know it, a few seconds at most. Does nothing if this process trains alone.
     static void refuseOfProcess(const std::string& why);

@@ -337,9 +337,8 @@ void ActiveRun::heedRequests()
         const Ranks* const ranks = Ranks::joinedOfProcess();
         if (const auto why = ranks != nullptr ? ranks->stopAsked() : std::nullopt; why && m_state != State::Ended) {
             m_sink(Notice{m_id, *why});
-            guarded([&] {
-                m_unwritten ? fail(m_unwritten->error) : finish({.status = RunStatus::Stopped, .text = *why});
-            });
+            guarded(
+                [&] { m_unwritten ? fail(m_unwritten->error) : finish({.status = RunStatus::Stopped, .text = *why}); });
         }
     }
 }

@@ -129,8 +129,9 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
         return call.error();
     }
     if (const std::vector<std::string> given = givenOtherwise(command, *call); !given.empty()) {
-        sink(Notice{command.run, "rank " + std::to_string(ranks.rank()) + " was given other values than rank 0, which "
-                                                                          "count: " +
+        sink(Notice{command.run, "rank " + std::to_string(ranks.rank()) +
+                                     " was given other values than rank 0, which "
+                                     "count: " +
                                      joinedText(given, "; ")});
     }
     PreparedRun run{call->project, call->projectDirectory, call->device};
@@ -274,8 +275,8 @@ Status checkData(const DataFingerprint& data)
         return Done{};
     }
     const auto difference = differenceOf(dataFrom(differing->first), dataFrom(differing->other));
-    return Error{"ranks", "rank " + std::to_string(differing->rank) + " has other data than rank 0: " +
-                              (difference ? difference->text() : differing->other) +
+    return Error{"ranks", "rank " + std::to_string(differing->rank) +
+                              " has other data than rank 0: " + (difference ? difference->text() : differing->other) +
                               "; copy the files of rank 0 to its machine"};
 }
 

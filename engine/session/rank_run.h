@@ -30,9 +30,9 @@ struct PreparedRun {
 /// Errors name the place.
 [[nodiscard]] Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches);
 
-/// On rank 0: calls the other ranks, if there are any, to train this run with it, and returns this rank's device. Errors:
-/// a project that is invalid or that they cannot share, which is found before they are waited for; ranks that are not
-/// reached, or are of another build.
+/// On rank 0: calls the other ranks, if there are any, to train this run with it, and returns this rank's device.
+/// Errors: a project that is invalid or that they cannot share, which is found before they are waited for; ranks that
+/// are not reached, or are of another build.
 [[nodiscard]] Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& watch);
 /// Checks that all ranks have the same data; they call it together. Does nothing if this process trains alone. The
 /// error, which is the same on all ranks, names the part that differs and both its values.

@@ -258,7 +258,8 @@ Status Trainer::readStep()
         all += m_weights.back();
     }
     const double ranks = m_ranks == nullptr ? 1 : m_ranks->count();
-    const double mean = (m_ranks == nullptr ? all : m_ranks->sum(all)) / (ranks * static_cast<double>(m_batches.size()));
+    const double mean =
+        (m_ranks == nullptr ? all : m_ranks->sum(all)) / (ranks * static_cast<double>(m_batches.size()));
     for (double& weight : m_weights) {
         weight /= std::max(mean, std::numeric_limits<double>::min()); // without targets, the loss is 0
     }
@@ -276,13 +277,14 @@ Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
     DeviceBatch batch = uploaded(held);
     if (m_readsAhead) {
         const bool wide = m_parts.project.training.precision == projects::Precision::Fp64;
-        batch.weight = onDevice(
-            at::scalar_tensor(m_weights[static_cast<std::size_t>(micro)], wide ? at::kDouble : at::kFloat),
-            m_parts.device);
+        batch.weight =
+            onDevice(at::scalar_tensor(m_weights[static_cast<std::size_t>(micro)], wide ? at::kDouble : at::kFloat),
+                     m_parts.device);
     }
     if (drawsByExample()) {
         const std::int64_t rows = held.batch;
-        const std::int64_t first = m_ranks == nullptr ? micro * rows : (micro * m_ranks->count() + m_ranks->rank()) * rows;
+        const std::int64_t first =
+            m_ranks == nullptr ? micro * rows : (micro * m_ranks->count() + m_ranks->rank()) * rows;
         batch.draws =
             onDevice(at::tensor({std::bit_cast<std::int64_t>(pass.random.key()), first}, at::kLong), m_parts.device);
     }

@@ -149,7 +149,7 @@ private:
     bool m_readsAhead = false;     ///< true if the number of targets differs by micro-batch
     std::vector<Batch> m_batches;  ///< the last micro-batch, or those of a step
     std::vector<double> m_weights; ///< DeviceBatch::weight of each micro-batch, if they are read ahead
-    DeviceBatch m_fullBatch; ///< kept on the device if every step uses all of the data
+    DeviceBatch m_fullBatch;       ///< kept on the device if every step uses all of the data
     std::int64_t m_step = 0;
     std::int64_t m_draws = 0; ///< micro-batches drawn so far: the cursor into the data
     std::int64_t m_units = 0;

@@ -72,16 +72,14 @@ void update(const projects::Muon& muon, const UpdateGroup& group, const UpdateSt
         const JoinedTensors momenta(part.states("momentum"));
         const at::Tensor means = momenta.values.lerp(gradients, 1 - muon.momentum);
         step.store(momenta, means);
-        const at::Tensor moved =
-            matricesIn(muon.nesterov ? gradients.lerp(means, muon.momentum) : means, form);
+        const at::Tensor moved = matricesIn(muon.nesterov ? gradients.lerp(means, muon.momentum) : means, form);
         const at::Tensor directions = moved.flatten(2);
         const at::ScalarType type = step.roundsTo16 ? at::kBFloat16 : directions.scalar_type();
         const at::Tensor changes = orthogonalised(directions, muon.iterations, type).to(directions.scalar_type());
         const bool isKernel = !group.rule.matrix && moved.dim() > 3;
         const double rate = step.rate * rateFactor(muon.scaling, isKernel, directions.sizes());
         const at::Tensor decayed = parameters.values.mul(1 - step.rate * group.rule.weightDecay);
-        step.store(parameters,
-                   decayed.add(parametersOf(changes.reshape(moved.sizes()), form, decayed.sizes()), -rate));
+        step.store(parameters, decayed.add(parametersOf(changes.reshape(moved.sizes()), form, decayed.sizes()), -rate));
     }
 }
 

@@ -30,7 +30,7 @@ struct IsaTable {
     void (*normBackward)(const NormBackward& norm, std::int64_t begin, std::int64_t end, void* weightPartial);
     void (*swigluForward)(const SwigluForward& swiglu, std::int64_t begin, std::int64_t end);
     void (*swigluBackward)(const SwigluBackward& swiglu, std::int64_t begin, std::int64_t end);
-    void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end); ///< over (batch, time)
+    void (*rotary)(const Rotary& rotation, std::int64_t begin, std::int64_t end);  ///< over (batch, time)
     void (*dropout)(const Dropout& dropout, std::int64_t begin, std::int64_t end); ///< over (example, group)
 };
 

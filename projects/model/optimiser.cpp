@@ -29,7 +29,8 @@ UpdateRule applied(const Optimiser& optimiser, double rateScale, const TrainedPa
     if (muon != nullptr && !isMatrix) {
         return {muon->rest, rateScale * muon->restRate, 0, {}};
     }
-    const bool scalesEach = std::holds_alternative<Adafactor>(optimiser) && parameter.matrix && parameter.matrix->stacks;
+    const bool scalesEach =
+        std::holds_alternative<Adafactor>(optimiser) && parameter.matrix && parameter.matrix->stacks;
     return {optimiser, rateScale, 0, muon != nullptr || scalesEach ? parameter.matrix : std::nullopt};
 }
 
@@ -111,8 +112,8 @@ UpdateRule ruleOf(const Optimiser& optimiser, const std::vector<ParameterGroup>&
 {
     const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& each) { return isIn(each, parameter); });
     const bool isGrouped = group != groups.end();
-    UpdateRule rule =
-        isGrouped ? applied(group->optimiser, group->rateScale, parameter, selects(*group)) : applied(optimiser, 1.0, parameter);
+    UpdateRule rule = isGrouped ? applied(group->optimiser, group->rateScale, parameter, selects(*group))
+                                : applied(optimiser, 1.0, parameter);
     const GroupDecay decay = isGrouped ? group->decay : GroupDecay::AsDeclared;
     if (decay == GroupDecay::All || (decay == GroupDecay::AsDeclared && parameter.decays)) {
         rule.weightDecay = std::visit([](const auto& algorithm) { return algorithm.weightDecay; }, rule.algorithm);

@@ -113,7 +113,7 @@ struct TrainedParameter {
     std::string name; ///< "layers.3.attention.q.weight"
     std::vector<std::int64_t> shape;
     ParameterClass is = ParameterClass::Matrix;
-    bool decays = true; ///< by its declaration
+    bool decays = true;                              ///< by its declaration
     std::optional<MatrixForm> matrix = std::nullopt; ///< of a parameter of the wiring; nullopt: it holds no matrices
 };
 [[nodiscard]] ParameterRole parameterRoleOf(const TrainedParameter& parameter);

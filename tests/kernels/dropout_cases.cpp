@@ -24,7 +24,8 @@ std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t low, std::u
     for (int round = 0; round < 10; ++round) {
         const std::uint64_t a = std::uint64_t(0xD2511F53) * x[0];
         const std::uint64_t b = std::uint64_t(0xCD9E8D57) * x[2];
-        x = {std::uint32_t(b >> 32) ^ x[1] ^ k0, std::uint32_t(b), std::uint32_t(a >> 32) ^ x[3] ^ k1, std::uint32_t(a)};
+        x = {std::uint32_t(b >> 32) ^ x[1] ^ k0, std::uint32_t(b), std::uint32_t(a >> 32) ^ x[3] ^ k1,
+             std::uint32_t(a)};
         k0 += 0x9E3779B9;
         k1 += 0xBB67AE85;
     }
@@ -58,14 +59,14 @@ std::string checkDropoutCase(const TransformerKernels& kernels, const DropoutCas
     const DeviceBuffer draws(*memory, asNumbers({dropout.key, dropout.first}), DataType::float64);
     const DeviceBuffer& out = dropout.inPlace ? in : apart;
     constexpr double kScale = 1.25;
-    check(kernels.dropout({dropout.type, dropout.examples, dropout.width, in.data(), out.data(),
-                           static_cast<const std::uint64_t*>(draws.data()), dropout.stream, dropout.threshold,
-                           kScale}));
+    check(
+        kernels.dropout({dropout.type, dropout.examples, dropout.width, in.data(), out.data(),
+                         static_cast<const std::uint64_t*>(draws.data()), dropout.stream, dropout.threshold, kScale}));
     Values want(count);
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t element = i % width;
-        const auto words = philox(dropout.key ^ dropout.stream, element / 64 * 16 + element % 16,
-                                  dropout.first + i / width);
+        const auto words =
+            philox(dropout.key ^ dropout.stream, element / 64 * 16 + element % 16, dropout.first + i / width);
         want[i] = words[element % 64 / 16] < dropout.threshold ? 0 : x[i] * kScale;
     }
     return first("dropout " + nameOf(dropout.type) + " " + std::to_string(dropout.examples) + "x" +

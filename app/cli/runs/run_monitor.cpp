@@ -207,10 +207,10 @@ public:
             leaveIfWanted();
         } else if (m_monitor.sofar().stopCause == StopCause::None) {
             const RunOutcome& outcome = m_monitor.sofar();
-            m_console.remark(outcome.began()
-                                 ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
-                             : outcome.trained ? "asking rank 0 to stop the run, with a checkpoint (Ctrl-C: quit at once)"
-                                               : "stopping before the first step (Ctrl-C: quit at once)");
+            m_console.remark(
+                outcome.began()   ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
+                : outcome.trained ? "asking rank 0 to stop the run, with a checkpoint (Ctrl-C: quit at once)"
+                                  : "stopping before the first step (Ctrl-C: quit at once)");
             stop(StopCause::Signal);
         } else if (signal == Signal::Interrupt) {
             quit();

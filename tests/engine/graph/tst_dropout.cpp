@@ -90,7 +90,8 @@ private Q_SLOTS:
         };
         QVERIFY(std::abs(alike(out[0], out[1]) - 0.5) < 0.15);
         QVERIFY(std::abs(alike(out, dropped(x, 0.5, 0, kStream + 1)) - 0.5) < 0.1);
-        const at::Tensor nextStep = dropout(x, 0.5, kStream, at::tensor({std::int64_t{-76}, std::int64_t{0}}, at::kLong));
+        const at::Tensor nextStep =
+            dropout(x, 0.5, kStream, at::tensor({std::int64_t{-76}, std::int64_t{0}}, at::kLong));
         QVERIFY(std::abs(alike(out, nextStep) - 0.5) < 0.1);
     }
 };

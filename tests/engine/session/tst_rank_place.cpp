@@ -57,8 +57,8 @@ private slots:
     void unusableVariablesAreErrors_data()
     {
         using Variables = QList<QByteArray>;
-        QTest::addColumn<Variables>("set");     ///< name, value, …
-        QTest::addColumn<QByteArray>("place");  ///< of the error
+        QTest::addColumn<Variables>("set");    ///< name, value, …
+        QTest::addColumn<QByteArray>("place"); ///< of the error
         QTest::addColumn<QByteArray>("says");
         const Variables found{"MASTER_ADDR", "node7", "MASTER_PORT", "29500"};
         const Variables pair{"RANK", "1", "WORLD_SIZE", "2"};
@@ -92,8 +92,8 @@ private slots:
                                     << QByteArray("is not set");
         QTest::newRow("srun") << Variables{"SLURM_PROCID", "0", "SLURM_NTASKS", "2", "SLURM_LOCALID", "0"}
                               << QByteArray("MASTER_ADDR") << QByteArray("because SLURM_NTASKS is 2");
-        QTest::newRow("srun in a job") << Variables{"SLURM_JOB_ID", "7", "SLURM_STEP_ID", "0", "SLURM_PROCID", "1",
-                                                    "SLURM_NTASKS", "2"}
+        QTest::newRow("srun in a job") << Variables{"SLURM_JOB_ID", "7", "SLURM_STEP_ID", "0",
+                                                    "SLURM_PROCID", "1", "SLURM_NTASKS",  "2"}
                                        << QByteArray("MASTER_ADDR") << QByteArray("is not set");
         QTest::newRow("Open MPI's rank") << Variables{"OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "2"} + found
                                          << QByteArray("OMPI_COMM_WORLD_RANK") << QByteArray("is \"3\"");

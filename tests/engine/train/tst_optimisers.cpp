@@ -285,7 +285,10 @@ private Q_SLOTS:
     /// A plan's Muon leaves the wiring to its AdamW; a group that names the wiring's matrices does not.
     void muonTrainsTheWiringIfAGroupNamesIt()
     {
-        const projects::TrainedParameter matrix{"topology.dynamic", {3, 6, 16}, ParameterClass::Vector, true,
+        const projects::TrainedParameter matrix{"topology.dynamic",
+                                                {3, 6, 16},
+                                                ParameterClass::Vector,
+                                                true,
                                                 projects::MatrixForm{.stacks = true, .rows = 1}};
         const projects::TrainedParameter vector{"topology.scale", {3, 2}, ParameterClass::Vector};
         const projects::Muon muon;
