@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/data_check.h"
 
-#include "app/engine/background.h"
 #include "engine/api/data_summary.h"
+#include "visualizers/plot/background_pool.h"
 
 #include <QGuiApplication>
+#include <QPointer>
 
 #include <algorithm>
 #include <cstdint>
@@ -141,16 +142,18 @@ void DataCheck::read()
         *m_wanted = false;
     }
     m_wanted = std::make_shared<std::atomic<bool>>(true);
-    const auto look = [project = m_project, directory = m_subject.directory, wanted = m_wanted] {
-        return problemsIn(project, directory, [&wanted] { return wanted->load(); });
-    };
-    inBackground(this, look, [this, wanted = m_wanted](Found found) {
-        if (wanted->load()) {
-            m_state = found.state;
-            m_problems = std::move(found.problems);
-            emit changed();
+    const auto tell = [owner = QPointer<DataCheck>(this), wanted = m_wanted](const Found& found) {
+        if (owner && wanted->load()) {
+            owner->m_state = found.state;
+            owner->m_problems = found.problems;
+            emit owner->changed();
         }
-    });
+    };
+    visualizers::startOn(visualizers::backgroundPool(),
+                         [project = m_project, directory = m_subject.directory, wanted = m_wanted, tell] {
+                             const Found found = problemsIn(project, directory, [&wanted] { return wanted->load(); });
+                             visualizers::onGuiThread([tell, found] { tell(found); });
+                         });
 }
 
 } // namespace residua::app
