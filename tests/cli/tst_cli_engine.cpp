@@ -272,7 +272,7 @@ private slots:
         const QString place = "cd " + here.filePath("far") + "; ulimit -f unlimited; exec " + engine + " --stdio";
         QProcess process;
         process.setWorkingDirectory(m_folder.path());
-        process.start("/bin/sh", {"-c", "ulimit -Sf 40; exec \"$@\"", "sh", RESIDUA_CLI, "train", "tiny", "--steps",
+        process.start("/bin/sh", {"-c", "ulimit -Sf 600; exec \"$@\"", "sh", RESIDUA_CLI, "train", "tiny", "--steps",
                                   "3000", "--run", "full", "--place", place, "--folder", "place"});
         QVERIFY(process.waitForFinished(kPatience));
         const QByteArray errors = process.readAllStandardError();

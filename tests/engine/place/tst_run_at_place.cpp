@@ -374,7 +374,8 @@ private slots:
     /// The disk here is full from the middle of the run on.
     void aFullDiskHereIsToldAtTheEnd()
     {
-        const projects::Project project = textProject(here(), 3000);
+        projects::Project project = textProject(here(), 1000);
+        project.training.checkpointEvery = 500;
         const auto expected = recordedLosses(trained(project, "own", {}));
         SessionProbe probe(placeIn(there()));
         StartRun start = startAs("run", project);
@@ -382,7 +383,7 @@ private slots:
         probe.post(start);
         QVERIFY(probe.waitFor<RunPaused>());
         {
-            const FullDisk full(20'000);
+            const FullDisk full(5000);
             probe.post(Continue{kRun});
             QVERIFY(probe.waitUntil(endOf(kRun)));
         }
