@@ -17,6 +17,8 @@
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -67,15 +69,43 @@ void makeClassifier(Project& project, const LabelledTextData& source, Graph head
     network.head = withMask(std::move(head), "mask");
 }
 
+/// Returns a parameter of the first node of this kind in the network's blocks or stem.
+std::optional<double> paramIn(const Network& network, const std::string& kind, const std::string& param)
+{
+    for (const Graph* const graph : {&network.blocks.front().graph, &network.stem}) {
+        const auto node = std::ranges::find_if(
+            graph->nodes, [&](const Node& each) { return each.kind == kind && each.params.contains(param); });
+        if (node != graph->nodes.end()) {
+            return paramDouble(node->params, param);
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns BERT's head for classes with the norm's ε and the dropout of the network's layers.
+Graph tuningHead(const Network& network, const LabelledTextData& source)
+{
+    Graph head = pooledHead(source.tokeniser.kind == TokeniserKind::TokenizerJson ? "first_token" : "mean_pool");
+    if (const std::optional<double> epsilon = paramIn(network, "layer_norm", "epsilon")) {
+        std::ranges::find(head.nodes, "final_norm", &Node::name)->params["epsilon"] = *epsilon;
+    }
+    if (const std::optional<double> rate = paramIn(network, "dropout", "rate")) {
+        insertAfter(head, std::ranges::find(head.nodes, "tanh", &Node::name)->id, "drop_pooled", "dropout",
+                    {{"rate", *rate}});
+    }
+    return head;
+}
+
 /// Makes a network for hidden tokens one for classes, to be started from the weights of the other: names stay, the rate
 /// is a fifth, and every step trains all layers (RaPTr, section 4).
 void makeFineTuning(Project& project, const LabelledTextData& source)
 {
     constexpr double kRateShare = 0.2;
     constexpr std::int64_t kBatch = 32;
-    makeClassifier(project, source,
-                   pooledHead(source.tokeniser.kind == TokeniserKind::TokenizerJson ? "first_token" : "mean_pool"));
+    constexpr double kWarmupShare = 0.06;
+    makeClassifier(project, source, tuningHead(project.network, source));
     TrainingPlan& plan = project.training;
+    plan.learningRate.warmupSteps = std::llround(kWarmupShare * static_cast<double>(plan.steps));
     plan.batch = kBatch;
     plan.accumulate = 1;
     plan.learningRate.peak *= kRateShare;

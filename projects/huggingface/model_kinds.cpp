@@ -120,6 +120,7 @@ constexpr ModelKind bert(std::string_view name, std::string_view className, Mode
     kind.activation = "gelu";
     kind.epsilon = 1e-12;
     kind.tied = task == ModelTask::MaskedToken;
+    kind.widerClass = task == ModelTask::MaskedToken ? "BertForPreTraining" : "";
     kind.positions = 512;
     return kind;
 }

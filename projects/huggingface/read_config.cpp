@@ -339,6 +339,14 @@ std::string typeNames()
     return joinedText(names);
 }
 
+/// Returns the first class in "architectures"; null if there is none.
+const std::string* classOf(Keys& keys)
+{
+    const JsonValue* const value = keys.find("architectures");
+    const auto* const list = value == nullptr ? nullptr : std::get_if<JsonArray>(&value->data);
+    return list == nullptr || list->empty() ? nullptr : std::get_if<std::string>(&list->front().data);
+}
+
 /// Returns the kind of a model type. If it is a language model's alone, "architectures" does not matter, else that
 /// names the head.
 Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
@@ -360,12 +368,9 @@ Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
     if (kinds.front()->task == ModelTask::NextToken) {
         return kinds.front();
     }
-    const JsonValue* const value = keys.find("architectures");
-    const auto* const list = value == nullptr ? nullptr : std::get_if<JsonArray>(&value->data);
-    const auto* const first =
-        list == nullptr || list->empty() ? nullptr : std::get_if<std::string>(&list->front().data);
+    const std::string* const first = classOf(keys);
     for (const ModelKind* const kind : kinds) {
-        if (first != nullptr && kind->className == *first) {
+        if (first != nullptr && (kind->className == *first || kind->widerClass == *first)) {
             return kind;
         }
     }
@@ -387,7 +392,16 @@ Result<ReadModel> readModel(std::string_view config, const std::string& place)
     }
     Keys keys(*tree, place);
     const Result<const ModelKind*> kind = kindOf(keys, place);
-    return kind ? ModelReader(keys, **kind).read() : Result<ReadModel>(kind.error());
+    if (!kind) {
+        return kind.error();
+    }
+    Result<ReadModel> read = ModelReader(keys, **kind).read();
+    const std::string* const named = classOf(keys);
+    if (read && named != nullptr && *named == (*kind)->widerClass) {
+        read->notes.push_back(keys.name() + ": the further heads of " + std::string((*kind)->widerClass) +
+                              " are not read; it is imported as " + std::string((*kind)->className));
+    }
+    return read;
 }
 
 } // namespace residua::projects

@@ -96,8 +96,20 @@ Recipe lm1b()
     plan.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weightDecay = 0.1};
     plan.learningRate = {.peak = 0.0016, .warmupSteps = 1000, .curve = RateCurve::InverseSquareRoot};
     plan.clipNorm = 0;
-    return {"dca-lm1b",         "DCA: LM1B", "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
-            std::move(project), "dca",       {}};
+    return {
+        "dca-lm1b",
+        "DCA: LM1B",
+        "6 layers of 512, 30,000 tokens, 500,000 steps of 2,048 (tables 4, 5, 7)",
+        std::move(project),
+        "dca",
+        {},
+        {"rows are windows that begin anywhere in the text and cross sentences; Flax packs whole sentences, each with "
+         "its own positions, a 0 before it and no attention to its neighbours: the perplexity is not the paper's",
+         "the embedding starts with a deviation of about 0.02; Flax's starts with 1, beside positions of amplitude 1",
+         "the positions turn by 10000^(-2i/d); Flax's by 10000^(-i/(d/2 - 1))",
+         "no dropout within the MLP; Flax has 0.1 after the ReLU too",
+         "weights and biases of norms do not decay; Flax decays all weights",
+         "biases start at 0; Flax draws them with a deviation of 1e-6"}};
 }
 
 /// "Better plain ViT baselines" (Beyer et al., 2022): 12 layers, patches of 16 × 16. That of width 384 is table 8 of
@@ -166,13 +178,21 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
     plan.residualPrecision = ResidualPrecision::Bf16;
     std::string lower = size;
     std::ranges::transform(lower, lower.begin(), [](char c) { return c == 'M' ? 'm' : c == 'B' ? 'b' : c; });
-    return {"ancre-llama-" + lower,
-            "ANCRe: LLaMA-" + size,
-            std::to_string(depth) + " layers of " + std::to_string(width) + ", 32,000 tokens, " +
-                std::to_string(steps / 1000) + ",000 steps of 512 (tables 1 to 7)",
-            std::move(project),
-            "ancre-ingoing",
-            {}};
+    return {
+        "ancre-llama-" + lower,
+        "ANCRe: LLaMA-" + size,
+        std::to_string(depth) + " layers of " + std::to_string(width) + ", 32,000 tokens, " +
+            std::to_string(steps / 1000) + ",000 steps of 512 (tables 1 to 7)",
+        std::move(project),
+        "ancre-ingoing",
+        {},
+        {"rows are windows that begin anywhere in the text and cross documents; GaLore's runs have one document a row, "
+         "cut or padded to 256 tokens, never packed, and do not predict padding: the perplexity is not the paper's",
+         "weights, gradients and moments are fp32, activations and the residual bf16; GaLore's runs have bf16 for all",
+         "the perplexity is that of the mean loss; GaLore's runs divide the sum of the batches' losses by one batch "
+         "too "
+         "many, which prints a lower one",
+         "examples are drawn from the whole text; GaLore's runs stream C4 through a shuffle buffer"}};
 }
 
 /// BERT as RaPTr trains it (section 4): norms in front, masked tokens alone, the rate constant up to the last stage.

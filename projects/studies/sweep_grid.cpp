@@ -25,6 +25,7 @@ namespace {
 
 constexpr const char* kTopology = "/topology";
 constexpr const char* kSchedule = "/schedule";
+constexpr const char* kRank = "/network/rank";
 constexpr const char* kShortcutsPreset = "none"; // the preset that a set of shortcuts modifies
 
 /// Suggests a field for a text that is not a pointer: the field with that key, or the one with the nearest pointer.
@@ -66,12 +67,16 @@ std::optional<Result<Project>> withAlternative(const Project& project, const std
     return changed;
 }
 
-/// Orders fields so that depth is set before the topology, and the topology before its own fields.
-int turnOf(std::string_view field)
+/// Returns a rank that is given as a number in the form of files: 8, or 0.25 as a share. Other values stay.
+JsonValue rankFrom(JsonValue value)
 {
-    const bool whole = field == kTopology || field == kSchedule;
-    const bool below = field.starts_with(kTopology) || field.starts_with(kSchedule);
-    return whole ? 1 : below ? 2 : 0;
+    const auto of = [](const char* kind, const char* key, JsonValue number) {
+        return JsonValue{JsonObject{{"kind", JsonValue{std::string(kind)}}, {key, std::move(number)}}};
+    };
+    if (std::holds_alternative<std::int64_t>(value.data)) {
+        return of("number", "rank", std::move(value));
+    }
+    return std::holds_alternative<double>(value.data) ? of("scale", "scale", std::move(value)) : value;
 }
 
 std::string placeOf(const Sweep& sweep, const SweepAxis& axis, const SweepValue& value)
@@ -154,12 +159,12 @@ std::vector<FieldToSet> fieldsOf(const Sweep& sweep, const std::vector<const Swe
     return fields;
 }
 
-/// Sets several fields in the order of turnOf().
+/// Sets several fields in the order of settingTurn().
 Result<Project> withFields(Project project, const std::vector<FieldToSet>& fields)
 {
     for (int turn = 0; turn < 3; ++turn) {
         for (const auto& [field, value, place] : fields) {
-            if (turnOf(field) != turn) {
+            if (settingTurn(field) != turn) {
                 continue;
             }
             Result<Project> next =
@@ -244,6 +249,13 @@ Result<std::size_t> memberFrom(std::string_view text, const std::vector<SweepMem
                          meantHint(text, members | std::views::transform(&SweepMember::label))};
 }
 
+int settingTurn(std::string_view field)
+{
+    const bool whole = field == kTopology || field == kSchedule;
+    const bool below = field.starts_with(kTopology) || field.starts_with(kSchedule);
+    return whole ? 1 : below ? 2 : 0;
+}
+
 Result<Topology> topologyFrom(std::string_view text, const Network& network)
 {
     const std::vector<TopologyPreset> presets = topologyChoices(network);
@@ -295,6 +307,9 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         Project changed = project;
         changed.stack().schedule = *std::move(schedule);
         return changed;
+    }
+    if (pointer == kRank) {
+        fresh = rankFrom(std::move(fresh));
     }
     if (const auto* name = std::get_if<std::string>(&fresh.data)) {
         if (auto changed = withAlternative(project, pointer, *name)) {

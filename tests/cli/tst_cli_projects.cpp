@@ -3,6 +3,9 @@
 #include "app/cli/commands/commands.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
+#include "projects/library/examples.h"
+#include "projects/nodes/node_kinds.h"
+#include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
@@ -65,6 +68,79 @@ private slots:
         QVERIFY2(bert.code == 0, qPrintable(bert.errors));
         QCOMPARE(opened("bert").stack().schedule.stages.size(), std::size_t{4});
         QVERIFY(opened("bert").network.objective == projects::Objective::MaskedToken);
+    }
+
+    /// A classifier that starts from BERT has the ε of its norms, BERT's dropout before the classes, and RaPTr's
+    /// warm-up.
+    void fineTuningHasTheDetailsOfBert()
+    {
+        write("small.csv", QByteArray("text,label\nto be,a\nnot to be,b\n").repeated(1) +
+                               QByteArray("to be,a\nnot to be,b\n").repeated(40));
+        const Ran made = run({"new", path("tuned-bert"), "--recipe", "raptr-bert-base", "--data", path("small.csv"),
+                              "--tokeniser", "characters", "--layers", "2", "--steps", "500"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        const projects::Project tuned = opened("tuned-bert");
+        QCOMPARE(tuned.training.learningRate.warmupSteps, std::int64_t{30});
+        const projects::Graph& head = tuned.network.head;
+        const auto node = [&](const char* name) {
+            return std::ranges::find(head.nodes, std::string(name), &projects::Node::name);
+        };
+        QCOMPARE(projects::paramDouble(node("final_norm")->params, "epsilon"), 1e-12);
+        QVERIFY(node("drop_pooled") != head.nodes.end());
+        QCOMPARE(projects::paramDouble(node("drop_pooled")->params, "rate"), 0.1);
+    }
+
+    /// The help's page and `new` tell what a recipe has otherwise than the source that it follows.
+    void recipesTellWhatDiffersFromTheirSources()
+    {
+        const QString page = QString::fromUtf8(resources::findTopic("recipes")->text.data(),
+                                               qsizetype(resources::findTopic("recipes")->text.size()))
+                                 .simplified();
+        int told = 0;
+        for (const projects::Recipe& recipe : projects::recipes()) {
+            for (const std::string& difference : recipe.differences) {
+                QVERIFY2(page.contains(QString::fromStdString(difference).simplified()), difference.c_str());
+                ++told;
+            }
+        }
+        QVERIFY(told >= 10);
+        write("few.txt", QByteArray("to be or not to be, ").repeated(300));
+        const Ran made =
+            run({"new", path("lm1b"), "--recipe", "dca-lm1b", "--data", path("few.txt"), "--tokeniser", "characters"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        QVERIFY2(made.output.contains("differs from its source: rows are windows"), qPrintable(made.output));
+    }
+
+    /// What is set for the topology and the schedule is set after the depth that they are made for, in any order.
+    void theOrderOfSetDoesNotCount()
+    {
+        const auto set = [&](const QStringList& fields) {
+            QStringList words{"info", "example:staged-language", "--json"};
+            for (const QString& field : fields) {
+                words << "--set" << field;
+            }
+            return run(words);
+        };
+        const QString depth = "/network/stack/0/repeat=6";
+        const QString schedule = "/schedule=\"stacking 3-6\"";
+        const QString scaling = "/schedule/scaling=none";
+        const Ran first = set({depth, schedule, scaling});
+        QVERIFY2(first.code == 0, qPrintable(first.errors));
+        for (const QStringList& order :
+             {QStringList{schedule, depth, scaling}, QStringList{scaling, schedule, depth}}) {
+            const Ran ran = set(order);
+            QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+            QCOMPARE(ran.output, first.output);
+        }
+        const auto parametersOf = [&](const QString& rank) {
+            const Ran ran = run({"info", "example:low-rank-language", "--json", "--set", rank});
+            return ran.code == 0 ? ran.json().object()["parameters"].toInteger() : -1;
+        };
+        QVERIFY(parametersOf("network.rank=0.25") > 0);
+        QCOMPARE(parametersOf("network.rank=0.25"), parametersOf("network.rank.scale=0.25"));
+        QVERIFY(parametersOf("network.rank=8") > 0);
+        QVERIFY(parametersOf("network.rank=full") > parametersOf("network.rank=8"));
+        QCOMPARE(parametersOf("network.rank=many"), -1);
     }
 
     /// The script names as many ranks as GPUs, and goes on from the last checkpoint when it is submitted again.

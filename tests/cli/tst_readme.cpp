@@ -90,7 +90,7 @@ private slots:
                 makeSmall(folder.filePath(words.back()));
             }
         }
-        for (const char* const file : {"report.html", "dca/run.json", "study"}) {
+        for (const char* const file : {"report.html", "my-project/runs/dca/run.json", "study"}) {
             QVERIFY2(QFile::exists(folder.filePath(file)), file);
         }
     }

@@ -91,6 +91,20 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     return Done{};
 }
 
+Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console)
+{
+    const auto turnOf = [](const std::string& text) {
+        return projects::settingTurn(projects::pointerFrom(text.substr(0, text.find('='))));
+    };
+    std::ranges::stable_sort(texts, {}, turnOf);
+    for (const std::string& text : texts) {
+        if (Status set = setField(project, text, console); !set) {
+            return set;
+        }
+    }
+    return Done{};
+}
+
 std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console)
 {
     return openProject(arguments.positional(0), arguments, console);
@@ -103,10 +117,8 @@ std::variant<NamedProject, Refusal> openProject(const std::string& path, const A
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
-    for (const std::string& text : arguments.texts("set")) {
-        if (const Status set = setField(opened->document.project, text, console); !set) {
-            return Refusal{Exit::Usage, {"--set", set.error().text()}};
-        }
+    if (const Status set = setFields(opened->document.project, arguments.texts("set"), console); !set) {
+        return Refusal{Exit::Usage, {"--set", set.error().text()}};
     }
     return *std::move(opened);
 }

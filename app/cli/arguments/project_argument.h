@@ -33,11 +33,14 @@ struct Refusal {
     Exit code = Exit::Usage;
     Error error;
 };
-/// Returns the project named by `path`, or by the first word, with the fields of --set applied in order. Errors of
+/// Returns the project named by `path`, or by the first word, with the fields of --set applied (setFields). Errors of
 /// --set name the field and its allowed values, and suggest a name; their exit code is that of wrong usage.
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
                                                               const Console& console);
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
+/// Applies each of `texts` as setField() does: depth and widths first, then the topology and the schedule, then the
+/// fields of these (settingTurn), otherwise in order. Returns the first error.
+[[nodiscard]] Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console);
 /// Applies `text`, FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its
 /// value. Presets are given by name, and their blocks get the ports that they feed. Prints other changes as remarks.
 /// The error names the field and its allowed values, and suggests a name.

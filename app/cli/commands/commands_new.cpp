@@ -197,8 +197,16 @@ Exit runNew(const Arguments& arguments, const Console& console)
     for (const engine::DataReading& reading : readings) {
         remarkNotes(reading.notes, console);
     }
+    const projects::Recipe* const recipe = projects::findRecipe(arguments.text("recipe"));
+    const std::vector<std::string> differences = recipe ? recipe->differences : std::vector<std::string>();
+    for (const std::string& difference : differences) {
+        console.line("differs from its source: " + difference);
+    }
     console.line("train it with: residua-cli train " + shellWord(directory.string()));
-    console.value({{"project", directory.string()}, {"name", document.project.name}, {"data", data}});
+    console.value({{"project", directory.string()},
+                   {"name", document.project.name},
+                   {"data", data},
+                   {"differences", differences}});
     return Exit::Ok;
 }
 

@@ -81,10 +81,9 @@ Exit runSet(const Arguments& arguments, const Console& console)
         return console.fail(Exit::InvalidProject, document.error());
     }
     const projects::Project before = document->project;
-    for (const std::string& text : arguments.positionals(1)) {
-        if (const Status set = setField(document->project, text, console); !set) {
-            return console.fail(Exit::Usage, set.error());
-        }
+    const std::span<const std::string> texts = arguments.positionals(1);
+    if (const Status set = setFields(document->project, {texts.begin(), texts.end()}, console); !set) {
+        return console.fail(Exit::Usage, set.error());
     }
     const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();
     if (const Status saved = projects::saveProject(directory.empty() ? "." : directory, *document); !saved) {

@@ -412,6 +412,24 @@ private Q_SLOTS:
         }
     }
 
+    /// A class with further heads is read as the one without them, and a note says so.
+    void readsAClassWithFurtherHeads()
+    {
+        const auto read =
+            readText(R"("model_type": "bert", "architectures": ["BertForPreTraining"], )" + std::string(kSomeSizes));
+        QVERIFY2(read.ok(), read ? "" : read.error().text().c_str());
+        const auto noted = [](const ReadModel& model) {
+            return std::ranges::any_of(model.notes, [](const std::string& note) {
+                return note.find("BertForPreTraining") != std::string::npos;
+            });
+        };
+        QVERIFY(noted(*read));
+        const auto plain =
+            readText(R"("model_type": "bert", "architectures": ["BertForMaskedLM"], )" + std::string(kSomeSizes));
+        QVERIFY(plain.ok() && !noted(*plain));
+        QCOMPARE(read->model.kind, plain->model.kind);
+    }
+
     void refusesOptionsThatAreNotCovered_data()
     {
         QTest::addColumn<QString>("members");
