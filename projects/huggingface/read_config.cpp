@@ -6,6 +6,7 @@
 #include "projects/base/text.h"
 #include "projects/huggingface/config_keys.h"
 #include "projects/huggingface/config_words.h"
+#include "projects/huggingface/custom_model.h"
 #include "projects/huggingface/model_kinds.h"
 
 #include <algorithm>
@@ -360,6 +361,12 @@ Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
         if (kind.modelType == name) {
             kinds.push_back(&kind);
         }
+    }
+    if (name == kOwnArchitecture || (name.empty() && keys.find("renamed") != nullptr)) {
+        return Error{place,
+                     "belongs to an export of this program, which is no architecture of transformers; its weights are "
+                     "read into the project that it came from: residua-cli import " +
+                         std::string(name.empty() ? "weights" : "model") + ".safetensors --onto PROJECT"};
     }
     if (kinds.empty()) {
         return Error{place + " · model_type", (name.empty() ? "is missing" : "\"" + name + "\" is not supported") +

@@ -212,12 +212,17 @@ Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path&
         }
         std::erase_if(tensors, [](const engine::CoefficientTensor& tensor) { return tensor.features == 1; });
     }
+    const bool perFeature = whole && std::ranges::any_of(matrices, [](const Matrix& matrix) {
+                                return matrix.name.kind == engine::matrix::kSpread;
+                            });
     if (const Status written = engine::exportCoefficients(path, matrices, tensors); !written) {
         return console.fail(Exit::Usage, written.error());
     }
-    console.line("wrote " + path.string() + ": " + std::to_string(matrices.size()) + " matrices of step " +
-                 groupedText(matrices.front().step) +
-                 (tensors.empty() ? "" : ", and every feature of " + std::to_string(tensors.size())));
+    console.line(
+        "wrote " + path.string() + ": " + std::to_string(matrices.size()) + " matrices of step " +
+        groupedText(matrices.front().step) +
+        (tensors.empty() ? "" : ", and every feature of " + std::to_string(tensors.size())) +
+        (perFeature && tensors.empty() ? ", means over the features (FILE.safetensors has each feature)" : ""));
     console.value({{"file", path.string()},
                    {"step", matrices.front().step},
                    {"matrices", matrices.size()},

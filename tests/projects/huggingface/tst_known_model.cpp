@@ -460,6 +460,10 @@ private Q_SLOTS:
         QTest::newRow("a rest of pixels")
             << vit + R"("image_size": 10, "patch_size": 4, )"
             << "image_size] got 10 × 10, expected multiples of the patch size, which is 4";
+        QTest::newRow("an own export") << R"("model_type": "residua", )"
+                                       << "import model.safetensors --onto PROJECT";
+        QTest::newRow("an own export as code") << R"("project": "Tiny", "renamed": {}, )"
+                                               << "import weights.safetensors --onto PROJECT";
         QTest::newRow("no biases") << vit + R"("qkv_bias": false, )"
                                    << "qkv_bias] is false, which is not supported";
     }
