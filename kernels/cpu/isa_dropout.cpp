@@ -4,6 +4,8 @@
 #include "kernels/cpu/isa_table.h"
 
 #if defined(__SSE2__)
+// GCC 12 warns of a register in its own header that an intrinsic leaves undefined on purpose.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 #endif
 
