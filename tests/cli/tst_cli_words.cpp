@@ -13,6 +13,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <set>
 #include <iomanip>
 #include <span>
 #include <sstream>
@@ -145,6 +146,16 @@ private slots:
         }
         for (const char* const name : {"train", "sweep", "bench", "validate", "info", "diff", "analyze", "import"}) {
             QVERIFY2(std::ranges::count(without, std::string(name)) == 0, name);
+        }
+    }
+
+    void noOptionIsListedTwice()
+    {
+        for (const Command& command : allCommands()) {
+            std::set<std::string> names;
+            for (const OptionSpec& option : command.syntax.options) {
+                QVERIFY2(names.insert(option.name).second, (command.name + " --" + option.name).c_str());
+            }
         }
     }
 

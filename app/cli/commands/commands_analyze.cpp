@@ -372,12 +372,13 @@ std::vector<Command> analyzeCommands()
          "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure, "
          "the theorem; stability: with --figure) instead; - is CSV on standard output",
          "o"}};
-    std::ranges::move(theoryOptions(), std::back_inserter(options));
-    std::ranges::move(lowRankFigureOptions(), std::back_inserter(options));
-    std::ranges::move(sinePhasesOptions(), std::back_inserter(options));
-    std::ranges::move(stabilityOptions(), std::back_inserter(options));
-    std::ranges::move(gapOptions(), std::back_inserter(options));
-    options.insert(options.end(), {placeOption(), folderOption(), threadsOption()});
+    for (const std::vector<OptionSpec>& more :
+         {theoryOptions(), lowRankFigureOptions(), sinePhasesOptions(), stabilityOptions(), gapOptions(),
+          std::vector<OptionSpec>{placeOption(), folderOption(), threadsOption()}}) {
+        std::ranges::copy_if(more, std::back_inserter(options), [&](const OptionSpec& option) {
+            return std::ranges::find(options, option.name, &OptionSpec::name) == options.end(); // analyses share some
+        });
+    }
     return {
         {"analyze",
          "print or export what a run has learned, its mixing coefficients, its metrics, which classes it confuses, "
