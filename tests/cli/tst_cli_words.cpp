@@ -13,8 +13,8 @@
 #include <QtTest>
 
 #include <algorithm>
-#include <set>
 #include <iomanip>
+#include <set>
 #include <span>
 #include <sstream>
 
