@@ -240,6 +240,7 @@ struct QueryNotice {
 };
 /// The run that a command names is at a place that the user's list lacks. The command's refusal follows. Programs only.
 struct PlaceUnknown {
+    QueryTag tag{}; ///< of the refused query; the default for a command that runs
     std::filesystem::path runDirectory;
     std::string place; ///< as the run records it
     std::filesystem::path folder;

@@ -8,12 +8,12 @@
 namespace residua::engine {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using ByteSpan = std::span<const std::byte>;
 
 /// Reads the numbers of a TIFF block. Numbers beyond its end are 0.
 class Tiff {
 public:
-    explicit Tiff(Bytes bytes) : m_bytes(bytes), m_little(beginsWith("II")), m_known(m_little || beginsWith("MM")) {}
+    explicit Tiff(ByteSpan bytes) : m_bytes(bytes), m_little(beginsWith("II")), m_known(m_little || beginsWith("MM")) {}
 
     [[nodiscard]] bool known() const { return m_known && number(2, 2) == 42; }
     [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t size) const
@@ -34,14 +34,14 @@ private:
         return m_bytes.size() >= text.size() && std::memcmp(m_bytes.data(), text.data(), text.size()) == 0;
     }
 
-    Bytes m_bytes;
+    ByteSpan m_bytes;
     bool m_little;
     bool m_known;
 };
 
 } // namespace
 
-int orientationIn(Bytes exif)
+int orientationIn(ByteSpan exif)
 {
     constexpr std::string_view kPrefix("Exif\0\0", 6);
     if (exif.size() >= kPrefix.size() && std::memcmp(exif.data(), kPrefix.data(), kPrefix.size()) == 0) {

@@ -124,7 +124,16 @@ std::optional<PlaceUnknown> unknownPlaceOf(const Command& command, const EngineP
     if (!remote || placeOfRun(*remote, run, own)) {
         return std::nullopt;
     }
-    return PlaceUnknown{run, remote->place, remote->folder, remote->formerCommand};
+    const QueryTag tag = std::visit(
+        [](const auto& asked) {
+            if constexpr (requires { asked.tag; }) {
+                return asked.tag;
+            } else {
+                return QueryTag{};
+            }
+        },
+        command);
+    return PlaceUnknown{tag, run, remote->place, remote->folder, remote->formerCommand};
 }
 
 bool exchangesFiles(const Command& command)
