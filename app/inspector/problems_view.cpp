@@ -93,6 +93,7 @@ QWidget* ProblemsView::cureCell(const projects::Problem& problem, const QString&
     row->addWidget(button);
     row->addStretch();
     connect(button, &QPushButton::clicked, this, [this, problem] { emit cureRequested(problem); });
+    button->ensurePolished(); // its line is as high as the style wants it
     return cell;
 }
 

@@ -2,12 +2,15 @@
 #include "app/look/theme.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDialog>
 #include <QDir>
 #include <QEvent>
 #include <QFile>
 #include <QFontDatabase>
 #include <QGuiApplication>
+#include <QHeaderView>
+#include <QHelpEvent>
 #include <QIconEngine>
 #include <QLabel>
 #include <QLayout>
@@ -17,8 +20,11 @@
 #include <QScreen>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QStyleOption>
+#include <QStylePainter>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
+#include <QToolTip>
 
 #include <algorithm>
 #include <utility>
@@ -251,13 +257,84 @@ QPalette Theme::palette() const
     return palette;
 }
 
+namespace {
+
+/// Gives access to the option, which is protected.
+class OpenComboBox : public QComboBox {
+public:
+    using QComboBox::initStyleOption;
+};
+
+QStyleOptionComboBox optionOf(const QComboBox& box)
+{
+    QStyleOptionComboBox option;
+    (box.*&OpenComboBox::initStyleOption)(&option);
+    if (box.currentIndex() < 0 && !box.placeholderText().isEmpty()) {
+        option.palette.setBrush(QPalette::ButtonText, option.palette.placeholderText());
+        option.currentText = box.placeholderText();
+    }
+    return option;
+}
+
+/// Returns the text of the box as it fits.
+QString elidedIn(const QComboBox& box, const QStyleOptionComboBox& option)
+{
+    constexpr int kPadding = 4; // of the style, at both sides together
+    const QRect field = box.style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, &box);
+    const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + kPadding;
+    return option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, field.width() - icon - kPadding);
+}
+
+/// Paints the box as QComboBox does, with an ellipsis. Returns true: it is painted.
+bool paintElided(QComboBox& box)
+{
+    QStylePainter painter(&box);
+    QStyleOptionComboBox option = optionOf(box);
+    painter.setPen(box.palette().color(QPalette::Text));
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    option.currentText = elidedIn(box, option);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+    return true;
+}
+
+/// Shows the whole text of a box above its help. Returns false if it is not elided.
+bool explainElided(const QComboBox& box, const QEvent& event)
+{
+    const QStyleOptionComboBox option = optionOf(box);
+    if (elidedIn(box, option) == option.currentText) {
+        return false;
+    }
+    const QString help = box.toolTip();
+    QToolTip::showText(static_cast<const QHelpEvent&>(event).globalPos(),
+                       help.isEmpty() ? option.currentText : option.currentText + QLatin1Char('\n') + help);
+    return true;
+}
+
+} // namespace
+
 Look::Look(ThemeKind kind, QObject* parent) : QObject(parent), m_theme(kind)
 {
     takeUpResources();
     QCoreApplication::installTranslator(&m_plurals);
     QApplication::setStyle(new PlainTextStyle(QStyleFactory::create(QStringLiteral("Fusion"))));
     QApplication::setFont(textFont());
+    qApp->installEventFilter(this);
     setKind(kind);
+}
+
+bool Look::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::Polish) {
+        if (auto* const head = qobject_cast<QHeaderView*>(watched)) {
+            head->setTextElideMode(Qt::ElideRight);
+        }
+    } else if (event->type() == QEvent::Paint || event->type() == QEvent::ToolTip) {
+        auto* const box = qobject_cast<QComboBox*>(watched);
+        if (box && !box->isEditable()) {
+            return event->type() == QEvent::Paint ? paintElided(*box) : explainElided(*box, *event);
+        }
+    }
+    return QObject::eventFilter(watched, event);
 }
 
 void Look::setKind(ThemeKind kind)

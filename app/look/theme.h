@@ -51,6 +51,11 @@ public:
 signals:
     void changed();
 
+protected:
+    /// Ends texts that do not fit with an ellipsis where Qt's style sheets only cut them: in boxes of choices and in
+    /// the heads of tables. A box shows its whole text as its tooltip then.
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     Theme m_theme;
     EnglishPlurals m_plurals;
