@@ -76,7 +76,8 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
     connect(&m_archive, &RunArchive::reportWritten, this,
             [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
     connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
-        (new RunComparisonDialog(*comparison, m_look.theme().kind(), m_window))->show();
+        const RunColours colours = coloursOf(*comparison, m_workspace.shownRuns());
+        (new RunComparisonDialog(*comparison, colours, m_look.theme().kind(), m_window))->show();
     });
 }
 

@@ -66,7 +66,11 @@ QString formatReal(double value)
 
 QString formatLoss(double loss, int digits)
 {
-    return std::isfinite(loss) ? QString::number(loss, 'g', digits) : QStringLiteral("—");
+    if (!std::isfinite(loss)) {
+        return QStringLiteral("—");
+    }
+    QString text = QString::asprintf("%#.*g", digits, loss); // keeps zeros at the end, so that points align
+    return text.endsWith(QLatin1Char('.')) ? text.chopped(1) : text;
 }
 
 QString formatWhole(std::int64_t value)

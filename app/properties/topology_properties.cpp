@@ -245,8 +245,8 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.value = states.size() == 1 ? *states.begin() : -1;
     property.defaultValue = 0;
     property.help =
-        Text::tr("Like the rest, frozen at its value (F), pruned (Delete), or learned where the rest is fixed.");
-    property.choices = {Text::tr("Like the rest")};
+        Text::tr("As in the topology, frozen at its value (F), pruned (Delete), or learned where the rest is fixed.");
+    property.choices = {Text::tr("As in the topology")};
     for (const projects::Choice& state : projects::shortcutStates()) {
         property.choices << schemaLine(state.title);
     }

@@ -6,6 +6,7 @@
 #include "engine/api/metric_traits.h"
 #include "engine/results/run_reader.h"
 #include "projects/diff/diff.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/plot/series.h"
@@ -65,10 +66,13 @@ QVariant RunColumn::of(const engine::RunInfo& run) const
 
 std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects)
 {
-    std::vector<RunColumn> columns{{QStringLiteral("/topology"), RunFields::tr("topology"), {}}};
+    std::vector<RunColumn> columns{{QStringLiteral("/topology"), RunFields::tr("topology"), {}},
+                                   {QStringLiteral("/schedule/stages"), RunFields::tr("stages"), {}}};
     for (const auto& [directory, project] : projects) {
-        columns.front().values[directory] =
+        columns[0].values[directory] =
             QString::fromStdString(projects::wiringName(project.stack().topology, project.network));
+        const std::string stages = projects::stageLengthsText(project.stack().schedule);
+        columns[1].values[directory] = stages.empty() ? RunFields::tr("none") : QString::fromStdString(stages);
         for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
             if (!isColumn(entry)) {
                 continue;
@@ -85,6 +89,24 @@ std::vector<RunColumn> differingFields(const std::map<std::string, projects::Pro
     std::erase_if(columns, [&](const RunColumn& column) { return !differs(column, projects.size()); });
     return columns;
 }
+
+namespace {
+
+/// Returns the values of the fields that tell these runs apart, except for seeds: "steps 3,000, stages 3-4-5-6".
+QString settingsOf(const engine::RunInfo& run, const std::vector<RunColumn>& fields)
+{
+    QStringList settings;
+    for (const RunColumn& field : fields) {
+        if (!field.key.startsWith(QStringLiteral("/seeds"))) {
+            const QString value = RunsModel::textOf(field.of(run));
+            settings << (field.key == QStringLiteral("/topology") ? value
+                                                                  : QStringLiteral("%1 %2").arg(field.title, value));
+        }
+    }
+    return settings.join(QStringLiteral(", "));
+}
+
+} // namespace
 
 std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
                                     const std::map<std::string, projects::Project>& projects)
@@ -105,17 +127,23 @@ std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
     if (std::ranges::none_of(repeats, [](const auto& repeat) { return repeat.second.size() > 1; })) {
         return columns;
     }
-    columns.push_back({QStringLiteral("experiment"), RunFields::tr("experiment"), {}});
-    RunColumn& experiments = columns.back();
-    std::map<QString, int> counts;
+    columns.push_back({QStringLiteral("experiment"), RunFields::tr("settings"), {}});
+    std::map<QString, std::vector<const std::vector<const engine::RunInfo*>*>> named;
     for (const auto& [text, members] : repeats) {
         QStringList names;
         std::ranges::transform(members, std::back_inserter(names),
                                [](const engine::RunInfo* run) { return QString::fromStdString(run->name); });
-        const QString name = visualizers::commonName(names);
-        const int number = ++counts[name]; // other experiments may have the name too
-        for (const engine::RunInfo* run : members) {
-            experiments.values[run->directory] = number == 1 ? name : RunFields::tr("%1 (%2)").arg(name).arg(number);
+        named[visualizers::commonName(names)].push_back(&members);
+    }
+    const std::vector<RunColumn> fields = differingFields(projects);
+    for (const auto& [name, experiments] : named) {
+        for (const std::vector<const engine::RunInfo*>* members : experiments) {
+            const bool isAlone = experiments.size() == 1;
+            const QString title =
+                isAlone ? name : RunFields::tr("%1: %2").arg(name, settingsOf(*members->front(), fields));
+            for (const engine::RunInfo* run : *members) {
+                columns.back().values[run->directory] = title;
+            }
         }
     }
     return columns;

@@ -29,8 +29,9 @@ struct RunColumn {
 
 /// The fields that decide the training and are not the same in all of these projects, and the wiring if it differs.
 [[nodiscard]] std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects);
-/// Returns a column of the runs' sweeps, if not all belong to the same, and one of experiments, if runs repeat one:
-/// runs that differ in their seeds alone have the same value, the common part of their names.
+/// Returns a column of the runs' sweeps, if not all belong to the same, and one of their settings, if runs repeat them:
+/// runs that differ in their seeds alone have the same value. It is the common part of their names, followed by the
+/// fields that differ if runs with other settings have that name too.
 [[nodiscard]] std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
                                                   const std::map<std::string, projects::Project>& projects);
 /// Parameters, FLOP and time of each run.

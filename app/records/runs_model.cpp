@@ -16,6 +16,8 @@ namespace residua::app {
 
 namespace {
 
+constexpr int kDigits = 5; ///< of a number that is no loss
+
 /// The loss of a run that later diverged is not a result.
 bool hasLoss(const engine::RunInfo& run)
 {
@@ -265,7 +267,7 @@ QString RunsModel::nameOf(std::size_t run) const
 QString RunsModel::textOf(const QVariant& value)
 {
     return !value.isValid()                        ? QStringLiteral("—")
-           : value.typeId() == QMetaType::Double   ? formatLoss(value.toDouble())
+           : value.typeId() == QMetaType::Double   ? QString::number(value.toDouble(), 'g', kDigits)
            : value.typeId() == QMetaType::LongLong ? formatWhole(value.toLongLong())
                                                    : value.toString();
 }
@@ -293,8 +295,12 @@ QString RunsModel::textOf(std::size_t at, int column) const
     case Notes:
         return QString::fromStdString(run.notes);
     default:
-        return textOf(extraOf(at, column));
+        break;
     }
+    const QVariant value = extraOf(at, column);
+    const RunColumn& extra = m_extra[static_cast<std::size_t>(column - ColumnCount)];
+    const bool isMetric = extra.key.startsWith(QStringLiteral("metric:")) && value.typeId() == QMetaType::Double;
+    return isMetric ? formatLoss(value.toDouble()) : textOf(value);
 }
 
 /// Texts stand at the left, numbers at the right.

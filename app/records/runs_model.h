@@ -67,6 +67,8 @@ public:
     static constexpr int kSortRole = Qt::UserRole;
     /// The text that the filter searches: the text of a cell, without the number of a group's runs.
     static constexpr int kFilterRole = Qt::UserRole + 1;
+    /// Returns a value of a column as it is shown; "—" if it is invalid.
+    [[nodiscard]] static QString textOf(const QVariant& value);
 
     /// Returns the key of an own column in the user's settings.
     [[nodiscard]] static QString keyOf(int column);
@@ -124,7 +126,6 @@ private:
     [[nodiscard]] QVariant extraOf(std::size_t run, int column) const;
     [[nodiscard]] QVariant sortValueOf(std::size_t run, int column) const;
     [[nodiscard]] QString textOf(std::size_t run, int column) const;
-    [[nodiscard]] static QString textOf(const QVariant& value);
     [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] QString nameOf(std::size_t run) const;
 

@@ -16,7 +16,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +29,9 @@ namespace {
 
 constexpr QSize kSize(900, 680);
 constexpr int kCurvesHeight = 270;
-constexpr int kNumberWidth = 170;
+constexpr int kNumberWidth = 130;
+constexpr int kMark = 10;                  ///< pixels, of a run's colour
+constexpr int kMostWidth = 260;            ///< of a head, which has a run's name
 constexpr std::size_t kLosses = 12;        ///< number of steps at which losses are compared
 constexpr std::size_t kCoefficients = 200; ///< maximum number shown, with the largest differences
 
@@ -43,6 +48,7 @@ void addRow(QTreeWidgetItem* group, const QStringList& cells)
     auto* item = new QTreeWidgetItem(group, cells);
     for (int column = 1; column < cells.size(); ++column) {
         item->setFont(column, numberFont());
+        item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
         item->setToolTip(column, cells.at(column));
     }
     item->setToolTip(0, cells.front());
@@ -50,7 +56,15 @@ void addRow(QTreeWidgetItem* group, const QStringList& cells)
 
 void addNumber(QTreeWidgetItem* group, const QString& title, double first, double second)
 {
-    addRow(group, {title, formatLoss(first, 6), formatLoss(second, 6), formatLoss(second - first, 6)});
+    constexpr int kDigits = 6;
+    constexpr int kMostDecimals = 8;
+    const double largest = std::max(std::abs(first), std::abs(second));
+    const int before = largest >= 1 && std::isfinite(largest) ? static_cast<int>(std::log10(largest)) + 1 : 1;
+    const int decimals = std::clamp(kDigits - before, 0, kMostDecimals);
+    const auto text = [decimals](double number) {
+        return std::isfinite(number) ? QString::number(number, 'f', decimals) : QStringLiteral("—");
+    };
+    addRow(group, {title, text(first), text(second), text(second - first)});
 }
 
 void addResults(QTreeWidget& tree, const RunComparison& comparison)
@@ -116,21 +130,27 @@ QTreeWidget* differencesOf(const RunComparison& comparison, QWidget* parent)
     tree->expandAll();
     for (int column = 0; column < tree->columnCount(); ++column) {
         tree->header()->setSectionResizeMode(column, column == 0 ? QHeaderView::Stretch : QHeaderView::Interactive);
-        tree->header()->resizeSection(column, kNumberWidth);
+        tree->headerItem()->setTextAlignment(column, (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        tree->headerItem()->setToolTip(column, tree->headerItem()->text(column));
+        tree->header()->resizeSection(column,
+                                      std::clamp(tree->header()->sectionSizeHint(column), kNumberWidth, kMostWidth));
     }
     tree->header()->setStretchLastSection(false);
     return tree;
 }
 
 /// Returns a plot with the losses of both runs.
-visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+visualizers::LossView* curvesOf(const RunComparison& comparison, const RunColours& colours, resources::Theme theme,
+                                QWidget* parent)
 {
     auto* overlaid = new visualizers::ShownRuns(parent);
     auto* curves = new visualizers::LossView(*overlaid, parent);
     curves->setTheme(theme);
-    for (const auto& [info, steps] : {std::pair{&comparison.first, &comparison.firstSteps},
-                                      std::pair{&comparison.second, &comparison.secondSteps}}) {
+    for (const auto& [info, steps, colour] :
+         {std::tuple{&comparison.first, &comparison.firstSteps, colours.first},
+          std::tuple{&comparison.second, &comparison.secondSteps, colours.second}}) {
         overlaid->overlay(info->directory);
+        overlaid->paint(info->directory, colour);
         overlaid->begin(info->directory, {.name = titleOf(*info)});
         overlaid->add(info->directory, {.steps = *steps});
     }
@@ -139,15 +159,36 @@ visualizers::LossView* curvesOf(const RunComparison& comparison, resources::Them
 
 } // namespace
 
-RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, resources::Theme theme, QWidget* parent)
+RunColours coloursOf(const RunComparison& comparison, const visualizers::ShownRuns& shown)
+{
+    const auto* const first = shown.find(comparison.first.directory);
+    const auto* const second = shown.find(comparison.second.directory);
+    const bool firstHas = first && first->overlaid;
+    const bool secondHas = second && second->overlaid;
+    const auto other = [](std::size_t taken) -> std::size_t { return taken == 0 ? 1 : 0; };
+    if (firstHas && secondHas) {
+        return {first->colour, second->colour};
+    }
+    return firstHas    ? RunColours{first->colour, other(first->colour)}
+           : secondHas ? RunColours{other(second->colour), second->colour}
+                       : RunColours{};
+}
+
+RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, const RunColours& colours,
+                                         resources::Theme theme, QWidget* parent)
     : QDialog(parent)
 {
     setObjectName(QStringLiteral("runComparison"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Two runs compared"));
     resizeWithinScreen(*this, kSize);
-    QWidget* tree = differencesOf(comparison, this);
-    QWidget* curves = curvesOf(comparison, theme, this);
+    QTreeWidget* tree = differencesOf(comparison, this);
+    for (const auto& [column, colour] : {std::pair{1, colours.first}, std::pair{2, colours.second}}) {
+        QPixmap mark(kMark, kMark);
+        mark.fill(toColour(resources::curveColour(colour, theme)));
+        tree->headerItem()->setIcon(column, mark);
+    }
+    QWidget* curves = curvesOf(comparison, colours, theme, this);
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(curves);
     split->addWidget(tree);

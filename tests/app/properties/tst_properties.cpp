@@ -367,7 +367,7 @@ private slots:
         projects::Document document{projects::findExample("linear-ancre")->project, {}};
         const projects::Shortcut shortcut{0, 2};
         const auto state = [&] { return *find(propertiesOf(document.project, ShortcutsPlace{{shortcut}}), "state"); };
-        const QStringList choices{"Like the rest", "Frozen", "Pruned", "Learned"};
+        const QStringList choices{"As in the topology", "Frozen", "Pruned", "Learned"};
         QCOMPARE(state().choices, choices);
         const auto edit = state().edit(document.project, static_cast<int>(choices.indexOf("Pruned")));
         QVERIFY(projects::applyEdit(document, *edit).ok());

@@ -142,7 +142,17 @@ private slots:
         QCOMPARE(columns[1].of(runs[0]).toString(), QString("lr 1, seed"));
         QCOMPARE(columns[1].of(runs[1]).toString(), QString("lr 1, seed"));
         QCOMPARE(columns[1].of(runs[2]).toString(), QString("other"));
-        projects[runs[1].directory].training.batch += 2; // now each is an experiment of its own
+        for (engine::RunInfo& each : runs) {
+            each.name = "mine"; // runs of one project all have its name
+        }
+        const RunColumn settings = studyColumns(runs, projects).back();
+        const QString batch = QString::number(other.training.batch - 1);
+        QCOMPARE(settings.of(runs[0]).toString(), "mine: batch " + batch);
+        QCOMPARE(settings.of(runs[1]), settings.of(runs[0]));
+        QCOMPARE(settings.of(runs[2]).toString(), "mine: batch " + QString::number(other.training.batch));
+        projects[runs[2].directory].stack().schedule.stages = {{0, 2, {1}}, {10, 3, {1}}};
+        QVERIFY(studyColumns(runs, projects).back().of(runs[2]).toString().endsWith("stages 2-3"));
+        projects[runs[1].directory].training.batch += 2; // now each has settings of its own
         runs[0].membership.reset();
         QVERIFY(studyColumns(runs, projects).empty());
     }
@@ -158,6 +168,16 @@ private slots:
         QCOMPARE(columns.size(), std::size_t{1});
         QCOMPARE(columns.front().key, QString("/training/batch"));
         QCOMPARE(columns.front().values.at("b").toLongLong(), qlonglong(two.training.batch));
+    }
+
+    /// Zeros at the end stay, so that the points of a column align.
+    void lossesAlign()
+    {
+        QCOMPARE(formatLoss(3.498), QString("3.4980"));
+        QCOMPARE(formatLoss(3.4894), QString("3.4894"));
+        QCOMPARE(formatLoss(12345), QString("12345"));
+        QCOMPARE(formatLoss(0.5, 3), QString("0.500"));
+        QCOMPARE(formatLoss(-2e-9, 3), QString("-2.00e-09"));
     }
 
     void aMomentIsAsShortAsItsAgeAllows()
