@@ -77,6 +77,7 @@ void eachAnswer(Data& data, Answers& answers, Visit visit)
 }
 
 constexpr std::size_t kShownNumbers = 64;
+constexpr double kManyEpochs = 1000;
 
 /// The context of these words for translators.
 struct DataPreviewText {
@@ -165,6 +166,7 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     const QString unit = formatUnits(data.examples.unit());
     const double fed = static_cast<double>(project.steps) * static_cast<double>(project.batch) *
                        static_cast<double>(data.examples.units(1, project.sequenceLength));
+    const double epochs = fed / static_cast<double>(std::max<std::int64_t>(data.train, 1));
     QStringList lines;
     for (const engine::DataReading& reading : data.readings) {
         lines << DataPreviewText::tr("%1: %2").arg(QString::fromStdString(reading.path).section(QLatin1Char('/'), -1),
@@ -181,9 +183,11 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     if (const projects::ExampleField& input = data.examples.input(); input.isTokens()) {
         lines << DataPreviewText::tr("a vocabulary of %1").arg(formatWhole(input.vocabulary));
     }
-    lines << DataPreviewText::tr("%1 %2 fed: %3 epochs")
-                 .arg(formatCount(fed), unit,
-                      formatCount(fed / static_cast<double>(std::max<std::int64_t>(data.train, 1))));
+    lines << DataPreviewText::tr("%1 %2 fed: %3 epochs").arg(formatCount(fed), unit, formatCount(epochs));
+    if (epochs >= kManyEpochs) {
+        lines << DataPreviewText::tr("That is often: a network may learn so few %1 by heart. Fewer steps suffice.")
+                     .arg(unit);
+    }
     for (const std::string& note : data.notes) {
         lines << QString::fromStdString(note);
     }

@@ -33,6 +33,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace residua::app {
@@ -41,6 +42,26 @@ namespace {
 constexpr QSize kSize(760, 600);
 constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
+
+constexpr double kDaysOfYear = 365;
+constexpr double kFlopsOfCore = 2e10;    ///< a second, of a processor's core
+constexpr double kFlopsOfGpu = 5e13;     ///< a second
+constexpr double kLong = 24 * 60 * 60.0; ///< seconds, from which on a training is said to be long
+
+/// Returns the FLOP of a training, and its time by the order of magnitude if that is long.
+QString totalText(double flops, projects::DeviceKind device)
+{
+    const double cores = std::max(1U, std::thread::hardware_concurrency());
+    const double rate = device == projects::DeviceKind::Cpu ? cores * kFlopsOfCore : kFlopsOfGpu;
+    const QString total = NewProjectDialog::tr("%1 FLOP for all steps").arg(formatCount(flops));
+    const double days = flops / rate / kLong;
+    return days < 1 ? total
+                    : NewProjectDialog::tr("%1. That is long: in the order of %2 on this machine. Fewer steps or a "
+                                           "smaller network take less.")
+                          .arg(total, days < kDaysOfYear
+                                          ? NewProjectDialog::tr("%n days", nullptr, static_cast<int>(days))
+                                          : NewProjectDialog::tr("%1 years").arg(formatCount(days / kDaysOfYear)));
+}
 
 /// The result of reading the data.
 struct ReadData {
@@ -414,8 +435,7 @@ void NewProjectDialog::showCost(const Result<projects::Project>& project)
         project ? projects::costOf(*project, m_cost->device().kind) : Result<projects::CostReport>(project.error());
     m_cost->setCost(cost ? std::optional(cost->total) : std::nullopt, std::nullopt,
                     formatUnit(project ? project->data : projects::DataSource{}));
-    m_total->setText(cost ? tr("%1 FLOP for all steps").arg(formatCount(trainingFlops(*project, cost->total)))
-                          : QString());
+    m_total->setText(cost ? totalText(trainingFlops(*project, cost->total), m_cost->device().kind) : QString());
     QString problem = project ? QString() : QString::fromStdString(project.error().text());
     if (project) {
         const auto problems = projects::validate(*project);

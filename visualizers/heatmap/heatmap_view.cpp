@@ -6,6 +6,7 @@
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/plot_controls.h"
 
 #include <QKeyEvent>
 #include <QLabel>
