@@ -8,11 +8,9 @@
 #include <QPointer>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -20,9 +18,7 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kSoonMilliseconds = 300;             ///< delay, because several fields may be set in a row
-constexpr std::uintmax_t kMostBytes = 256U << 20U; ///< that are read without being asked for
-constexpr std::uintmax_t kBytesOfEntry = 4096;     ///< for which a small file counts
+constexpr int kSoonMilliseconds = 300; ///< delay, because several fields may be set in a row
 
 /// Returns the paths of the data; empty if they are generated.
 std::vector<std::string> pathsOf(const projects::Source& source)
@@ -44,30 +40,6 @@ std::vector<std::string> pathsOf(const projects::Source& source)
     return paths;
 }
 
-/// True if the files of the data are together smaller than kMostBytes. Stops counting there.
-bool isSmall(const projects::Project& project, const std::filesystem::path& directory)
-{
-    namespace fs = std::filesystem;
-    std::uintmax_t bytes = 0;
-    std::error_code ignored;
-    const auto add = [&](const fs::path& file) {
-        const std::uintmax_t size = fs::file_size(file, ignored);
-        bytes += std::max(ignored ? 0 : size, kBytesOfEntry);
-    };
-    for (const std::string& each : pathsOf(project.data.source)) {
-        const fs::path path = directory / each;
-        if (!fs::is_directory(path, ignored)) {
-            add(path);
-            continue;
-        }
-        for (fs::recursive_directory_iterator at(path, ignored), end; at != end && bytes <= kMostBytes;
-             at.increment(ignored)) {
-            add(at->path());
-        }
-    }
-    return bytes <= kMostBytes;
-}
-
 struct Found {
     DataCheck::State state = DataCheck::State::Done;
     std::vector<projects::Problem> problems;
@@ -76,15 +48,8 @@ struct Found {
 Found problemsIn(const projects::Project& project, const std::filesystem::path& directory,
                  const std::function<bool()>& wanted)
 {
-    if (!isSmall(project, directory)) {
-        return {DataCheck::State::TooLarge, {}};
-    }
-    Found found;
-    if (const auto preview = engine::previewData(project, directory, wanted); !preview) {
-        found.problems.push_back(
-            {projects::Severity::Error, "/data/source", preview.error().place, preview.error().message});
-    }
-    return found;
+    engine::DataJudgement judgement = engine::judgeData(project, directory, engine::CheckedData::Small, wanted);
+    return {judgement.whole ? DataCheck::State::Done : DataCheck::State::TooLarge, std::move(judgement.problems)};
 }
 
 } // namespace

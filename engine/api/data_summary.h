@@ -2,12 +2,14 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/check/validate.h"
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,10 +50,35 @@ struct DataSummary {
 
 /// Returns a source for the data at a path. The format of a file follows from its first bytes and its extension, that
 /// of a folder from the files in it. Of a folder with the parts of a data set (train, val or test), the training part
-/// is its path and the other its validation path. Returns an error that names what was found if no source reads it, if
-/// it has several data sets, or if it has parts and its source takes no validation path. Any thread; lists the folder,
-/// and reads files of many pictures.
+/// is its path and the other its validation path. The number of classes is that of the data. Returns an error that names
+/// what was found if no source reads it, if it has several data sets, or if it has parts and its source takes no
+/// validation path. Any thread; lists the folder, and reads tables and files of many pictures.
 [[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path);
+
+/// Returns the number of classes of a new network for this source: that of the different labels of its training data,
+/// at least 2. Returns nullopt if the source has no labels in files. Errors are those of opening the data. Any thread;
+/// reads a table, or lists folders of pictures. Calls `wanted` now and then; stops with an error once it returns false.
+[[nodiscard]] Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
+                                                               const std::filesystem::path& projectDirectory,
+                                                               const std::function<bool()>& wanted = {});
+
+/// The share of the data that a check reads.
+enum class CheckedData {
+    Whole,
+    Small, ///< all of small data; of large data, only their classes
+};
+/// What is known about a project and its data before it trains.
+struct DataJudgement {
+    std::vector<projects::Problem> problems; ///< errors first
+    std::optional<DataSummary> summary;      ///< of data that were read without an error
+    bool whole = false;                      ///< all data were read, so that training will open them
+};
+/// Opens and checks the data as training would. An error of the data is a problem, and so is a network with more
+/// outputs than the data have classes. The project must have no errors. Any thread. Calls `wanted`
+/// now and then; without a meaning once it returned false.
+[[nodiscard]] DataJudgement judgeData(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                                      CheckedData checked = CheckedData::Whole,
+                                      const std::function<bool()>& wanted = {});
 
 /// Returns how each path of a project's data is read. Any thread; lists folders and reads the beginning of each file.
 [[nodiscard]] std::vector<DataReading> readingsOf(const projects::Project& project,

@@ -40,6 +40,9 @@ public:
         return Done{};
     }
 
+    /// UTF-8 has no byte 0xff.
+    std::optional<std::int64_t> unusedToken() const override { return 0xff; }
+
     std::string decode(std::span<const std::int64_t> tokens) const override
     {
         std::string text;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ public:
     [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
     /// Returns one token of the vocabulary as its model writes it, such as "▁the"; without a model, its decoded text.
     [[nodiscard]] virtual std::string piece(std::int64_t token) const { return decode({&token, 1}); }
+    /// Returns a token that occurs in no text; nullopt if every token may occur.
+    [[nodiscard]] virtual std::optional<std::int64_t> unusedToken() const { return std::nullopt; }
     /// Returns the tokens that begin and end a document.
     [[nodiscard]] virtual DocumentMarks marks() const { return {}; }
 };

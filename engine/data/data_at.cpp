@@ -135,7 +135,11 @@ Result<projects::Source> dataAt(const fs::path& path)
         return projects::Source(**pictures);
     }
     if (projects::endsIn(path.native(), projects::kSheetEndings)) {
-        return projects::sourceAt(path.string());
+        projects::Source table = projects::sourceAt(path.string());
+        if (const auto classes = countClasses(table, {}); classes && *classes) {
+            *projects::classCountOf(table) = **classes;
+        }
+        return table;
     }
     if (isFolder(path)) {
         if (const auto error = emptiness(path)) {

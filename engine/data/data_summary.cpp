@@ -2,9 +2,12 @@
 #include "engine/api/data_summary.h"
 
 #include "engine/codec/text_codec.h"
+#include "engine/data/class_numbers.h"
 #include "engine/data/dataset.h"
 #include "engine/data/fingerprint.h"
+#include "engine/data/labelled_dataset.h"
 #include "engine/data/mixture_order.h"
+#include "engine/data/picture_dataset.h"
 #include "engine/host/failure.h"
 #include "engine/pictures/picture_set.h"
 #include "engine/runs/run_files.h"
@@ -49,8 +52,8 @@ std::vector<std::int64_t> tokensOf(const Batch& batch, const projects::ExampleSc
     return tokens;
 }
 
-/// Summarises an open data set.
-DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan)
+/// Summarises an open data set, without its readings.
+DataSummary summaryWithoutFiles(const Dataset& dataset, const projects::TrainingPlan& plan)
 {
     DataSummary summary = summaryOf(
         {dataset.schema(), {dataset.size(Split::Train), dataset.size(Split::Validation), dataset.size(Split::Test)}});
@@ -69,6 +72,26 @@ DataSummary summaryOf(const Dataset& dataset, const projects::TrainingPlan& plan
 }
 
 } // namespace
+
+Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
+                                                 const std::filesystem::path& projectDirectory,
+                                                 const std::function<bool()>& wanted)
+{
+    using Count = Result<std::optional<std::int64_t>>;
+    const PreparationWatch watch = [&wanted](double) { return !wanted || wanted(); };
+    Count count = std::optional<std::int64_t>();
+    const auto take = [&count](const Result<std::int64_t>& counted) {
+        count = counted ? Count(*counted) : Count(counted.error());
+    };
+    const auto failure = attemptStandard([&] {
+        if (const auto* const texts = std::get_if<projects::LabelledTextData>(&source)) {
+            take(countClasses(*texts, projectDirectory, watch));
+        } else if (const auto* const pictures = std::get_if<projects::PictureData>(&source)) {
+            take(countClasses(*pictures, projectDirectory, watch));
+        }
+    });
+    return failure ? Count(Error{"data", failure->text}) : count;
+}
 
 std::vector<DataReading> readingsOf(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
@@ -111,6 +134,14 @@ Result<projects::Tokeniser> tokeniserAt(const std::filesystem::path& file)
     return failure ? Result<projects::Tokeniser>(Error{file.string(), failure->text}) : tokeniser;
 }
 
+DataSummary summaryOf(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                      const Dataset& dataset)
+{
+    DataSummary summary = summaryWithoutFiles(dataset, project.training);
+    summary.readings = readingsOf(project, projectDirectory);
+    return summary;
+}
+
 Result<DataSummary> summariseData(const projects::Project& project, const std::filesystem::path& projectDirectory)
 {
     // Generated data are counted without generating them.
@@ -124,8 +155,7 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
             summary = opened.error();
             return;
         }
-        summary = summaryOf(**opened, project.training);
-        summary->readings = readingsOf(project, projectDirectory);
+        summary = summaryOf(project, projectDirectory, **opened);
     });
     return failure ? Result<DataSummary>(Error{"data", failure->text}) : summary;
 }
@@ -167,8 +197,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
             return;
         }
         const Dataset& dataset = **opened;
-        preview->summary = summaryOf(dataset, project.training);
-        preview->summary.readings = readingsOf(project, projectDirectory);
+        preview->summary = summaryOf(project, projectDirectory, dataset);
         const projects::ExampleSchema& examples = preview->summary.examples;
         const std::int64_t count = examples.input().isTokens() ? 1 : kPreviewed;
         Batch batch;

@@ -19,7 +19,6 @@
 #include "projects/base/random.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
-#include "projects/model/split_sizes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -179,7 +178,7 @@ struct Opener {
                 return apart.error();
             }
         }
-        return LabelledDataset::open(source, project, directory, watch);
+        return LabelledDataset::open(source, project, directory, reading, watch);
     }
 
     Opened operator()(const projects::PictureData& source) const
@@ -233,21 +232,6 @@ std::string orderNote(const std::string& what, const std::vector<std::string>& n
     return "the " + what +
            " in the order of the outputs: " + joinedText(std::span(names).first(std::min(kShown, names.size()))) +
            (names.size() > kShown ? " …" : "");
-}
-
-std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed)
-{
-    const auto size = static_cast<std::int64_t>(count);
-    const projects::SplitSizes sizes = projects::splitSizes(size, validation, test);
-    const std::uint64_t key = drawBits(static_cast<std::uint64_t>(seed), streamOf(Stream::Rows), 0);
-    std::vector<Split> splits;
-    for (std::int64_t row = 0; row < size; ++row) {
-        const std::int64_t position = permuted(row, size, key);
-        splits.push_back(position < sizes.training                      ? Split::Train
-                         : position < sizes.training + sizes.validation ? Split::Validation
-                                                                        : Split::Test);
-    }
-    return splits;
 }
 
 void Dataset::fillAll(Batch& batch, Split) const

@@ -71,8 +71,6 @@ struct Batch {
 [[nodiscard]] std::int64_t shuffledRow(std::int64_t draw, std::int64_t rows, Split split, std::int64_t seed);
 /// Returns a note on the labels or classes, in the order of the outputs. It names the first ones.
 [[nodiscard]] std::string orderNote(const std::string& what, const std::vector<std::string>& names);
-/// Returns the split of each of `count` rows, in an order that `seed` draws. The fractions are of all rows.
-[[nodiscard]] std::vector<Split> drawnSplits(std::size_t count, double validation, double test, std::int64_t seed);
 
 class TextCodec;
 
@@ -134,6 +132,10 @@ public:
     /// hide no tokens.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }
 };
+
+/// Returns the summary of an open data set of a project.
+[[nodiscard]] DataSummary summaryOf(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                                    const Dataset& dataset);
 
 /// Returns the first examples of a batch of these data for people, at most `most`.
 [[nodiscard]] FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::DataSource& data,

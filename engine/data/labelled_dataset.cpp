@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/labelled_dataset.h"
 
+#include "engine/data/class_numbers.h"
 #include "engine/text/data_files.h"
 #include "engine/text/table_rows.h"
 #include "engine/tokens/text_corpus.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
-#include <set>
 
 namespace residua::engine {
 namespace {
-
-/// Returns the labels of the rows in their order.
-std::vector<std::string> labelsOf(const std::vector<TableRow>& rows)
-{
-    std::set<std::string> all;
-    for (const TableRow& row : rows) {
-        all.insert(row.values.front());
-    }
-    std::vector<std::string> labels(all.begin(), all.end());
-    if (std::ranges::all_of(labels,
-                            [](const std::string& label) { return numberFrom<std::int64_t>(label).has_value(); })) {
-        std::ranges::stable_sort(labels, {}, [](const std::string& label) { return *numberFrom<std::int64_t>(label); });
-    }
-    return labels;
-}
 
 /// The rows of one file. The first value of a row is the label, its texts follow.
 struct Table {
@@ -50,11 +35,21 @@ Result<Table> tableAt(const std::filesystem::path& path, const projects::Labelle
         return rows.error();
     }
     Table table{path, *std::move(rows)};
-    const auto unlabelled = std::ranges::find_if(table.rows, [](const TableRow& row) { return row.values[0].empty(); });
+    const auto unlabelled =
+        std::ranges::find_if(table.rows, [](const TableRow& row) { return classLabel(row.values[0]).empty(); });
     if (unlabelled != table.rows.end()) {
         return Error{table.place(*unlabelled), "has no label in the column \"" + source.label + "\""};
     }
     return table;
+}
+
+std::vector<std::string> labelsOf(const Table& table)
+{
+    std::vector<std::string> labels;
+    for (const TableRow& row : table.rows) {
+        labels.push_back(row.values[0]);
+    }
+    return labels;
 }
 
 /// Returns all texts of the tables as one document, which gives a tokeniser of characters its alphabet.
@@ -72,10 +67,18 @@ std::vector<Document> documentsOf(const std::vector<Table>& tables)
 
 } // namespace
 
+Result<std::int64_t> countClasses(const projects::LabelledTextData& source,
+                                  const std::filesystem::path& projectDirectory, const PreparationWatch& watch)
+{
+    return tableAt(projectDirectory / source.path, source, watch).transform([](const Table& table) {
+        return classesOf(labelsOf(table));
+    });
+}
+
 Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledTextData& source,
                                                        const projects::Project& project,
                                                        const std::filesystem::path& projectDirectory,
-                                                       const PreparationWatch& watch)
+                                                       const Reading& reading, const PreparationWatch& watch)
 {
     std::vector<Table> tables;
     for (const std::string& path : {source.path, source.validationPath}) {
@@ -87,11 +90,10 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
             tables.push_back(*std::move(table));
         }
     }
-    const std::vector<std::string> labels = labelsOf(tables.front().rows);
     const std::string place = tables.front().path.string();
-    if (std::ssize(labels) > source.classes) {
-        return Error{place, "the column \"" + source.label + "\" has " + std::to_string(labels.size()) +
-                                " different labels, expected at most " + std::to_string(source.classes)};
+    const Result<ClassNumbers> classes = ClassNumbers::of(labelsOf(tables.front()), source.classes, reading);
+    if (!classes) {
+        return Error{place, "the column \"" + source.label + "\" " + classes.error().message};
     }
     auto codec = codecFor(documentsOf(tables), source.tokeniser, projectDirectory, place, watch);
     if (!codec) {
@@ -104,25 +106,29 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
     const double validation = tables.size() > 1 ? 0.0 : project.data.validationFraction;
     for (const Table& table : tables) {
         const bool validates = &table != &tables.front();
+        std::vector<std::int64_t> numbers;
+        for (const TableRow& row : table.rows) {
+            const Result<std::int64_t> number = classes->numberOf(row.values[0]);
+            if (!number) {
+                return Error{table.place(row), number.error().message};
+            }
+            numbers.push_back(*number);
+        }
         const std::vector<Split> splits =
-            drawnSplits(table.rows.size(), validation, project.data.testFraction, project.seeds.data);
+            splitsOf(numbers, validation, project.data.testFraction, project.seeds.data, reading.version);
         for (std::size_t i = 0; i < table.rows.size(); ++i) {
             const TableRow& row = table.rows[i];
-            const auto label = std::ranges::find(labels, row.values[0]);
-            if (label == labels.end()) {
-                return Error{table.place(row), "has the label \"" + row.values[0] + "\", which " + place + " lacks"};
-            }
             Result<Row> made = dataset->encoded(row.values[1], row.values.size() > 2 ? &row.values[2] : nullptr);
             if (!made) {
                 return Error{table.place(row), made.error().text()};
             }
-            made->label = label - labels.begin();
+            made->label = numbers[i];
             const Split split = validates ? Split::Validation : splits[i];
             dataset->m_rows[static_cast<std::size_t>(split)].push_back(*std::move(made));
         }
     }
-    dataset->m_notes.push_back(orderNote("labels", labels));
-    dataset->m_classes = labels;
+    dataset->m_classes = classes->names();
+    dataset->m_notes.push_back(orderNote("labels", dataset->m_classes));
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};
     }

@@ -13,10 +13,14 @@
 
 namespace residua::engine {
 
+/// Returns the number of classes that a new network for this table needs. Errors are those of opening it.
+[[nodiscard]] Result<std::int64_t> countClasses(const projects::LabelledTextData& source,
+                                                const std::filesystem::path& projectDirectory,
+                                                const PreparationWatch& watch);
+
 /// Texts, or pairs of texts, with a label each, padded to one length. Field 0 has the tokens, field 1 the labels, field
-/// 2 the mask (1 for a token), and for pairs field 3 the text that each token belongs to (0 or 1). Rows are split in an
-/// order that is drawn from the data's seed, because tables are often sorted by label. Labels are numbered in their
-/// order: by value if all are whole numbers, else by their text. Tokens beyond the length are cut off, of a pair from
+/// 2 the mask (1 for a token), and for pairs field 3 the text that each token belongs to (0 or 1). ClassNumbers numbers
+/// the labels, splitsOf() splits the rows. Tokens beyond the length are cut off, of a pair from
 /// the end of the longer text first.
 class LabelledDataset : public Dataset {
 public:
@@ -24,7 +28,7 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Dataset>> open(const projects::LabelledTextData& source,
                                                                const projects::Project& project,
                                                                const std::filesystem::path& projectDirectory,
-                                                               const PreparationWatch& watch);
+                                                               const Reading& reading, const PreparationWatch& watch);
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }

@@ -18,8 +18,9 @@ namespace {
 /// The mask token of BERT and that of RoBERTa.
 constexpr std::array<std::string_view, 2> kMaskSpellings{"[MASK]", "<mask>"};
 
-/// Returns the number of the first of these pieces that the codec has, or -1.
-std::int64_t maskTokenOf(const TextCodec& codec)
+/// Returns the first token of the codec that is named as a mask, else one that no text has: the codec's own, or the
+/// last of the vocabulary's `rows` if the codec does not use it. Returns -1 if there is none.
+std::int64_t maskTokenOf(const TextCodec& codec, std::int64_t rows)
 {
     for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
         const std::string piece = codec.piece(token);
@@ -27,7 +28,7 @@ std::int64_t maskTokenOf(const TextCodec& codec)
             return token;
         }
     }
-    return -1;
+    return codec.unusedToken().value_or(rows > codec.vocabulary() ? rows - 1 : -1);
 }
 
 /// Returns the parts of a text before, between and after its masks.
@@ -76,10 +77,11 @@ Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> 
     const TextCodec& codec = *windows->codec();
     std::unique_ptr<MaskedDataset> dataset(new MaskedDataset);
     const std::int64_t rows = windows->schema().input().vocabulary;
-    dataset->m_mask = masking.token >= 0 ? masking.token : maskTokenOf(codec);
+    dataset->m_mask = masking.token >= 0 ? masking.token : maskTokenOf(codec, rows);
     if (dataset->m_mask < 0) {
         return Error{"data · masking · token", "the tokeniser has no token [MASK] or <mask>; expected the number of a "
-                                               "token that the text does not use"};
+                                               "token that the text does not use, or a larger vocabulary, whose last "
+                                               "token is the mask then"};
     }
     if (dataset->m_mask >= rows) {
         return Error{"data · masking · token", "got " + std::to_string(dataset->m_mask) +

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/picture_dataset.h"
 
+#include "engine/data/class_numbers.h"
 #include "engine/pictures/augment.h"
 #include "engine/pictures/picture.h"
 #include "engine/text/folder_files.h"
 #include "engine/text/text_memory.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
+#include "projects/base/utf8.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 
 namespace residua::engine {
@@ -64,19 +69,46 @@ std::array<std::int64_t, kSplits> drawnSizes(const projects::DrawnPictures& sour
     return {source.samples, share(data.validationFraction), share(data.testFraction)};
 }
 
-Status checkClasses(const PictureSet& set, const std::string& place, std::int64_t classes, bool skipBad)
+/// Returns the labels of a set as texts: the names of its classes, or the numbers that it has.
+std::vector<std::string> labelsOf(const PictureSet& set)
 {
-    if (!set.emptyClasses.empty() && !skipBad) {
-        const std::string unread = unreadPicturesIn(set.emptyClasses.front());
-        return Error{set.emptyClasses.front(),
-                     "has no pictures" + (unread.empty() ? "" : " of a kind that is read (" + unread + ")") +
-                         ", as the folder of a class must: add some PNG, JPEG or WebP files, or set skip_bad"};
+    if (!set.classes.empty()) {
+        std::vector<std::string> names; // as a run records them
+        std::ranges::transform(set.classes, std::back_inserter(names), asUtf8);
+        return names;
     }
-    const std::int64_t most = set.labels.empty() ? 0 : *std::ranges::max_element(set.labels);
-    const std::int64_t needed = std::max(most + 1, std::ssize(set.classes));
-    return needed <= classes ? Status(Done{})
-                             : Error{place, "has " + std::to_string(needed) + " classes, expected at most " +
-                                                std::to_string(classes)};
+    std::vector<std::string> labels;
+    for (const std::int64_t label : std::set<std::int64_t>(set.labels.begin(), set.labels.end())) {
+        labels.push_back(std::to_string(label));
+    }
+    return labels;
+}
+
+/// Returns the reading whose rules number the classes of this training set. In the first reading, folders are numbered
+/// in the order of their names as text, and numbers are as they are.
+Reading numberingOf(const PictureSet& set, const Reading& reading)
+{
+    const bool inOrder = reading.isFirst() && reading.classes.empty();
+    return {kNewestReading, inOrder && !set.classes.empty() ? labelsOf(set) : reading.classes};
+}
+
+/// Replaces the labels of a set by the numbers of the classes.
+Status renumber(PictureSet& set, const ClassNumbers& classes)
+{
+    std::map<std::int64_t, std::int64_t> numbers;
+    for (std::int64_t& label : set.labels) {
+        const auto [known, isNew] = numbers.try_emplace(label, 0);
+        if (isNew) {
+            const Result<std::int64_t> number = classes.numberOf(
+                set.classes.empty() ? std::to_string(label) : asUtf8(set.classes[static_cast<std::size_t>(label)]));
+            if (!number) {
+                return number.error();
+            }
+            known->second = *number;
+        }
+        label = known->second;
+    }
+    return Done{};
 }
 
 /// Returns what is known of pictures before they are opened: of those that are held out, how the training part is read.
@@ -104,6 +136,13 @@ std::string noteOnClasses(const PictureSet& set, const std::string& place)
 }
 
 } // namespace
+
+Result<std::int64_t> countClasses(const projects::PictureData& source, const std::filesystem::path& projectDirectory,
+                                  const PreparationWatch& watch)
+{
+    return openPictures(projectDirectory / source.path, requestFor(PictureUse::Training, source, {}, {}), watch)
+        .transform([](const PictureSet& set) { return set.numbered > 0 ? set.numbered : classesOf(labelsOf(set)); });
+}
 
 DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data)
 {
@@ -140,6 +179,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
     std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form, reading));
     dataset->m_fit = source.fit;
     const std::string place = (projectDirectory / source.path).string();
+    std::optional<ClassNumbers> classes;
     for (const PictureUse use : {PictureUse::Training, PictureUse::HeldOut}) {
         const bool trains = use == PictureUse::Training;
         const std::string& path = trains ? source.path : source.validationPath;
@@ -152,8 +192,11 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
             return set.error();
         }
         const std::string from = (projectDirectory / path).string();
-        if (const Status checked = checkClasses(*set, from, source.classes, source.skipBad); !checked) {
-            return checked.error();
+        if (!set->emptyClasses.empty() && !source.skipBad) {
+            const std::string unread = unreadPicturesIn(set->emptyClasses.front());
+            return Error{set->emptyClasses.front(),
+                         "has no pictures" + (unread.empty() ? "" : " of a kind that is read (" + unread + ")") +
+                             ", as the folder of a class must: add some PNG, JPEG or WebP files, or set skip_bad"};
         }
         if (!trains && !reading.isFirst()) {
             if (const Status apart = refuseShared(dataset->m_sets.front().files, set->files); !apart) {
@@ -163,14 +206,20 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
         if (std::string note = noteOnClasses(*set, from); !note.empty()) {
             set->notes.push_back(std::move(note));
         }
-        if (!trains && set->classes != dataset->m_sets.front().classes) {
-            return Error{from, "has the classes " + joinedText(set->classes) + ", expected those of " + place + ": " +
-                                   joinedText(dataset->m_sets.front().classes)};
+        if (!classes) {
+            Result<ClassNumbers> numbers = ClassNumbers::of(labelsOf(*set), source.classes, numberingOf(*set, reading));
+            if (!numbers) {
+                return Error{from, numbers.error().message};
+            }
+            classes = *std::move(numbers);
+        }
+        if (const Status numbered = renumber(*set, *classes); !numbered) {
+            return Error{from, numbered.error().message};
         }
         const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
         std::vector<Split> splits(set->labels.size(), Split::Validation);
         if (trains) {
-            splits = drawnSplits(set->labels.size(), validation, project.data.testFraction, project.seeds.data);
+            splits = splitsOf(set->labels, validation, project.data.testFraction, project.seeds.data, reading.version);
         }
         if (const Status added = dataset->add(*std::move(set), splits, source.skipBad, watch); !added) {
             return added.error();
@@ -179,8 +228,9 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no picture is left to train on"};
     }
-    if (const auto& classes = dataset->m_sets.front().classes; !classes.empty()) {
-        dataset->m_notes.push_back(orderNote("classes", classes));
+    dataset->m_classes = classes->names();
+    if (!areOrdinals(dataset->m_classes)) {
+        dataset->m_notes.push_back(orderNote("classes", dataset->m_classes));
     }
     return std::unique_ptr<Dataset>(std::move(dataset));
 }
@@ -193,7 +243,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::DrawnPictu
     const PictureDrawing drawing{source.size, source.noise};
     const std::int64_t seed = project.seeds.data;
     PictureSet set;
-    set.classes = drawnClasses();
+    dataset->m_classes = drawnClasses();
     std::vector<Split> splits;
     const std::array<std::int64_t, kSplits> sizes = drawnSizes(source, project.data);
     for (std::size_t split = 0; split < kSplits; ++split) {

@@ -20,10 +20,16 @@ namespace residua::engine {
 /// Returns the outline of generated pictures without drawing them.
 [[nodiscard]] DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data);
 
-/// Pictures with a label each. Field 0 has the normalised values, field 1 the labels. Pictures are split in an order
-/// that is drawn from the data's seed. Opening decodes every picture once, on all cores, so that bad ones are found
-/// before training. The decoded pictures stay in memory if they fit in half of what is free; otherwise they are decoded
-/// again, on all cores, when a batch needs them. While a step runs, a thread prepares the training batch after it.
+/// Returns the number of classes that a new network for these pictures needs. Errors are those of opening them.
+[[nodiscard]] Result<std::int64_t> countClasses(const projects::PictureData& source,
+                                                const std::filesystem::path& projectDirectory,
+                                                const PreparationWatch& watch);
+
+/// Pictures with a label each. Field 0 has the normalised values, field 1 the labels. ClassNumbers
+/// numbers the classes, splitsOf() splits the pictures. Opening decodes every picture once, on all cores, so that bad
+/// ones are found before training. The decoded pictures stay in memory if they fit in half of what is free; otherwise
+/// they are decoded again, on all cores, when a batch needs them. While a step runs, a thread prepares the training
+/// batch after it.
 class PictureDataset : public Dataset {
 public:
     /// Opens the files. Errors name the file.
@@ -39,7 +45,7 @@ public:
 
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
-    [[nodiscard]] std::vector<std::string> classes() const override { return m_sets.front().classes; }
+    [[nodiscard]] std::vector<std::string> classes() const override { return m_classes; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(rowsOf(split)); }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;
@@ -96,6 +102,7 @@ private:
     std::vector<PictureSet> m_sets;
     std::vector<std::vector<std::vector<std::uint8_t>>> m_held; ///< decoded, by set and index; empty if not held
     std::array<std::vector<Row>, kSplits> m_rows;
+    std::vector<std::string> m_classes; ///< by number
     std::vector<std::string> m_notes;
 
     // The batch that is prepared ahead. The mutex guards all of it.

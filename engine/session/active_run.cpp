@@ -75,10 +75,7 @@ std::int64_t ActiveRun::threads()
 
 void ActiveRun::announce()
 {
-    if (std::vector<std::string> classes = trainer().dataset().classes();
-        std::ssize(classes) <= matrix::kMostConfusedClasses) {
-        m_recorder.setClasses(std::move(classes));
-    }
+    m_recorder.setClasses(trainer().dataset().classes());
     // Before anyone hears of the run: who stops it at a step is answered from the steps that its file plans.
     Status written = m_recorder.flush(RunStatus::Running);
     m_sink(RunStarted{m_id, m_recorder.directory(), trainer().stepsDone(), m_loop.lastStep(),

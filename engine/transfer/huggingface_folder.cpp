@@ -203,7 +203,8 @@ Status HuggingFaceWriter::end()
         return ended.error();
     }
     const std::string original = m_source.imported ? m_source.imported->config : std::string();
-    const std::string config = projects::configOf(m_source.found.model, original, configWordOf(m_type));
+    const std::string config =
+        projects::configOf(m_source.found.model, original, configWordOf(m_type), m_source.run.classes);
     Status done = writeFileAtomically(m_path / "config.json", config);
     done = done ? writeFileAtomically(m_path / "README.md", readme()) : done;
     done = done ? addCompanions(m_path, m_source.companions) : done;

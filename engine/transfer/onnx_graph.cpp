@@ -28,6 +28,7 @@ constexpr const char* kCode =
     python export_onnx.py        needs torch, onnx and onnxscript; compares by onnxruntime where that is there
 """
 
+import json
 import math
 import sys
 import warnings
@@ -74,6 +75,15 @@ def difference(path, values, expected):
     return numpy.abs(outputs_of(path, {name: value.numpy() for name, value in values.items()}) - expected).max() / (1 + numpy.abs(expected).max())
 
 
+def add_classes(path, folder):
+    """Writes the names of the classes into the graph's metadata, as config.json has them."""
+    names = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label")
+    if names:
+        model = onnx.load(str(path), load_external_data=False)
+        model.metadata_props.add(key="id2label", value=json.dumps(names, ensure_ascii=False))
+        onnx.save(model, str(path))
+
+
 def main():
     folder = Path(__file__).resolve().parent
     path = folder / "model.onnx"
@@ -101,6 +111,7 @@ def main():
             dynamic_shapes=sizes,
             verbose=False,
         )
+    add_classes(path, folder)
     onnx.checker.check_model(str(path))
     worst = difference(path, values, recorded["output"])
     # Other sizes, so that those of the sample are not built into the graph.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ struct Problem {
     std::string path;    ///< JSON pointer into project.json, to navigate to it
     std::string place;   ///< for people: "block transformer · node up"
     std::string message; ///< the value got and the values expected
+    /// A value of the field at `path` with which the problem is gone; nullopt if none is known.
+    std::optional<std::int64_t> wanted = std::nullopt;
 
     [[nodiscard]] std::string text() const; ///< "[place] message"
     bool operator==(const Problem&) const = default;

@@ -211,9 +211,23 @@ void addNextSentenceCure(const Project& project, Cures& cures)
     cures.push_back({title, std::move(group)});
 }
 
-Cures candidates(const Project& project, const std::string& path)
+/// Adds a cure that sets the field of a problem to the value that the problem asks for.
+void addWantedCure(const Project& project, const Problem& problem, Cures& cures)
 {
+    const auto entry = problem.wanted ? findField(project, problem.path) : std::nullopt;
+    auto edit = entry ? fieldEdit(project, problem.path, *problem.wanted) : Result<Edit>(Error{});
+    if (edit) {
+        const std::string unit(entry->field.more.unit);
+        cures.push_back(
+            {"Set " + std::to_string(*problem.wanted) + (unit.empty() ? "" : " " + unit), *std::move(edit)});
+    }
+}
+
+Cures candidates(const Project& project, const Problem& problem)
+{
+    const std::string& path = problem.path;
     Cures cures;
+    addWantedCure(project, problem, cures);
     const std::optional<GraphPointer> at = graphPointerFrom(project, path);
     if (at && at->graph.isBlock() && !isUsed(project.stack().segments, at->graph.blockName())) {
         cures.push_back({"Remove the block", RemoveBlock{at->graph.blockName()}});
@@ -267,7 +281,7 @@ public:
     {
         const auto [tried, isNew] = m_trials.try_emplace(problem.path);
         if (isNew) {
-            for (Cure& cure : candidates(m_project, problem.path)) {
+            for (Cure& cure : candidates(m_project, problem)) {
                 tried->second.push_back({std::move(cure), std::nullopt});
             }
         }

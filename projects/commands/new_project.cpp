@@ -217,7 +217,7 @@ Source asRead(const Source& source, const Recipe& recipe)
     result.height = form->height;
     result.width = form->width;
     result.channels = form->channels;
-    result.classes = form->classes;
+    result.classes = given->path.empty() ? form->classes : given->classes;
     return result;
 }
 

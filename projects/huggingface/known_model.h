@@ -79,7 +79,8 @@ struct FoundModel {
 /// The contents of a config.json, with notes for the user.
 struct ReadModel {
     KnownModel model;
-    std::vector<std::string> notes; ///< settings that are not imported
+    std::vector<std::string> classes; ///< names by number, of a classifier
+    std::vector<std::string> notes;   ///< settings that are not imported
 };
 /// Reads a config.json. `place` is the file's name in errors. Returns an error that names the key if the architecture
 /// or an option is not supported.
@@ -87,8 +88,12 @@ struct ReadModel {
 
 /// Returns a config.json for the model. `original` is the file that the model came with, or empty. It provides the
 /// keys that this program does not use, such as the tokens that begin and end a text. `dtype` is "float32", "bfloat16"
-/// etc.
-[[nodiscard]] std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype);
+/// etc. `classes` are the names of a classifier's classes by number; classes without a name have that of `original`, or
+/// the default of transformers.
+[[nodiscard]] std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype,
+                                   const std::vector<std::string>& classes = {});
+/// Returns the names that transformers gives to classes without names: LABEL_0, LABEL_1, …
+[[nodiscard]] std::vector<std::string> defaultClasses(std::int64_t count);
 /// Returns the "model_type" of a config.json; empty if it has none.
 [[nodiscard]] std::string modelTypeIn(std::string_view config);
 

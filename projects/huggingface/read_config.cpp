@@ -10,11 +10,15 @@
 #include "projects/huggingface/model_kinds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 namespace residua::projects {
 namespace {
+
+constexpr std::int64_t kMostClasses = 1'000'000; // as of labelled data
+constexpr const char* kOneLabel = "single_label_classification";
 
 class ModelReader {
 public:
@@ -39,7 +43,7 @@ public:
         if (m_keys.error()) {
             return *m_keys.error();
         }
-        return ReadModel{std::move(m_model), std::move(m_notes)};
+        return ReadModel{std::move(m_model), std::move(m_classes), std::move(m_notes)};
     }
 
 private:
@@ -91,16 +95,58 @@ private:
         m_model.positions = m_model.picture.positions();
     }
 
-    /// The number of classes is that of their names.
+    /// The number of classes is that of their names. Without names, transformers calls them LABEL_0 and so on.
     void readClasses()
     {
         const JsonValue* const names = m_keys.find("id2label");
         const auto* const list = names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
-        m_model.classes = list != nullptr ? std::ssize(*list) : m_keys.size("num_labels", 2);
+        const std::int64_t named = list != nullptr ? std::ssize(*list) : 2;
+        m_model.classes = m_keys.size("num_labels", named);
+        if (m_model.classes > kMostClasses) {
+            m_keys.fail("num_labels",
+                        "is " + std::to_string(m_model.classes) + ", expected at most " + std::to_string(kMostClasses));
+            return;
+        }
+        if (list != nullptr && m_model.classes != named) {
+            m_keys.fail("num_labels", "is " + std::to_string(m_model.classes) + ", but id2label names " +
+                                          std::to_string(named) + " classes");
+            return;
+        }
+        m_classes = list != nullptr ? namesIn(*list) : defaultClasses(m_model.classes);
+        const std::string problem = m_keys.text("problem_type", kOneLabel);
+        if (problem != kOneLabel) {
+            m_keys.fail("problem_type", "\"" + problem + "\" is not supported; expected " + std::string(kOneLabel) +
+                                            ": one class for each example, by a softmax");
+        }
         if (m_model.classes < 2) {
             m_keys.fail("id2label", "has " + std::to_string(m_model.classes) +
                                         " classes, which transformers takes for a regression; expected at least 2");
         }
+    }
+
+    /// Returns the names by number, from "0" on.
+    std::vector<std::string> namesIn(const JsonObject& list)
+    {
+        std::vector<std::optional<std::string>> names(list.size());
+        for (const JsonMember& member : list) {
+            const auto number = numberFrom<std::int64_t>(member.key);
+            if (!number || *number < 0 || *number >= std::ssize(list) || names[static_cast<std::size_t>(*number)]) {
+                m_keys.fail("id2label", "has the key \"" + member.key + "\", expected each number from 0 to " +
+                                            std::to_string(list.size() - 1) + " once");
+                return {};
+            }
+            const auto* const text = std::get_if<std::string>(&member.value.data);
+            const auto* const whole = std::get_if<std::int64_t>(&member.value.data);
+            if (text == nullptr && whole == nullptr) {
+                m_keys.fail("id2label",
+                            "names class " + member.key + " by " + nameOfValue(member.value) + ", expected a text");
+                return {};
+            }
+            names[static_cast<std::size_t>(*number)] = text != nullptr ? *text : std::to_string(*whole);
+        }
+        std::vector<std::string> result;
+        std::ranges::transform(names, std::back_inserter(result), [](const auto& name) { return *name; });
+        return result;
     }
 
     void readHeads()
@@ -325,6 +371,7 @@ private:
     Keys& m_keys;
     const ModelKind& m_kind;
     KnownModel m_model;
+    std::vector<std::string> m_classes;
     std::vector<std::string> m_notes;
 };
 

@@ -5,7 +5,9 @@
 #include "projects/base/json_tree.h"
 #include "projects/huggingface/config_words.h"
 #include "projects/huggingface/model_kinds.h"
+#include "projects/pytorch/pytorch_code.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::projects {
@@ -27,8 +29,8 @@ JsonValue tree(Value value)
 
 class ConfigWriter {
 public:
-    ConfigWriter(const KnownModel& model, JsonValue config)
-        : m_model(model), m_kind(*findModelKind(model.kind)), m_config(std::move(config))
+    ConfigWriter(const KnownModel& model, const std::vector<std::string>& classes, JsonValue config)
+        : m_model(model), m_kind(*findModelKind(model.kind)), m_classes(classes), m_config(std::move(config))
     {
     }
 
@@ -110,23 +112,20 @@ private:
         }
     }
 
-    /// Keeps the imported names of the classes unless their number has changed.
+    /// Keeps the imported names of the classes if the run has none of its own and their number has not changed.
     void writeClasses()
     {
-        const JsonValue* const names = findMember(m_config, "id2label");
-        const auto* const list = names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
-        if (list != nullptr && std::ssize(*list) == m_model.classes) {
+        const JsonValue* const kept = findMember(m_config, "id2label");
+        const auto* const list = kept == nullptr ? nullptr : std::get_if<JsonObject>(&kept->data);
+        if (m_classes.empty() && list != nullptr && std::ssize(*list) == m_model.classes) {
             return;
         }
-        JsonObject labels;
-        JsonObject numbers;
-        for (std::int64_t i = 0; i < m_model.classes; ++i) {
-            const std::string name = "LABEL_" + std::to_string(i);
-            labels.push_back({std::to_string(i), tree(std::string_view(name))});
-            numbers.push_back({name, tree(i)});
+        std::vector<std::string> names = defaultClasses(m_model.classes);
+        std::copy_n(m_classes.begin(), std::min(m_classes.size(), names.size()), names.begin());
+        for (JsonMember& member : classNames(names)) {
+            set(member.key, std::move(member.value));
         }
-        set("id2label", tree(std::move(labels)));
-        set("label2id", tree(std::move(numbers)));
+        takeMember(m_config, "num_labels"); // follows from the names
     }
 
     /// Version 5 of transformers reads rope_parameters, earlier versions read keys beside it. The name of a scaling is
@@ -186,15 +185,27 @@ private:
 
     const KnownModel& m_model;
     const ModelKind& m_kind;
+    const std::vector<std::string>& m_classes;
     JsonValue m_config;
 };
 
 } // namespace
 
-std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype)
+std::string configOf(const KnownModel& model, std::string_view original, const std::string& dtype,
+                     const std::vector<std::string>& classes)
 {
-    const bool same = modelTypeIn(original) == model.kind;
-    return ConfigWriter(model, same ? *parseJson(original) : tree(JsonObject{})).write(dtype);
+    // The keys of an architecture mean the same for each of its heads.
+    const bool same = modelTypeIn(original) == findModelKind(model.kind)->modelType;
+    return ConfigWriter(model, classes, same ? *parseJson(original) : tree(JsonObject{})).write(dtype);
+}
+
+std::vector<std::string> defaultClasses(std::int64_t count)
+{
+    std::vector<std::string> names;
+    for (std::int64_t i = 0; i < count; ++i) {
+        names.push_back("LABEL_" + std::to_string(i));
+    }
+    return names;
 }
 
 std::string modelTypeIn(std::string_view config)

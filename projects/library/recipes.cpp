@@ -247,7 +247,7 @@ const std::vector<Recipe>& recipes()
         llama("1B", 24, 2048, 32, 100'000, 5e-4, 16),
         {"small-bert",
          "Small BERT",
-         "the example's 8 layers of 128, on text of your own",
+         "8 layers of 128 that fill in hidden tokens, on text of your own",
          findExample("small-bert")->project,
          kPlainPreset,
          {}},

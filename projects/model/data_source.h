@@ -155,7 +155,8 @@ struct Masking {
     double random = 0.1;     ///< the share of the chosen tokens that become a random token
     std::int64_t most = 0;   ///< the most tokens chosen in an example; 0: no limit
     bool wholeWords = false; ///< chooses all tokens of a word together
-    std::int64_t token = -1; ///< the mask token's number; -1: the token [MASK] of the tokeniser
+    std::int64_t token =
+        -1; ///< the mask token's number; -1: the token [MASK] of the tokeniser, else one that it does not use
     /// Makes each example of two texts, and predicts whether the second follows the first (BERT).
     bool nextSentence = false;
     bool operator==(const Masking&) const = default;
@@ -190,5 +191,8 @@ inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
 /// Returns the tokeniser of a text source; null for other sources.
 [[nodiscard]] const Tokeniser* tokeniserOf(const Source& source);
 [[nodiscard]] Tokeniser* tokeniserOf(Source& source);
+/// Returns the number of classes of a source with labels in files; null for other sources.
+[[nodiscard]] const std::int64_t* classCountOf(const Source& source);
+[[nodiscard]] std::int64_t* classCountOf(Source& source);
 
 } // namespace residua::projects

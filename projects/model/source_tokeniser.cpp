@@ -22,6 +22,21 @@ Found* tokeniserIn(auto& source)
         source);
 }
 
+/// `Found` is std::int64_t, const if the source is const.
+template <class Found>
+Found* classesIn(auto& source)
+{
+    return std::visit(
+        [](auto& data) -> Found* {
+            if constexpr (requires { data.classes; }) {
+                return &data.classes;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+}
+
 } // namespace
 
 const Tokeniser* tokeniserOf(const Source& source)
@@ -32,6 +47,16 @@ const Tokeniser* tokeniserOf(const Source& source)
 Tokeniser* tokeniserOf(Source& source)
 {
     return tokeniserIn<Tokeniser>(source);
+}
+
+const std::int64_t* classCountOf(const Source& source)
+{
+    return classesIn<const std::int64_t>(source);
+}
+
+std::int64_t* classCountOf(Source& source)
+{
+    return classesIn<std::int64_t>(source);
 }
 
 } // namespace residua::projects

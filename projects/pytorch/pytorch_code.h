@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/base/json_tree.h"
 #include "projects/base/result.h"
 #include "projects/check/validate.h"
 
@@ -47,7 +48,12 @@ struct ExportedRun {
     std::int64_t parameters = 0;
     std::int64_t leftOut = 0; ///< numbers of the checkpoint that are not exported
     bool drawn = false;       ///< true if the recorded outputs are for drawn tokens, because the data could not be read
+    std::vector<std::string> classes = {}; ///< names of all classes by number; empty if they have none
 };
+
+/// Returns the members "id2label" and "label2id", by which transformers names the classes of a model. Of equal names,
+/// the first has its number.
+[[nodiscard]] JsonObject classNames(const std::vector<std::string>& names);
 
 /// Returns config.json, which describes the network for programs. model.py does not read it.
 [[nodiscard]] std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run);

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 
 namespace residua::projects {
 namespace {
@@ -178,6 +180,20 @@ std::string callsOf(const SoundProject& project, const PyTorchCode& code)
 
 } // namespace
 
+JsonObject classNames(const std::vector<std::string>& classes)
+{
+    JsonObject labels;
+    JsonObject numbers;
+    std::set<std::string> written;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        labels.push_back(member(std::to_string(i), {classes[i]}));
+        if (written.insert(classes[i]).second) {
+            numbers.push_back(member(classes[i], {static_cast<std::int64_t>(i)}));
+        }
+    }
+    return {member("id2label", {std::move(labels)}), member("label2id", {std::move(numbers)})};
+}
+
 std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, const ExportedRun& run)
 {
     JsonObject object;
@@ -197,6 +213,9 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     } else {
         object.push_back(member("inputs", {examples.input().shape.features()}));
         object.push_back(member("outputs", {examples.output().features()}));
+    }
+    if (!run.classes.empty()) {
+        std::ranges::move(classNames(run.classes), std::back_inserter(object));
     }
     object.push_back(member("renamed", names(code.names)));
     return printJson({std::move(object)});

@@ -53,15 +53,13 @@ Judgement judged(const NamedProject& project)
 {
     Judgement judgement{projects::validate(project.document.project), {}};
     if (judgement.valid()) {
-        const Result<engine::DataSummary> data = engine::summariseData(project.document.project, project.directory);
-        if (data) {
-            for (const std::string& note : data->notes) {
-                judgement.problems.push_back({projects::Severity::Warning, "/data", "data", note});
-            }
-            judgement.data = *data;
-        } else {
-            judgement.problems.insert(judgement.problems.begin(),
-                                      {projects::Severity::Error, "/data", data.error().place, data.error().message});
+        engine::DataJudgement data = engine::judgeData(project.document.project, project.directory);
+        const bool wrong = projects::hasErrors(data.problems);
+        judgement.problems.insert(wrong ? judgement.problems.begin() : judgement.problems.end(), data.problems.begin(),
+                                  data.problems.end());
+        judgement.data = std::move(data.summary);
+        for (const std::string& note : judgement.data ? judgement.data->notes : std::vector<std::string>()) {
+            judgement.problems.push_back({projects::Severity::Warning, "/data", "data", note});
         }
     }
     return judgement;

@@ -3,6 +3,7 @@
 // model of transformers.
 #include "engine/queries/models/model_queries.h"
 
+#include "engine/data/class_numbers.h"
 #include "engine/data/fingerprint.h"
 #include "engine/files/safetensors_header.h"
 #include "engine/queries/base/run_use.h"
@@ -271,7 +272,23 @@ private:
     [[nodiscard]] projects::ExportedRun exportedRun() const
     {
         const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
-        return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset};
+        return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset, classes()};
+    }
+
+    /// Returns the names of all classes that the network predicts. Empty if it is no classifier, or if the names are
+    /// the numbers.
+    [[nodiscard]] std::vector<std::string> classes() const
+    {
+        const projects::Project& project = m_run->project;
+        const std::vector<std::string>& known = m_run->info.classes;
+        const bool classifies = projects::sampleUseOf(project.network.objective) == projects::SampleUse::Classify;
+        if (!classifies || known.empty() || areOrdinals(known)) {
+            return {};
+        }
+        const std::int64_t count = projects::examplesOf(project.data).target().vocabulary;
+        std::vector<std::string> names = projects::defaultClasses(count);
+        std::copy_n(known.begin(), std::min(known.size(), names.size()), names.begin());
+        return names;
     }
 
     /// Takes a few examples of the validation split, or of the training split if there is no validation split.

@@ -77,6 +77,7 @@ private:
         m_record.source = m_request.folder.filename().string();
         m_record.config = std::move(*config);
         m_model = std::move(model->model);
+        m_classes = std::move(model->classes);
         m_ready.notes = std::move(model->notes);
         m_files.emplace(std::move(*files));
         const Result<bool> tied = tieHolds(*m_files, m_model);
@@ -105,7 +106,7 @@ private:
         }
         m_folder.emplace(std::move(*folder));
         const Result<projects::Source> data =
-            modelData(m_request.folder, m_folder->path(), m_request.data, m_model, m_ready.notes);
+            modelData(m_request.folder, m_folder->path(), m_request.data, m_model, m_classes, m_ready.notes);
         if (!data) {
             return data.error();
         }
@@ -118,8 +119,9 @@ private:
 
     Status compile()
     {
-        Result<TrainerParts> parts = openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
-                                               {.data = watch(), .weights = {}});
+        Result<TrainerParts> parts =
+            openParts(m_document.project, m_folder->path(), "cpu", FirstWeights::Loaded,
+                      {.data = watch(), .weights = {}, .ranks = {}}, {kNewestReading, m_classes});
         if (!parts) {
             return parts.error();
         }
@@ -172,6 +174,7 @@ private:
         RunInfo info;
         info.name = project.name;
         info.device = "cpu";
+        info.classes = m_classes;
         info.steps = project.training.steps;
         const fs::path run = m_folder->path() / projects::kRunsFolder / kRunName;
         Result<RunWriter> writer = RunWriter::create(run, info, project, m_folder->path(), std::move(m_data));
@@ -207,6 +210,7 @@ private:
 
     ImportRecord m_record;
     projects::KnownModel m_model;
+    std::vector<std::string> m_classes; ///< names by number, of a classifier
     std::optional<TensorFiles> m_files;
     std::optional<NewFolder> m_folder;
     projects::Document m_document;

@@ -177,6 +177,7 @@ private:
         RunInfo info;
         info.name = m_request.project.name;
         info.device = "cpu";
+        info.classes = m_parts->dataset->classes();
         info.steps = m_request.project.training.steps;
         Result<RunWriter> writer = RunWriter::create(m_place->scratch(), info, m_request.project,
                                                      m_request.projectDirectory, std::move(m_data));

@@ -3,6 +3,7 @@
 
 #include "engine/api/data_summary.h"
 #include "engine/codec/text_codec.h"
+#include "engine/data/class_numbers.h"
 #include "engine/files/content_hash.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
@@ -14,6 +15,7 @@
 #include "projects/model/data_source.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -202,15 +204,35 @@ Result<projects::Source> tokenData(const fs::path& folder, const fs::path& proje
     return source;
 }
 
+/// Returns the labels of two classes: their numbers, or their names if some names are numbers.
+std::array<std::string, 2> standInLabels(const std::vector<std::string>& classes)
+{
+    const bool named = std::ranges::any_of(
+        classes, [](const std::string& name) { return numberFrom<double>(classLabel(name)).has_value(); });
+    return named ? std::array{classes[0], classes[1]} : std::array<std::string, 2>{"0", "1"};
+}
+
+/// Returns a value of CSV.
+std::string quoted(const std::string& text)
+{
+    std::string value = "\"";
+    for (const char c : text) {
+        value += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return value + "\"";
+}
+
 Result<projects::Source> labelledData(const fs::path& project, const std::optional<projects::Source>& data,
-                                      const projects::Tokeniser& tokeniser, std::int64_t classes,
+                                      const projects::Tokeniser& tokeniser, const std::vector<std::string>& classes,
                                       std::vector<std::string>& notes)
 {
     projects::LabelledTextData source;
     if (!data) {
         std::string table = "text,label\n";
-        for (std::int64_t i = 0; i < kWindows; ++i) {
-            table += i % 2 == 0 ? "No table was named when this model was imported.,0\n" : "Name one of your own.,1\n";
+        const std::array<std::string, 2> labels = standInLabels(classes);
+        for (std::size_t i = 0; i < kWindows; ++i) {
+            table += i % 2 == 0 ? "No table was named when this model was imported.," : "Name one of your own.,";
+            table += quoted(labels[i % 2]) + "\n";
         }
         if (const Status written = writeFileAtomically(project / kStandInTable, table); !written) {
             return written.error();
@@ -227,17 +249,23 @@ Result<projects::Source> labelledData(const fs::path& project, const std::option
         return Error{"data", "the model classifies texts: expected a table of texts with labels (.csv, .tsv, .jsonl)"};
     }
     source.tokeniser = tokeniser;
-    source.classes = classes;
+    source.classes = std::ssize(classes);
     return projects::Source(source);
 }
 
 /// Returns a few pictures without meaning in the format of CIFAR-10, of two classes.
-std::string standInPictures()
+std::string standInPictures(const std::vector<std::string>& classes)
 {
+    constexpr std::int64_t kMostLabel = 9;
+    const std::array<std::string, 2> labels = standInLabels(classes);
+    const auto labelOf = [&](std::int64_t picture) {
+        const auto label = numberFrom<std::int64_t>(classLabel(labels[static_cast<std::size_t>(picture % 2)]));
+        return static_cast<char>(label && *label >= 0 && *label <= kMostLabel ? *label : picture % 2);
+    };
     constexpr std::int64_t kValues = 3 * 32 * 32;
     std::string records;
     for (std::int64_t picture = 0; picture < 2 * kWindows; ++picture) {
-        records += static_cast<char>(picture % 2);
+        records += labelOf(picture);
         for (std::int64_t i = 0; i < kValues; ++i) {
             records += static_cast<char>((i * (picture % 2 + 1) + 7 * picture) & 0xFF);
         }
@@ -246,11 +274,13 @@ std::string standInPictures()
 }
 
 Result<projects::Source> pictureData(const fs::path& project, const std::optional<projects::Source>& data,
-                                     const projects::KnownModel& model, std::vector<std::string>& notes)
+                                     const projects::KnownModel& model, const std::vector<std::string>& classes,
+                                     std::vector<std::string>& notes)
 {
     projects::PictureData source;
     if (!data) {
-        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures()); !written) {
+        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures(classes));
+            !written) {
             return written.error();
         }
         notes.push_back(std::string(kStandInPictures) +
@@ -314,11 +344,11 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
 
 Result<projects::Source> modelData(const fs::path& folder, const fs::path& project,
                                    const std::optional<projects::Source>& data, const projects::KnownModel& model,
-                                   std::vector<std::string>& notes)
+                                   const std::vector<std::string>& classes, std::vector<std::string>& notes)
 {
     const projects::ModelKind& kind = *projects::findModelKind(model.kind);
     if (kind.readsPictures()) {
-        return pictureData(project, data, model, notes);
+        return pictureData(project, data, model, classes, notes);
     }
     const bool ready = data && std::holds_alternative<projects::TokenFileData>(*data);
     const auto tokeniser = copiedTokeniser(folder, project, model.vocabulary, notes);
@@ -326,7 +356,7 @@ Result<projects::Source> modelData(const fs::path& folder, const fs::path& proje
         return tokeniser.error();
     }
     if (kind.classifies()) {
-        return *tokeniser ? labelledData(project, data, **tokeniser, model.classes, notes)
+        return *tokeniser ? labelledData(project, data, **tokeniser, classes, notes)
                           : Result<projects::Source>(Error{folder.string(), withoutTokeniser(folder) +
                                                                                 ". It makes tokens of labelled texts"});
     }

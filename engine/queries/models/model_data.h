@@ -17,11 +17,12 @@ namespace residua::engine {
 /// the form and the classes of the model's pictures. Without data, writes a placeholder: a text of a few lines, long
 /// enough for the model's sequences, a table of texts with labels, or pictures without meaning. For a language model
 /// without a readable tokeniser, `data` must be token files or nullopt; a classifier of texts needs a tokeniser. Token
-/// files use no tokeniser, but it is copied anyway. Adds notes for the user to `notes`, even before an error.
-[[nodiscard]] Result<projects::Source> modelData(const std::filesystem::path& folder,
-                                                 const std::filesystem::path& project,
-                                                 const std::optional<projects::Source>& data,
-                                                 const projects::KnownModel& model, std::vector<std::string>& notes);
+/// files use no tokeniser, but it is copied anyway. `classes` are the names of the model's classes. Adds notes for the
+/// user to `notes`, even before an error.
+[[nodiscard]] Result<projects::Source>
+modelData(const std::filesystem::path& folder, const std::filesystem::path& project,
+          const std::optional<projects::Source>& data, const projects::KnownModel& model,
+          const std::vector<std::string>& classes, std::vector<std::string>& notes);
 
 /// Returns a project's tokeniser for a model's folder: its file, as tokenizer.json or tokenizer.model by its kind, and
 /// the files that came with it. For bytes, a tokenizer.json with the same ids. A tokenizer.json always comes with a

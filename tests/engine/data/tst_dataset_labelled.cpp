@@ -151,7 +151,7 @@ private Q_SLOTS:
             QVERIFY((*dataset)->fillSequential(batch, split, 0, 100).ok());
             QCOMPARE(batch.batch, 20);
             const auto ones = std::ranges::count(targetsIn(batch), 1);
-            QVERIFY(ones > 3 && ones < 17);
+            QCOMPARE(ones, 10); // of two equal classes
             for (std::size_t row = 0; row < 20; ++row) {
                 QVERIFY(seen.insert(tokensIn(batch)[row * kTime]).second);
             }
@@ -197,7 +197,55 @@ private Q_SLOTS:
         writeAll(m_folder / "b.csv", "text,label\nq,other\n");
         const auto other = open(both, 0.1, 0);
         QVERIFY(!other.ok());
-        QVERIFY(other.error().text().find("b.csv:2] has the label \"other\"") != std::string::npos);
+        QVERIFY(other.error().text().find("b.csv:2] has the class \"other\"") != std::string::npos);
+    }
+
+    /// Labels have the numbers of the network's classes, whatever the table holds of them.
+    void labelsAreThoseOfTheNetwork()
+    {
+        writeAll(m_folder / "a.csv", "text,label\na,bee\nb,cow\nc,bee\n");
+        projects::LabelledTextData three = source("a.csv");
+        three.classes = 3;
+        const auto labelsOf = [&](const Reading& reading) {
+            const auto dataset = Dataset::open(projectOf(three, 0, 0), m_folder, {}, reading);
+            Batch batch;
+            return dataset && (*dataset)->fillSequential(batch, Split::Train, 0, 3) ? targetsIn(batch)
+                                                                                    : std::vector<std::int64_t>();
+        };
+        QCOMPARE(labelsOf({kNewestReading, {"ant", "bee", "cow"}}), (std::vector<std::int64_t>{1, 2, 1}));
+        QCOMPARE(labelsOf({ReadingVersion::First, {"cow", "bee"}}), (std::vector<std::int64_t>{1, 0, 1}));
+        QCOMPARE(labelsOf({}), (std::vector<std::int64_t>{0, 1, 0}));
+        const auto other = Dataset::open(projectOf(three, 0, 0), m_folder, {}, {kNewestReading, {"ant", "cow"}});
+        QVERIFY(!other.ok());
+        QVERIFY2(other.error().text().find("a.csv:2] has the class \"bee\", which is none of the 2 of the network") !=
+                     std::string::npos,
+                 other.error().text().c_str());
+    }
+
+    /// What a run would refuse is known before it, with the number of classes that it needs.
+    void dataAreJudgedBeforeARun()
+    {
+        writeAll(m_folder / "a.csv", "text,label\na,x\nb,y\nc,z\nd,z\n");
+        QCOMPARE(std::get<projects::LabelledTextData>(dataAt(m_folder / "a.csv")).classes, 3);
+        projects::Project project = projectOf(source("a.csv"), 0, 0);
+        const auto judged = [&] { return judgeData(project, m_folder); };
+        const DataJudgement few = judged();
+        QCOMPARE(few.problems.size(), 1u);
+        QVERIFY(hasErrors(few.problems) && !few.summary);
+        QCOMPARE(few.problems[0].path, "/data/source/classes");
+        QCOMPARE(few.problems[0].wanted, std::optional<std::int64_t>(3));
+        *projects::classCountOf(project.data.source) = 3;
+        QVERIFY(judged().problems.empty() && judged().summary && judged().whole);
+        *projects::classCountOf(project.data.source) = 5;
+        const DataJudgement many = judged();
+        QCOMPARE(many.problems.size(), 1u);
+        QVERIFY(!hasErrors(many.problems) && many.summary);
+        QCOMPARE(many.problems[0].wanted, std::optional<std::int64_t>(3));
+        writeAll(m_folder / "a.csv", "text,class\na,x\n");
+        const DataJudgement broken = judged();
+        QVERIFY(hasErrors(broken.problems));
+        QVERIFY(broken.problems[0].text().find("has no column \"label\"") != std::string::npos);
+        QVERIFY(broken.problems[0].text() == Dataset::open(project, m_folder).error().text());
     }
 
     void badTablesAreRefused()
@@ -205,7 +253,7 @@ private Q_SLOTS:
         writeAll(m_folder / "a.csv", "text,label\na,1\nb,2\nc,3\n");
         const auto many = open(source("a.csv"), 0, 0);
         QVERIFY(!many.ok());
-        QVERIFY(many.error().text().find("has 3 different labels, expected at most 2") != std::string::npos);
+        QVERIFY(many.error().text().find("has 3 different classes, expected at most 2") != std::string::npos);
         writeAll(m_folder / "a.csv", "text,label\na,1\nb,\n");
         const auto unlabelled = open(source("a.csv"), 0, 0);
         QVERIFY(!unlabelled.ok());

@@ -256,9 +256,19 @@ private Q_SLOTS:
     void tokensAreNeeded()
     {
         m_project.data.masking.token = -1;
+        const auto bytes = Dataset::open(m_project, m_folder);
+        QVERIFY2(bytes.ok(), bytes ? "" : bytes.error().text().c_str());
+        QCOMPARE((*bytes)->maskToken(), 0xff); // no byte of UTF-8
+        projects::Tokeniser& tokeniser = *projects::tokeniserOf(m_project.data.source);
+        tokeniser = {projects::TokeniserKind::Characters, {}, 30};
+        const auto characters = Dataset::open(m_project, m_folder);
+        QVERIFY2(characters.ok(), characters ? "" : characters.error().text().c_str());
+        QCOMPARE((*characters)->maskToken(), 29); // the last one, which is no character of the text
+        tokeniser.vocabulary = (*characters)->codec()->vocabulary();
         const auto none = Dataset::open(m_project, m_folder);
         QVERIFY(!none.ok());
         QVERIFY(none.error().text().find("the tokeniser has no token [MASK]") != std::string::npos);
+        tokeniser = {};
         m_project.data.masking.token = 300;
         const auto large = Dataset::open(m_project, m_folder);
         QVERIFY(!large.ok());

@@ -277,7 +277,8 @@ private slots:
         write("val/c/1.png", 1);
         projects::Project project;
         project.data.source = filesAt("train", "val");
-        QVERIFY(errorOf(project).find("val] has the classes a, c, expected those of ") != std::string::npos);
+        QVERIFY(errorOf(project).find("val] has the class \"c\", which is none of the 2 of the training data") !=
+                std::string::npos);
         fs::rename(m_folder / "val/c", m_folder / "val/b");
         const auto dataset = opened(project, m_folder);
         QVERIFY(dataset);
@@ -285,7 +286,30 @@ private slots:
         QCOMPARE(dataset->size(Split::Validation), 2);
         write("train/c/1.png", 1);
         write("train/d/1.png", 1);
-        QVERIFY(errorOf(project).find("train] has 4 classes, expected at most 3") != std::string::npos);
+        QVERIFY(errorOf(project).find("train] has 4 different classes, expected at most 3") != std::string::npos);
+    }
+
+    /// Folders have the numbers of the network's classes, and names that are numbers those numbers.
+    void foldersAreThoseOfTheNetwork()
+    {
+        write("data/cow/1.png", 1);
+        write("data/bee/1.png", 1);
+        write("digits/2/1.png", 1);
+        write("digits/10/1.png", 1);
+        const auto labelsOf = [&](const char* folder, const Reading& reading) {
+            projects::Project project;
+            project.data = {filesAt(folder), 0, 0};
+            const auto dataset = Dataset::open(project, m_folder, {}, reading);
+            Batch batch;
+            return dataset && (*dataset)->fillSequential(batch, Split::Train, 0, 2) ? batch.values<std::int64_t>(1)
+                                                                                    : std::vector<std::int64_t>();
+        };
+        using Labels = std::vector<std::int64_t>; // in the order of the folders' names as text
+        QCOMPARE(labelsOf("data", {kNewestReading, {"ant", "bee", "cow"}}), (Labels{1, 2}));
+        QCOMPARE(labelsOf("data", {}), (Labels{0, 1}));
+        QCOMPARE(labelsOf("data", {kNewestReading, {"ant", "bee"}}), Labels());
+        QCOMPARE(labelsOf("digits", {}), (Labels{1, 0}));                          // 10, then 2
+        QCOMPARE(labelsOf("digits", {ReadingVersion::First, {}}), (Labels{0, 1})); // as text
     }
 
 private:

@@ -232,6 +232,19 @@ private slots:
         QCOMPARE(cure->title, std::string("Set 1"));
     }
 
+    /// A problem that names the value it asks for, as one of data does, gets it.
+    void aFieldGetsTheValueThatItsProblemAsksFor()
+    {
+        Project project = language();
+        project.data.source = LabelledTextData{.path = "a.csv", .validationPath = {}, .second = {}, .tokeniser = {}};
+        const Problem problem{Severity::Error, "/data/source/classes", "data", "got 2, expected 3", 3};
+        const auto cure = cureOf(project, problem);
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Set 3 classes"));
+        QCOMPARE(*classCountOf(after(project, cure->edit).data.source), 3);
+        QVERIFY(!cureOf(project, {Severity::Error, "/data/source", "data", "has no rows"}));
+    }
+
     void aWireThatFitsNowhereGoes()
     {
         Project project = language();

@@ -99,6 +99,7 @@ private slots:
     void deepCrossAttentionSizes();
     void recipesHaveThePapersSizes_data();
     void recipesHaveThePapersSizes();
+    void recipesFitTheirData();
     void recipesHoldTogether_data();
     void recipesHoldTogether();
     void visionTransformerSizes();
@@ -201,6 +202,21 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
 }
 
 /// Without the weights of the topology.
+/// A project of a recipe says its own sizes, and its outputs are those of its data.
+void TestPaperSizes::recipesFitTheirData()
+{
+    const PictureData three{.path = "pictures", .validationPath = {}, .classes = 3};
+    NewProject wanted = proposalFor(three, "dca-vit-s16");
+    const auto whole = projectFrom(wanted);
+    QVERIFY(whole.ok());
+    QCOMPARE(whole->description, findRecipe("dca-vit-s16")->summary);
+    QCOMPARE(*classCountOf(whole->data.source), 3);
+    wanted.depth = 2;
+    const auto small = projectFrom(wanted);
+    QVERIFY(small.ok());
+    QVERIFY(small->description.empty()); // the summary names 12 layers
+}
+
 void TestPaperSizes::recipesHaveThePapersSizes()
 {
     QFETCH(QString, recipe);
@@ -209,7 +225,7 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     QVERIFY(found != nullptr);
     Source source = found->project.data.source;
     if (auto* const pictures = std::get_if<PictureData>(&source)) {
-        *pictures = {.path = "imagenet", .validationPath = {}}; // the recipe says the rest
+        *pictures = {.path = "imagenet", .validationPath = {}, .classes = 1000}; // the recipe says the rest
     }
     NewProject wanted = proposalFor(source, found->name);
     QCOMPARE(wanted.topology, found->topology);

@@ -453,6 +453,25 @@ private Q_SLOTS:
                                  << "architectures] is missing, expected ViTForImageClassification";
         QTest::newRow("regression") << classes + R"("id2label": {"0": "score"}, )"
                                     << "id2label] has 1 classes, which transformers takes for a regression";
+        QTest::newRow("several classes at once")
+            << classes + R"("problem_type": "multi_label_classification", )"
+            << R"(problem_type] "multi_label_classification" is not supported; expected single_label_classification)";
+        QTest::newRow("several classes of pictures")
+            << vit + R"("problem_type": "multi_label_classification", "id2label": {"0": "a", "1": "b"}, )"
+            << R"(problem_type] "multi_label_classification" is not supported)";
+        QTest::newRow("values") << vit + R"("problem_type": "regression", )"
+                                << R"(problem_type] "regression" is not supported)";
+        QTest::newRow("a class without a number")
+            << classes + R"("id2label": {"0": "a", "2": "b"}, )"
+            << R"(id2label] has the key "2", expected each number from 0 to 1 once)";
+        QTest::newRow("a number twice") << classes + R"("id2label": {"0": "a", "00": "b"}, )"
+                                        << R"(id2label] has the key "00")";
+        QTest::newRow("a class without a name") << vit + R"("id2label": {"0": "a", "1": null}, )"
+                                                << "id2label] names class 1 by null, expected a text";
+        QTest::newRow("another number of names") << vit + R"("num_labels": 3, "id2label": {"0": "a", "1": "b"}, )"
+                                                 << "num_labels] is 3, but id2label names 2 classes";
+        QTest::newRow("endless classes") << vit + R"("num_labels": 1000000000, )"
+                                         << "num_labels] is 1000000000, expected at most 1000000";
         QTest::newRow("patches that are no squares") << vit + R"("patch_size": [4, 2], )"
                                                      << "patch_size] got 4 × 2, expected equal sides";
         QTest::newRow("three sides") << vit + R"("image_size": [8, 8, 8], )"
@@ -479,6 +498,16 @@ private Q_SLOTS:
     /// The names of the classes are the folder's, unless their number has changed.
     void keepsTheNamesOfClasses()
     {
+        const auto named = readText(R"("model_type": "vit", "architectures": ["ViTForImageClassification"],
+            "id2label": {"1": "dog", "0": "cat", "2": 7}, "problem_type": "single_label_classification", )" +
+                                    std::string(kSomeSizes));
+        QVERIFY2(named.ok(), named ? "" : named.error().text().c_str());
+        QCOMPARE(named->classes, (std::vector<std::string>{"cat", "dog", "7"}));
+        const auto unnamed =
+            readText(R"("model_type": "bert", "architectures": ["BertForSequenceClassification"], "num_labels": 2, )" +
+                     std::string(kSomeSizes));
+        QVERIFY2(unnamed.ok(), unnamed ? "" : unnamed.error().text().c_str());
+        QCOMPARE(unnamed->classes, (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
         KnownModel model = smallModel("vit");
         model.classes = 2;
         const std::string config = R"({"model_type": "vit", "id2label": {"0": "cat", "1": "dog"}})";
@@ -486,6 +515,23 @@ private Q_SLOTS:
         model.classes = 3;
         const std::string other = configOf(model, config, "float32");
         QVERIFY(other.find("\"dog\"") == std::string::npos && other.find("\"LABEL_2\"") != std::string::npos);
+        const std::string trained = configOf(model, config, "float32", {"ant", "bee", "ant"});
+        QVERIFY(trained.find(R"("id2label": {)") != std::string::npos && trained.find("\"cat\"") == std::string::npos);
+        QVERIFY(trained.find(R"("bee": 1)") != std::string::npos && trained.find(R"("ant": 0)") != std::string::npos);
+    }
+
+    /// What config.json says besides comes back, whatever the head.
+    void keepsOtherKeys()
+    {
+        for (const char* const kind : {"bert", "bert_classifier", "vit", "llama"}) {
+            KnownModel model = smallModel(kind);
+            const std::string type = kind == std::string("bert_classifier") ? "bert" : kind;
+            const std::string written = configOf(
+                model, R"({"model_type": ")" + type + R"(", "pad_token_id": 3, "initializer_range": 0.5})", "float32");
+            QVERIFY2(written.find(R"("pad_token_id": 3)") != std::string::npos &&
+                         written.find(R"("initializer_range": 0.5)") != std::string::npos,
+                     kind);
+        }
     }
 
     void knowsWhatIsRedundant()
