@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 
 namespace residua::engine {
@@ -161,8 +162,9 @@ projects::PictureData sourceOf(const fs::path& path, const PictureSet& set)
 {
     projects::PictureData source;
     source.path = path.string();
-    const std::int64_t most = set.labels.empty() ? 0 : *std::ranges::max_element(set.labels);
-    source.classes = std::max<std::int64_t>({set.numbered, std::ssize(set.classes), most + 1, 2});
+    const std::set<std::int64_t> labels(set.labels.begin(), set.labels.end());
+    const std::int64_t different = set.classes.empty() ? std::ssize(labels) : std::ssize(set.classes);
+    source.classes = set.numbered > 0 ? set.numbered : std::max<std::int64_t>(different, 2);
     if (set.form.values() > 0) {
         source.height = set.form.height;
         source.width = set.form.width;
