@@ -40,7 +40,7 @@ struct Handler {
 };
 
 /// A decoder with everything that a jump must not skip the destruction of.
-struct Decoding {
+struct JpegDecoding {
     jpeg_decompress_struct decoder;
     Handler handler;
     Picture picture;
@@ -50,7 +50,7 @@ struct Decoding {
 
 constexpr int kExifMarker = JPEG_APP0 + 1;
 
-void readOrientation(Decoding& decoding)
+void readOrientation(JpegDecoding& decoding)
 {
     constexpr std::string_view kExif("Exif\0\0", 6);
     for (const jpeg_marker_struct* marker = decoding.decoder.marker_list; marker != nullptr; marker = marker->next) {
@@ -63,7 +63,7 @@ void readOrientation(Decoding& decoding)
     }
 }
 
-void checkHeader(Decoding& decoding)
+void checkHeader(JpegDecoding& decoding)
 {
     const jpeg_decompress_struct& header = decoding.decoder;
     const std::uint64_t pixels = std::uint64_t{header.image_width} * header.image_height;
@@ -79,7 +79,7 @@ void checkHeader(Decoding& decoding)
 }
 
 /// Returns false on a fatal error. Has no local objects with destructors, because it is left by a jump.
-bool run(Decoding& decoding, std::span<const std::byte> bytes)
+bool run(JpegDecoding& decoding, std::span<const std::byte> bytes)
 {
     jpeg_decompress_struct& decoder = decoding.decoder;
     if (setjmp(decoding.handler.back) != 0) {
@@ -113,7 +113,7 @@ bool run(Decoding& decoding, std::span<const std::byte> bytes)
 
 Result<Picture> decodeJpeg(std::span<const std::byte> bytes, ReadingVersion reading)
 {
-    Decoding decoding{};
+    JpegDecoding decoding{};
     decoding.decoder.err = jpeg_std_error(&decoding.handler.manager);
     decoding.handler.manager.error_exit = &Handler::leave;
     decoding.handler.manager.emit_message = &Handler::warn;

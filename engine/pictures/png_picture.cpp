@@ -66,7 +66,7 @@ Status checkHeader(std::span<const std::byte> bytes, ReadingVersion reading)
 }
 
 /// A decoder with everything that a jump must not skip the destruction of.
-struct Decoding {
+struct PngDecoding {
     std::span<const std::byte> left; ///< bytes that are not read yet
     png_structp decoder = nullptr;
     png_infop info = nullptr;
@@ -77,9 +77,9 @@ struct Decoding {
     std::vector<png_bytep> rows;
 };
 
-Decoding& decodingOf(png_structp decoder)
+PngDecoding& decodingOf(png_structp decoder)
 {
-    return *static_cast<Decoding*>(png_get_error_ptr(decoder));
+    return *static_cast<PngDecoding*>(png_get_error_ptr(decoder));
 }
 
 /// libpng must not return from an error, so it jumps.
@@ -93,7 +93,7 @@ void ignore(png_structp, png_const_charp) {}
 
 void readBytes(png_structp decoder, png_bytep to, std::size_t count)
 {
-    Decoding& decoding = decodingOf(decoder);
+    PngDecoding& decoding = decodingOf(decoder);
     if (count > decoding.left.size()) {
         decoding.fault = "is truncated";
         png_longjmp(decoder, 1);
@@ -104,7 +104,7 @@ void readBytes(png_structp decoder, png_bytep to, std::size_t count)
 
 /// Reads the values as they are stored. Returns false on an error. Has no local objects with destructors, because it is
 /// left by a jump.
-bool run(Decoding& decoding)
+bool run(PngDecoding& decoding)
 {
     if (setjmp(png_jmpbuf(decoding.decoder)) != 0) {
         return false;
@@ -160,7 +160,7 @@ Result<Picture> decodePng(std::span<const std::byte> bytes, ReadingVersion readi
     if (reading == ReadingVersion::First) {
         return decodeEarlier(bytes);
     }
-    Decoding decoding;
+    PngDecoding decoding;
     decoding.left = bytes;
     decoding.decoder = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoding, fail, ignore);
     decoding.info = decoding.decoder != nullptr ? png_create_info_struct(decoding.decoder) : nullptr;
