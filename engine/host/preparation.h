@@ -13,9 +13,9 @@ using PreparationWatch = std::function<bool(double share)>;
 
 /// The watches of the work before a run's first step.
 struct PreparationWatches {
-    PreparationWatch data;    ///< reading, tokenising, fingerprinting
-    PreparationWatch weights; ///< their initialisation
-    PreparationWatch ranks;   ///< waiting for the other processes of the run
+    PreparationWatch data;       ///< reading, tokenising, fingerprinting
+    PreparationWatch weights;    ///< their initialisation
+    PreparationWatch ranks = {}; ///< waiting for the other processes of the run
 };
 
 /// Returns the error for a cancelled preparation of data.
