@@ -2,6 +2,7 @@
 #include "engine/bundle/unpack.h"
 
 #include "engine/bundle/archive.h"
+#include "engine/bundle/data_paths.h"
 #include "engine/bundle/manifest.h"
 #include "engine/bundle/moves.h"
 #include "engine/data/fingerprint.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -96,6 +98,34 @@ void tellLacking(const BundleContents& contents, UnpackedBundle& result)
                                    (part.files == 1 ? " file of " : " files of ") + std::to_string(part.bytes) +
                                    " bytes at " + place.string());
         }
+    }
+}
+
+/// Adds notes about data that the project or a run reads outside of the project's folder: whoever made the bundle has
+/// chosen these files.
+void tellOutside(UnpackedBundle& result)
+{
+    std::set<std::string> outside;
+    const auto add = [&](projects::Project project) {
+        for (const DataPath& path : dataPathsOf(project)) {
+            const fs::path place = (result.project / *path.path).lexically_normal();
+            std::error_code ignored;
+            if (!placeWithin(result.project, place) && fs::exists(place, ignored)) {
+                outside.insert(place.string());
+            }
+        }
+    };
+    if (const auto document = projects::loadProject(result.project)) {
+        add(document->project);
+    }
+    for (const ArrivedRun& run : result.runs) {
+        const auto reader = RunReader::open(run.directory);
+        if (const auto project = reader ? reader->project() : Result<projects::Project>(reader.error())) {
+            add(*project);
+        }
+    }
+    for (const std::string& path : outside) {
+        result.notes.push_back("training reads the data " + path + ", which are outside of the project");
     }
 }
 
@@ -203,6 +233,7 @@ Result<UnpackedBundle> unpack(const fs::path& file, const fs::path& folder, cons
     above.keep();
     if (!result.joined) { // a joined project has its own data
         tellLacking(*contents, result);
+        tellOutside(result);
     }
     tellOtherData(last, result);
     return result;

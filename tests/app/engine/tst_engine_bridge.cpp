@@ -103,6 +103,25 @@ private slots:
         }
     }
 
+    /// Each background engine calls the run that it had before kFoundRun.
+    void lateEventsOfAnEarlierPlaceAreDropped()
+    {
+        WaitingEvents events;
+        const std::uint64_t earlier = events.beginSession();
+        QVERIFY(events.add(engine::RunStarted{engine::kFoundRun, "waiting", 0, 9, 0, "cpu", 0}, earlier));
+        QVERIFY(!events.add(engine::QueryFailed{engine::QueryTag{1}, {}}, earlier));
+        const std::uint64_t later = events.beginSession();
+        QVERIFY(!events.add(engine::RunStarted{engine::kFoundRun, "late", 0, 9, 0, "cpu", 0}, earlier));
+        QVERIFY(!events.add(engine::QueryFailed{engine::QueryTag{2}, {}}, earlier)); // somebody waits for it
+        QVERIFY(!events.add(engine::RunStarted{engine::kFoundRun, "own", 0, 9, 0, "cpu", 0}, later));
+        const std::vector<engine::Event> left = events.take();
+        QCOMPARE(left.size(), std::size_t{3});
+        QCOMPARE(std::get<engine::QueryFailed>(left[0]).tag, engine::QueryTag{1});
+        QCOMPARE(std::get<engine::QueryFailed>(left[1]).tag, engine::QueryTag{2});
+        QCOMPARE(std::get<engine::RunStarted>(left[2]).runDirectory, std::filesystem::path("own"));
+        QVERIFY(events.take().empty());
+    }
+
     void devicesHoldAUsableOne()
     {
         EngineBridge bridge;

@@ -93,7 +93,8 @@ private slots:
         QVERIFY(pack({m_home, BundledCheckpoints::Last, BundledData::Fingerprint}, m_file).ok());
         const auto unpacked = unpack(m_file, m_away / "project");
         QVERIFY(unpacked.ok());
-        QVERIFY(unpacked->notes.empty()); // the same machine still has them
+        QCOMPARE(unpacked->notes.size(), std::size_t{1}); // the same machine still has them
+        QVERIFY(isIn(unpacked->notes[0], "outside of the project"));
         QVERIFY(!fs::exists(m_away / "project/data"));
         write(m_root / "corpora" / "größe.txt", "other");
         const auto again = unpack(m_file, m_away / "again");
@@ -357,6 +358,51 @@ private slots:
         refuses("project.json");
     }
 
+    /// A file of the bundle is changed by hand, and the list with it.
+    void whatLeadsElsewhereIsRefused_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("from");
+        QTest::addColumn<QString>("to");
+        QTest::addColumn<QString>("says");
+        const auto add = [](const char* from, const char* to, const char* says) {
+            QTest::newRow(to) << "runs/first/run.json" << from << to << says;
+        };
+        add("\"status\"",
+            "\"remote\": {\"place\": \"gpu1\", \"command\": \"touch X\", \"folder\": \"x\", "
+            "\"directory\": \"runs/a\"}, \"status\"",
+            "names another machine");
+        add("\"status\"",
+            "\"remote\": {\"place\": \"gpu1\", \"folder\": \"/\", \"directory\": \"runs/a\"}, "
+            "\"status\"",
+            "names another machine");
+        add("\"status\"", "\"remote\": null, \"status\"", "is no place of a run");
+        add("\"status\"", "\"remote\": [], \"status\"", "is no place of a run");
+        add("\"../..\"", "\"/etc\"", "takes its project to be elsewhere");
+        add("\"../..\"", "\"../../..\"", "takes its project to be elsewhere");
+    }
+
+    void whatLeadsElsewhereIsRefused()
+    {
+        QFETCH(const QString, path);
+        QFETCH(const QString, from);
+        QFETCH(const QString, to);
+        QFETCH(const QString, says);
+        packChanged(path.toStdString(), from.toStdString(), to.toStdString());
+        refuses(says.toStdString());
+    }
+
+    /// Data may be anywhere, but nobody is left to find that out.
+    void dataOutsideOfTheProjectAreSaid()
+    {
+        const std::string secret = (m_root / "secret.txt").string();
+        write(secret, "x");
+        packChanged(projects::kProjectFile, "\"data/größe.txt\"", "\"" + secret + "\"");
+        const auto unpacked = unpack(m_file, m_away / "target");
+        QVERIFY2(unpacked.ok(), unpacked ? "" : unpacked.error().text().c_str());
+        QVERIFY(isIn(noteWith(unpacked->notes, "outside of the project"), secret));
+    }
+
     /// Whatever room the disk has.
     void whatGrowsBeyondReasonIsRefusedUnlessItIsMeant()
     {
@@ -430,6 +476,31 @@ private slots:
             }
             QCOMPARE(known, fingerprinted);
         }
+    }
+
+private:
+    /// Packs the project, and packs again what is in the bundle with a text in one of its files replaced.
+    void packChanged(const std::string& path, const std::string& from, const std::string& to)
+    {
+        const fs::path copy = m_root / "copy";
+        fs::create_directories(copy);
+        QVERIFY(pack({m_home, BundledCheckpoints::Last, BundledData::Files}, m_file).ok());
+        auto reader = ArchiveReader::open(m_file);
+        auto contents = readContents(*reader, m_file);
+        QVERIFY(extractFiles(*reader, m_file, *contents, copy, {}).ok());
+        std::vector<Forged> entries{{kManifest, {}}};
+        for (BundledFile& file : contents->files) {
+            std::string content = contentOf(copy / file.path);
+            if (file.path == path) {
+                QVERIFY2(isIn(content, from), content.c_str());
+                content.replace(content.find(from), from.size(), to);
+                file = listed(path, content);
+            }
+            entries.push_back({file.path, content});
+        }
+        entries[0].content = manifestText(*contents);
+        fs::remove_all(copy);
+        forge(m_file, entries);
     }
 };
 

@@ -5,10 +5,14 @@
 #include "engine/place/place_files.h"
 #include "engine/place/place_paths.h"
 #include "engine/place/place_store.h"
+#include "engine/place/project_files.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/library/examples.h"
 #include "tests/engine/runs/run_files_harness.h"
+#include "tests/engine/runs/stored_tensors.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -16,6 +20,7 @@
 
 #include <deque>
 #include <fstream>
+#include <limits>
 #include <memory>
 
 using namespace residua;
@@ -80,6 +85,99 @@ struct Link {
     PlaceStore store;
     std::deque<Frame> answers;
     std::size_t sent = 0; ///< bytes of files
+};
+
+enum class Lie {
+    None,
+    OtherStep,
+    NegativeStep,
+    LeastStep,
+    RunFile,
+    Hidden,
+    Path,
+    Twice,
+    Many,
+    Missing,
+    NegativeBytes,
+    HugeFile,
+    Overflow,
+    Half,
+    More,
+    OtherBytes,
+    NoBytes,
+    OtherRun,
+};
+
+/// A place that answers the request for a checkpoint with a lie, by hashes that fit what it sends.
+struct Liar {
+    Lie lie;
+    fs::path run;
+    std::vector<std::string> contents = {};
+    std::optional<Frame> next = {};
+
+    FileConnection connection()
+    {
+        return {[this](const Frame& frame) -> Status {
+                    const auto request = fileRequestFrom(frame);
+                    if (const auto* const part = std::get_if<ReadPart>(&request->message)) {
+                        answer(*part);
+                    } else {
+                        answerOpen();
+                    }
+                    return Done{};
+                },
+                [this]() -> Result<Frame> { return *next; }};
+    }
+
+    void answer(const ReadPart& part)
+    {
+        std::string bytes = contents.at(static_cast<std::size_t>(part.file));
+        if (lie == Lie::Half) {
+            bytes.resize(bytes.size() / 2);
+        } else if (lie == Lie::More) {
+            bytes += "xxx";
+        } else if (lie == Lie::OtherBytes) {
+            bytes.back() ^= 1;
+        }
+        const std::string hash = sha256Of(bytes);
+        const bool none = lie == Lie::NoBytes;
+        next = frameOf(FileAnswer(FilePart{none ? "" : hash}), none ? "" : bytes);
+    }
+
+    void answerOpen()
+    {
+        FilesOpened opened;
+        opened.step = lie == Lie::OtherStep      ? 10
+                      : lie == Lie::NegativeStep ? -1
+                      : lie == Lie::LeastStep    ? std::numeric_limits<std::int64_t>::min()
+                                                 : 20;
+        for (const char* const name : kCheckpointFiles) {
+            contents.push_back(contentOf(checkpointDirectory(run, 20) / name));
+            opened.files.push_back({name, std::ssize(contents.back())});
+        }
+        OpenedFile& first = opened.files[0];
+        first.name = lie == Lie::RunFile  ? "run.json"
+                     : lie == Lie::Hidden ? ".hidden"
+                     : lie == Lie::Path   ? "../../x"
+                                          : first.name;
+        if (lie == Lie::Twice) {
+            opened.files.push_back(first);
+        } else if (lie == Lie::Missing) {
+            opened.files.pop_back();
+        } else if (lie == Lie::NegativeBytes) {
+            first.bytes = -1;
+        } else if (lie == Lie::HugeFile) {
+            first.bytes = kMostStoredBytes; // more than a disk of the test has
+        } else if (lie == Lie::Overflow) {
+            first.bytes = opened.files[1].bytes = std::numeric_limits<std::int64_t>::max();
+        } else if (lie == Lie::Many) {
+            opened.files.clear();
+            for (int i = 0; i < 100'000; ++i) {
+                opened.files.push_back({"f" + std::to_string(i), 0});
+            }
+        }
+        next = frameOf(FileAnswer(opened));
+    }
 };
 
 projects::Project textProject(const std::string& path)
@@ -285,34 +383,164 @@ private slots:
 
     void aCheckpointComesBackAsItIs()
     {
-        const fs::path checkpoint = checkpointDirectory(place() / "runs/a", 20);
-        const std::string model(5'000'000, 'm');
-        write(checkpoint / "model.safetensors", model);
-        write(checkpoint / "state.json", "{}");
-        write(checkpointDirectory(place() / "runs/a", 10) / "state.json", "{\"old\":1}");
+        writeCheckpoints();
         Link link(place());
         PlaceFiles files(link.connection());
-        const fs::path here = root() / "here";
-        fs::create_directories(here);
-        const Result<FetchedCheckpoint> last = files.fetchCheckpoint("runs/a", {}, here, {});
+        fs::create_directories(here());
+        const Result<FetchedCheckpoint> last = files.fetchCheckpoint("runs/a", {}, here(), {});
         QVERIFY2(last.ok(), last ? "" : last.error().text().c_str());
         QCOMPARE(last->step, std::int64_t{20});
-        QCOMPARE(last->bytes, std::int64_t{5'000'002});
-        QCOMPARE(contentOf(checkpointDirectory(here, 20) / "model.safetensors"), model);
-        QVERIFY(files.fetchCheckpoint("runs/a", 20, here, {}).ok()); // replaces it
-        QVERIFY(files.fetchCheckpoint("runs/a", 10, here, {}).ok());
-        QVERIFY(!files.fetchCheckpoint("runs/a", 15, here, {}).ok());
-        const auto before = pathsBelow(here);
-        fs::remove_all(checkpointDirectory(here, 20));
-        QVERIFY(!files.fetchCheckpoint("runs/a", 20, here, [](double) { return false; }).ok());
-        QCOMPARE(pathsBelow(here).size(), std::size_t{1}); // no half of it
-        QCOMPARE(before.size(), std::size_t{3});
+        std::int64_t bytes = 0;
+        for (const char* const name : kCheckpointFiles) {
+            const std::string sent = contentOf(checkpointDirectory(place() / "runs/a", 20) / name);
+            QVERIFY(contentOf(checkpointDirectory(here(), 20) / name) == sent);
+            bytes += std::ssize(sent);
+        }
+        QCOMPARE(last->bytes, bytes);
+        QVERIFY(files.fetchCheckpoint("runs/a", 20, here(), {}).ok()); // replaces it
+        QVERIFY(files.fetchCheckpoint("runs/a", 10, here(), {}).ok());
+        QVERIFY(!files.fetchCheckpoint("runs/a", 15, here(), {}).ok());
+        const auto before = pathsBelow(here());
+        fs::remove_all(checkpointDirectory(here(), 20));
+        QVERIFY(!files.fetchCheckpoint("runs/a", 20, here(), [](double) { return false; }).ok());
+        QCOMPARE(pathsBelow(here()).size(), std::size_t{3}); // no half of it
+        QCOMPARE(before.size(), std::size_t{6});
+    }
+
+    void hostileAnswersToAFetchAreRefused_data()
+    {
+        QTest::addColumn<int>("lie");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("none") << static_cast<int>(Lie::None) << "";
+        QTest::newRow("another step") << static_cast<int>(Lie::OtherStep) << "step 10";
+        QTest::newRow("a negative step") << static_cast<int>(Lie::NegativeStep) << "step -1";
+        QTest::newRow("the smallest step") << static_cast<int>(Lie::LeastStep) << "step -9223372036854775808";
+        QTest::newRow("run.json") << static_cast<int>(Lie::RunFile) << "run.json";
+        QTest::newRow("a hidden file") << static_cast<int>(Lie::Hidden) << ".hidden";
+        QTest::newRow("a path") << static_cast<int>(Lie::Path) << "../../x";
+        QTest::newRow("a name twice") << static_cast<int>(Lie::Twice) << "state.json";
+        QTest::newRow("many files") << static_cast<int>(Lie::Many) << "f0";
+        QTest::newRow("one missing") << static_cast<int>(Lie::Missing) << "2 of the 3 files";
+        QTest::newRow("negative bytes") << static_cast<int>(Lie::NegativeBytes) << "file of -1 bytes";
+        QTest::newRow("a huge file") << static_cast<int>(Lie::HugeFile) << "bytes";
+        QTest::newRow("sizes that overflow") << static_cast<int>(Lie::Overflow) << "bytes";
+        QTest::newRow("half of the bytes") << static_cast<int>(Lie::Half) << "has announced";
+        QTest::newRow("more bytes") << static_cast<int>(Lie::More) << "has announced";
+        QTest::newRow("other bytes") << static_cast<int>(Lie::OtherBytes) << "the checkpoint that was sent";
+        QTest::newRow("no bytes") << static_cast<int>(Lie::NoBytes) << "no bytes";
+        QTest::newRow("another run's") << static_cast<int>(Lie::OtherRun) << "checkpoint of another run";
+    }
+
+    void hostileAnswersToAFetchAreRefused()
+    {
+        QFETCH(const int, lie);
+        QFETCH(const QString, says);
+        writeCheckpoints();
+        projects::Project project = textProject("text.txt");
+        const auto made = RunWriter::create(here(), RunInfo{}, project, root(), {}); // with an identity
+        QVERIFY(made.ok());
+        RunFile own = *readRunFile(here());
+        own.identity = static_cast<Lie>(lie) == Lie::OtherRun ? std::string(32, 'b') : std::string();
+        QVERIFY(writeRunFile(here(), own).ok());
+        Liar liar{static_cast<Lie>(lie), place() / "runs/a"};
+        PlaceFiles files(liar.connection());
+        const auto before = pathsBelow(root());
+        const Result<FetchedCheckpoint> fetched = files.fetchCheckpoint("runs/a", 20, here(), {});
+        QCOMPARE(fetched.ok(), says.isEmpty());
+        if (!fetched) {
+            const std::string text = fetched.error().text();
+            QVERIFY2(text.find(says.toStdString()) != std::string::npos, text.c_str());
+            QVERIFY(pathsBelow(root()) == before);
+        }
+    }
+
+    void linksBelowThePlaceAreNotFollowed_data()
+    {
+        QTest::addColumn<QString>("link");
+        for (const char* const link : {"run.json", "store.sqlite", "store.sqlite-wal", "project/project.json",
+                                       "project", "lock", "checkpoints", "checkpoints/step-00000020"}) {
+            QTest::newRow(link) << link;
+        }
+    }
+
+    void linksBelowThePlaceAreNotFollowed()
+    {
+        QFETCH(const QString, link);
+        writeCheckpoints();
+        Link place_(place());
+        const fs::path run = place() / "runs/a";
+        write(run / "run.json", "{}");
+        write(run / "project/project.json", "{}");
+        QVERIFY(std::holds_alternative<FilesOpened>(place_.ask(OpenCheckpoint{"runs/a", 20})));
+        const fs::path linked = run / link.toStdString();
+        fs::create_directories(root() / "outside");
+        std::error_code code;
+        fs::rename(linked, root() / "outside/x", code);
+        fs::create_symlink(code ? root() / "outside/none" : root() / "outside/x", linked);
+        QVERIFY(std::holds_alternative<FilesRefused>(place_.ask(OpenCheckpoint{"runs/a", 20})));
+        const bool isCheckpoint = link.startsWith("checkpoints/");
+        QCOMPARE(std::holds_alternative<FilesRefused>(place_.ask(OpenRecord{"runs/a"})), !isCheckpoint);
+        SampleRequest sample;
+        sample.runDirectory = "runs/a";
+        QCOMPARE(checkAtPlace(place(), sample).ok(), isCheckpoint);
+    }
+
+    /// Above the limit, what was not used for the longest time goes; what a run is trained on, and what is new, stays.
+    void aPlaceIsTrimmedByAge()
+    {
+        qputenv("RESIDUA_PLACE_MIB", "2");
+        const auto send = [this](const std::string& name, char content) {
+            write(project() / "data" / name, std::string(std::size_t{1} << 20, content));
+            Link link(place());
+            PlaceFiles files(link.connection());
+            const auto sent = files.sendProject(*projectFiles(textProject("data/" + name), project(), {}), {});
+            return place() / (sent ? *sent : fs::path("none"));
+        };
+        const auto age = [this](const fs::path& folder, int days) {
+            const auto then = fs::file_time_type::clock::now() - std::chrono::hours(24 * days);
+            for (const auto& file : fs::recursive_directory_iterator(folder)) {
+                fs::last_write_time(file.path(), then);
+            }
+            fs::last_write_time(folder, then);
+        };
+        const fs::path trained = send("trained", 'a');
+        const fs::path old = send("old", 'b');
+        age(trained, 9);
+        age(old, 5);
+        QVERIFY(RunWriter::create(place() / "runs/r", RunInfo{}, textProject("x"), trained, {}).ok());
+        const auto held = lockRun(place() / "runs/r");
+        QVERIFY(held.ok());
+        const fs::path used = send("used", 'c'); // now there is more than the limit
+        QVERIFY(fs::exists(trained) && fs::exists(used));
+        QVERIFY(!fs::exists(old));
+        QCOMPARE(std::distance(fs::directory_iterator(place() / kPlaceFiles), fs::directory_iterator()), 2);
+        const fs::path more = send("more", 'd');
+        QVERIFY(fs::exists(trained) && fs::exists(used) && fs::exists(more)); // none of them may go
+        QCOMPARE(send("old", 'b'), old);                                      // and comes again
+        qunsetenv("RESIDUA_PLACE_MIB");
     }
 
 private:
     [[nodiscard]] fs::path root() const { return m_temporary->path().toStdString(); }
     [[nodiscard]] fs::path place() const { return root() / "place"; }
     [[nodiscard]] fs::path project() const { return root() / "project"; }
+    [[nodiscard]] fs::path here() const { return root() / "here"; }
+
+    /// The checkpoints of steps 10 and 20 of a run at the place, which has an identity.
+    void writeCheckpoints() const
+    {
+        const fs::path run = place() / "runs/a";
+        QVERIFY(RunWriter::create(run, RunInfo{}, textProject("text.txt"), root(), {}).ok());
+        RunFile file = *readRunFile(run);
+        file.identity = std::string(32, 'a');
+        QVERIFY(writeRunFile(run, file).ok());
+        const tests::ExampleTensors tensors;
+        for (const std::int64_t step : {10, 20}) {
+            CheckpointState state;
+            state.step = step;
+            QVERIFY(writeCheckpoint(run, state, tensors.model(), tensors.optimiser(), {}).ok());
+        }
+    }
 
     std::unique_ptr<QTemporaryDir> m_temporary;
 };

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace residua;
@@ -445,7 +446,46 @@ private slots:
         QCOMPARE(RunReader::open(m_run)->metric(metric::kLoss).size(), 2000u);
     }
 
+    /// A reader that has the store open sees the new contents, and what it has begun to read stays whole.
+    void aStoreIsReplacedUnderItsReaders()
+    {
+        const auto fill = [this](const fs::path& run, std::int64_t steps) {
+            m_run = run;
+            auto writer = create();
+            for (std::int64_t step = 1; step <= steps; ++step) {
+                writer->step(record(step));
+            }
+            QVERIFY(writer->flush());
+        };
+        fill(m_folder / "other", 500);
+        fill(m_folder / "shown", 20);
+        const auto reader = RunReader::open(m_run);
+        const auto begun = Database::openForReading(m_run / kStoreFile);
+        auto rows = begun->prepare("SELECT step FROM metrics");
+        QVERIFY(reader && rows && rows->next());
+        const ino_t before = inodeOf(m_run / kStoreFile);
+        {
+            auto store = Database::openForWriting(m_run / kStoreFile);
+            const Status replaced = store->replaceBy(m_folder / "other" / kStoreFile);
+            QVERIFY2(replaced, replaced ? "" : replaced.error().text().c_str());
+        }
+        while (rows->next()) {
+        }
+        QVERIFY(!rows->failed());
+        QCOMPARE(inodeOf(m_run / kStoreFile), before);
+        QCOMPARE(reader->metric(metric::kLoss).size(), 500u);
+        write(m_folder / "strange", "SQLite format 3");
+        QVERIFY(!Database::openForWriting(m_run / kStoreFile)->replaceBy(m_folder / "strange").ok());
+        QCOMPARE(RunReader::open(m_run)->metric(metric::kLoss).size(), 500u);
+    }
+
 private:
+    static ino_t inodeOf(const fs::path& path)
+    {
+        struct stat status {};
+        return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+    }
+
     using rlimit_t = decltype(rlimit::rlim_cur);
 };
 
