@@ -58,11 +58,11 @@ void PlaceWork::add(const std::shared_ptr<EngineProcess>& process)
     }
 }
 
-Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work)
+Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work, const StartWatch& watch)
 {
     const auto process = std::make_shared<EngineProcess>();
     work.add(process);
-    if (const Status started = process->start(0, place, Serves::Files); !started) {
+    if (const Status started = process->start(0, place, Serves::Files, watch); !started) {
         return started.error();
     }
     FileConnection connection;
@@ -108,7 +108,7 @@ void CheckpointFetcher::giveUp(QueryTag tag)
     }
 }
 
-void CheckpointFetcher::cancel()
+void CheckpointFetcher::giveUpAll()
 {
     std::shared_ptr<PlaceWork> active;
     {
@@ -118,6 +118,11 @@ void CheckpointFetcher::cancel()
     if (active) {
         active->cancel();
     }
+}
+
+void CheckpointFetcher::cancel()
+{
+    giveUpAll();
     if (m_thread.joinable()) {
         m_thread.join();
     }
@@ -127,7 +132,10 @@ void CheckpointFetcher::work(const FetchCheckpoint& command, const EnginePlace& 
 {
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     Result<FileConnection> connection =
-        remote ? connectForFiles(place, work)
+        remote ? connectForFiles(place, work,
+                                 [&](const std::string& text) {
+                                     m_sink(QueryNotice{command.tag, text});
+                                 })
                : Error{command.runDirectory.string(), "has its checkpoints on this machine"};
     if (!connection) {
         m_sink(QueryFailed{command.tag, connection.error()});

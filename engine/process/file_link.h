@@ -3,6 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/place/place_files.h"
+#include "engine/process/engine_process.h"
 #include "projects/base/result.h"
 
 #include <memory>
@@ -11,8 +12,6 @@
 #include <vector>
 
 namespace residua::engine {
-
-class EngineProcess;
 
 /// A piece of work that waits for a place. Another thread may cancel it, which ends its processes at once.
 class PlaceWork {
@@ -29,8 +28,9 @@ private:
 };
 
 /// Starts an engine at `place` that serves its files. The connection ends with the last copy of the returned value, or
-/// with `work`.
-[[nodiscard]] Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work);
+/// with `work`. `watch` is EngineProcess::start()'s.
+[[nodiscard]] Result<FileConnection> connectForFiles(const EnginePlace& place, PlaceWork& work,
+                                                     const StartWatch& watch);
 
 /// Fetches checkpoints on a thread of its own, one at a time. A newer request cancels an older one.
 class CheckpointFetcher {
@@ -45,10 +45,11 @@ public:
     void fetch(const FetchCheckpoint& command, const EnginePlace& place);
     /// Cancels the request with this tag, if it is active. Any thread.
     void giveUp(QueryTag tag);
-    /// Cancels the active request.
-    void cancel();
+    /// Cancels the active request, without waiting for its end. Any thread.
+    void giveUpAll();
 
 private:
+    void cancel();
     void work(const FetchCheckpoint& command, const EnginePlace& place, PlaceWork& work);
 
     const EventSink& m_sink;

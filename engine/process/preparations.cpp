@@ -93,7 +93,9 @@ void Preparations::carryOut(Preparation& preparation, const EnginePlace& place)
         }
         m_owner.take(std::move(event));
     };
-    const PlaceLink link{watchFor(preparation), [&] { return connectForFiles(place, preparation.work); }, answers};
+    const StartWatch watch = [&](const std::string& text) { m_owner.notice(preparation.command, text); };
+    const PlaceLink link{watchFor(preparation), [&] { return connectForFiles(place, preparation.work, watch); },
+                         answers};
     const Result<std::optional<Command>> there = m_owner.translate(preparation.command, link);
     if (!there) {
         conclude(preparation, there.error());

@@ -57,7 +57,7 @@ public:
     /// Ends at once a process that has not answered yet, and later one that does not answer any more.
     ~Impl() override
     {
-        m_fetcher.cancel();
+        m_fetcher.giveUpAll();
         std::unique_lock lock(m_mutex);
         m_quit = true;
         m_lastEvent = Clock::now();
@@ -126,15 +126,23 @@ private:
         return m_sent;
     }
 
-    /// Ends the process, if there is one.
+    /// Ends the process, if there is one. One at another place that has no run is not waited for long.
     void end()
     {
         m_preparations.join();
-        if (m_process) {
-            m_process->close();
-            m_receiving.join();
-            dropProcess();
+        if (!m_process) {
+            return;
         }
+        m_process->close();
+        {
+            std::unique_lock lock(m_mutex);
+            const bool isFar = m_at.kind == EnginePlace::Kind::CommandLine && m_active.empty();
+            if (isFar && !m_ended.wait_for(lock, kEndPatience, [this] { return !m_runs; })) {
+                m_process->kill();
+            }
+        }
+        m_receiving.join();
+        dropProcess();
     }
 
     void dropProcess()
@@ -385,6 +393,7 @@ private:
         {
             const std::scoped_lock lock(m_mutex);
             m_runs = false;
+            m_ended.notify_all();
             active.swap(m_active);
             asked.swap(m_asked);
             m_preparations.cancel();
@@ -472,7 +481,7 @@ private:
     Preparations m_preparations;
     std::mutex m_mutex; ///< protects the members up to m_active, and changes of m_at and m_process
     std::condition_variable m_wake;
-    std::condition_variable m_ended;
+    std::condition_variable m_ended; ///< of the process, or of the posting thread
     std::deque<Command> m_waiting;
     std::optional<Command> m_sent; ///< the command that the posting thread works on
     Clock::time_point m_lastEvent; ///< or the session's end

@@ -3,6 +3,7 @@
 
 #include "engine/files/content_hash.h"
 #include "projects/base/files.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <poll.h>
@@ -12,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -151,22 +151,6 @@ std::uint32_t checksumOf(const Header& header)
     return crc32c(std::as_bytes(std::span(header)).first(Self * sizeof header[0]));
 }
 
-/// Returns the bytes as text that is safe for a terminal.
-std::string escaped(std::string_view bytes)
-{
-    std::string text;
-    for (const char c : bytes) {
-        if (c >= ' ' && c < 0x7f) {
-            text += c;
-        } else {
-            std::array<char, 8> code{};
-            std::snprintf(code.data(), code.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-            text += code.data();
-        }
-    }
-    return text;
-}
-
 /// Returns the error for a stream that begins with `start`, which is not part of a message. Reads the rest of its line.
 Error somethingElse(int descriptor, std::string start, FrameWait wait)
 {
@@ -182,7 +166,8 @@ Error somethingElse(int descriptor, std::string start, FrameWait wait)
         }
     }
     const std::string line = start.substr(0, start.find_first_of("\r\n"));
-    return {kPlace, std::string(kNoMessage) + ": \"" + escaped(line.substr(0, kQuotedBytes)) + "\""};
+    return {kPlace,
+            std::string(kNoMessage) + ": \"" + printable(line.substr(0, kQuotedBytes), LineEnds::Escape) + "\""};
 }
 
 } // namespace
