@@ -6,6 +6,7 @@
 #include <QAction>
 #include <QDialogButtonBox>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
 #include <QPushButton>
@@ -56,6 +57,18 @@ public:
         // Only one stroke, because a tooltip could not explain a command of several strokes.
         const QKeySequence typed = static_cast<QKeySequenceEdit*>(editor)->keySequence();
         model->setData(index, typed.isEmpty() ? QKeySequence() : QKeySequence(typed[0]));
+    }
+    /// Return ends the input; the editor would take it as the command's key.
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        const int key = event->type() == QEvent::KeyPress ? static_cast<QKeyEvent*>(event)->key() : 0;
+        if (key != Qt::Key_Return && key != Qt::Key_Enter) {
+            return QStyledItemDelegate::eventFilter(watched, event);
+        }
+        auto* editor = static_cast<QWidget*>(watched);
+        emit commitData(editor);
+        emit closeEditor(editor);
+        return true;
     }
 };
 

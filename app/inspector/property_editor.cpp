@@ -59,7 +59,7 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
         m_toggle = new QCheckBox(this);
         layout->addWidget(m_toggle);
         layout->addStretch();
-        connect(m_toggle, &QCheckBox::clicked, this, &PropertyEditor::commit);
+        connect(m_toggle, &QCheckBox::clicked, this, &PropertyEditor::enter);
         setFocusProxy(m_toggle);
     } else if (property.kind == PropertyKind::Choice) {
         m_choice = new QComboBox(this);
@@ -67,7 +67,7 @@ PropertyEditor::PropertyEditor(const Property& property, QWidget* parent) : QWid
         m_choice->setMinimumContentsLength(6);
         m_choice->installEventFilter(this);
         layout->addWidget(m_choice);
-        connect(m_choice, &QComboBox::activated, this, &PropertyEditor::commit);
+        connect(m_choice, &QComboBox::activated, this, &PropertyEditor::enter);
         setFocusProxy(m_choice);
     } else {
         makeField(*layout);
@@ -97,9 +97,9 @@ void PropertyEditor::makeField(QHBoxLayout& row)
     row.addWidget(m_field);
     setFocusProxy(m_field);
     m_field->installEventFilter(this);
-    passUndoOnceCommitted(*m_field);
-    connect(m_field, &QLineEdit::editingFinished, this, &PropertyEditor::commit);
-    connect(m_field, &QLineEdit::textEdited, this, &PropertyEditor::checkText);
+    showsCommitted(*m_field);
+    connect(m_field, &QLineEdit::editingFinished, this, &PropertyEditor::enter);
+    connect(m_field, &QLineEdit::textChanged, this, &PropertyEditor::checkText);
     if (m_property.kind != PropertyKind::Text && m_property.kind != PropertyKind::File) {
         m_field->setFont(numberFont());
     }
@@ -124,21 +124,27 @@ void PropertyEditor::makeField(QHBoxLayout& row)
 void PropertyEditor::checkText(const QString& text)
 {
     const QString problem = m_property.check ? m_property.check(text) : QString();
-    if (problem.isEmpty() && !m_complaint) {
-        return;
-    }
-    if (!m_complaint) {
+    if (!problem.isEmpty() && !m_complaint) {
         m_complaint = new QLabel(this);
         m_complaint->setObjectName(m_field->objectName() + QStringLiteral(":complaint"));
         m_complaint->setProperty("role", QStringLiteral("error"));
         m_complaint->setWordWrap(true);
         static_cast<QVBoxLayout*>(layout())->addWidget(m_complaint);
     }
-    m_complaint->setText(problem);
-    m_complaint->setVisible(!problem.isEmpty());
+    if (m_complaint) {
+        m_complaint->setText(problem);
+        m_complaint->setVisible(!problem.isEmpty());
+    }
     m_field->setAccessibleDescription(problem);
-    m_field->setProperty("invalid", !problem.isEmpty());
-    m_field->style()->polish(m_field);
+    markInvalid(!problem.isEmpty());
+}
+
+void PropertyEditor::markInvalid(bool invalid)
+{
+    if (m_field->property("invalid").toBool() != invalid) {
+        m_field->setProperty("invalid", invalid);
+        m_field->style()->polish(m_field);
+    }
 }
 
 void PropertyEditor::setProperty(const Property& property)
@@ -175,16 +181,8 @@ void PropertyEditor::show(const QVariant& value)
             m_field->setToolTip(help.isEmpty() ? m_field->text() : m_field->text() + QLatin1Char('\n') + help);
         }
         m_field->setModified(false);
-        m_field->setProperty("invalid", false);
-        m_field->style()->polish(m_field);
         checkText(m_field->text());
     }
-}
-
-QVariant PropertyEditor::value() const
-{
-    const QVariant value = shown();
-    return problemWith(value).isEmpty() ? value : QVariant();
 }
 
 QVariant PropertyEditor::shown() const
@@ -214,27 +212,27 @@ QString PropertyEditor::problemWith(const QVariant& value) const
     return m_property.check ? m_property.check(value.toString()) : QString();
 }
 
-void PropertyEditor::commit()
+bool PropertyEditor::enter()
 {
     const QVariant wanted = shown();
     if (m_field) {
         if (!m_field->isModified()) {
-            return;
+            return true;
         }
         const QString problem = problemWith(wanted);
-        m_field->setProperty("invalid", !problem.isEmpty());
-        m_field->style()->polish(m_field);
+        markInvalid(!problem.isEmpty());
         if (!problem.isEmpty()) {
             if (!m_property.check) { // otherwise it is shown below the field
                 QToolTip::showText(m_field->mapToGlobal(QPoint(0, m_field->height())), problem, m_field);
             }
-            return;
+            return false;
         }
         m_field->setModified(false);
     }
     if (wanted != m_property.value) {
         emit committed(wanted);
     }
+    return true;
 }
 
 /// Enters a path that was chosen or dropped; empty if the choice was cancelled.
@@ -243,7 +241,7 @@ void PropertyEditor::takePath(const QString& path)
     if (!path.isEmpty()) {
         m_field->setText(path);
         m_field->setModified(true);
-        commit();
+        enter();
     }
 }
 
@@ -274,7 +272,7 @@ void PropertyEditor::stepNumber(int direction)
         m_field->setText(QString::number(nearest, 'g', 6));
     }
     m_field->setModified(true);
-    commit();
+    enter();
 }
 
 bool PropertyEditor::eventFilter(QObject* watched, QEvent* event)
@@ -286,10 +284,6 @@ bool PropertyEditor::eventFilter(QObject* watched, QEvent* event)
     if (watched == m_field && event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         const bool number = m_property.kind == PropertyKind::Integer || m_property.kind == PropertyKind::Real;
-        if (key == Qt::Key_Escape && m_field->isModified()) {
-            show(m_property.value);
-            return true;
-        }
         if (number && (key == Qt::Key_Up || key == Qt::Key_Down)) {
             stepNumber(key == Qt::Key_Up ? 1 : -1);
             return true;

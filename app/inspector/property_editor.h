@@ -15,7 +15,7 @@ class QLineEdit;
 namespace residua::app {
 
 /// The widget for one property's value: a check box, a choice, a number, a text or a path. Emits a value only when the
-/// user has finished entering a valid one. Esc restores the old value.
+/// user has finished entering a valid one. Esc restores the old value. The focus proxy is the widget for the value.
 class PropertyEditor : public QWidget {
     Q_OBJECT
 public:
@@ -23,8 +23,10 @@ public:
 
     /// Updates the editor for a new state of the same property, unless the user is typing.
     void setProperty(const Property& property);
-    /// Returns the shown value; invalid if it cannot be parsed or is out of range.
-    [[nodiscard]] QVariant value() const;
+    /// Enters what the user has typed. Returns false if it is invalid; then it stays, and its error is shown.
+    bool enter();
+    /// Shows the property's value instead of what the user has typed.
+    void restore() { show(m_property.value); }
 
 signals:
     void committed(const QVariant& value);
@@ -41,7 +43,8 @@ private:
     void takePath(const QString& path);
     void stepNumber(int direction);
     void checkText(const QString& text);
-    [[nodiscard]] QVariant shown() const; ///< as value(), without the range check
+    void markInvalid(bool invalid);
+    [[nodiscard]] QVariant shown() const; ///< invalid if the text cannot be parsed
     [[nodiscard]] QString problemWith(const QVariant& value) const;
 
     Property m_property;

@@ -24,25 +24,34 @@ namespace {
 
 constexpr int kFieldSpacing = 6; ///< pixels
 
-class UndoPasser : public QObject {
+class CommittedField : public QObject {
 public:
-    explicit UndoPasser(QLineEdit& field) : QObject(&field), m_field(field) { field.installEventFilter(this); }
+    explicit CommittedField(QLineEdit& field) : QObject(&field), m_field(field) { field.installEventFilter(this); }
 
     bool eventFilter(QObject* /*watched*/, QEvent* event) override
     {
-        if (event->type() != QEvent::ShortcutOverride || m_field.isModified()) {
+        if (!m_field.isModified()) {
+            m_shown = m_field.text(); // any event, because keys, a menu and an input method can change the text
+        }
+        if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress) {
             return false;
         }
         const auto* key = static_cast<QKeyEvent*>(event);
-        if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) {
-            return false;
+        const bool undoes = key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo);
+        const bool restores = key->key() == Qt::Key_Escape && m_field.isModified();
+        if (event->type() == QEvent::ShortcutOverride) {
+            event->setAccepted(restores);
+            return restores || (undoes && !m_field.isModified());
         }
-        event->ignore();
-        return true;
+        if (restores) {
+            m_field.setText(m_shown); // is then no longer modified
+        }
+        return restores;
     }
 
 private:
     QLineEdit& m_field;
+    QString m_shown; ///< before the first uncommitted change
 };
 
 class PathTaker : public QObject {
@@ -129,9 +138,16 @@ void acceptPaths(QWidget& over, std::function<void(const QString& path)> take)
     }
 }
 
-void passUndoOnceCommitted(QLineEdit& field)
+void showsCommitted(QLineEdit& field)
 {
-    new UndoPasser(field);
+    new CommittedField(field);
+}
+
+void showValue(QLineEdit& field, const QString& text)
+{
+    if (!field.isModified()) {
+        field.setText(text);
+    }
 }
 
 } // namespace residua::app

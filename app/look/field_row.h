@@ -35,8 +35,12 @@ void takeChosen(QLineEdit& field, const QString& path);
 /// later call for a field in it has precedence there.
 void acceptPaths(QWidget& over, std::function<void(const QString& path)> take);
 
-/// Passes the keys of Undo and Redo to the window's commands while the field has no uncommitted text. By default a
-/// field handles them even if it has nothing to undo.
-void passUndoOnceCommitted(QLineEdit& field);
+/// Prepares a field that shows a value of the document. While it has uncommitted text (QLineEdit::isModified()), Esc
+/// restores the shown value. Otherwise, the keys of Undo and Redo go to the window's commands, because a field handles
+/// them by default even if it has nothing to undo.
+void showsCommitted(QLineEdit& field);
+
+/// Shows the value of the document in such a field, unless the user is typing in it.
+void showValue(QLineEdit& field, const QString& text);
 
 } // namespace residua::app

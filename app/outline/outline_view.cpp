@@ -3,6 +3,7 @@
 
 #include "app/inspector/property_editor.h"
 
+#include <QApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QScopedValueRollback>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr int kMostOfNames = 70; ///< per cent of the width
 
-/// Edits a value with the widget that the inspector uses.
+/// Edits a value with the widget that the inspector uses. Return, Tab and a click elsewhere enter the value and close
+/// the editor, unless the value is invalid. Esc closes it without a change.
 class ValueDelegate : public QStyledItemDelegate {
 public:
     ValueDelegate(OutlineModel& model, QObject* parent) : QStyledItemDelegate(parent), m_model(model) {}
@@ -28,27 +30,81 @@ public:
         if (!row || !row->property) {
             return nullptr;
         }
+        auto* self = const_cast<ValueDelegate*>(this); // Qt's factory is const, its signals and filters are not
         auto* editor = new PropertyEditor(*row->property, parent);
         editor->setAutoFillBackground(true);
-        connect(editor, &PropertyEditor::committed, this, [this, editor] {
-            auto* self = const_cast<ValueDelegate*>(this); // Qt's factory is const, its signals are not
-            emit self->commitData(editor);
-            emit self->closeEditor(editor);
-        });
+        editor->focusProxy()->installEventFilter(self);
+        const bool isChoice = row->property->kind == PropertyKind::Choice;
+        connect(editor, &PropertyEditor::committed, this,
+                [self, editor, isChoice, at = QPersistentModelIndex(index)](const QVariant& value) {
+                    self->m_model.setData(at, value, Qt::EditRole);
+                    if (isChoice && editor->isVisible()) {
+                        emit self->closeEditor(editor);
+                    }
+                });
         return editor;
     }
 
-    void setEditorData(QWidget*, const QModelIndex&) const override {} // it was made with its value
-
-    void setModelData(QWidget* editor, QAbstractItemModel* model, const QModelIndex& index) const override
+    void setEditorData(QWidget* editor, const QModelIndex& index) const override
     {
-        const QVariant value = static_cast<PropertyEditor*>(editor)->value();
-        if (value.isValid()) {
-            model->setData(index, value, Qt::EditRole);
+        const OutlineRow* row = m_model.rowAt(index);
+        if (row && row->property) { // the document may have changed since the editor was opened
+            static_cast<PropertyEditor*>(editor)->setProperty(*row->property);
         }
     }
 
+    void setModelData(QWidget* editor, QAbstractItemModel*, const QModelIndex&) const override
+    {
+        static_cast<PropertyEditor*>(editor)->enter();
+    }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        auto* editor = qobject_cast<PropertyEditor*>(watched->parent());
+        if (!editor) { // `watched` is the editor itself, which never has the focus
+            return false;
+        }
+        if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+            event->accept();
+            return true;
+        }
+        if (event->type() == QEvent::KeyPress) {
+            return handlesKey(*editor, static_cast<QKeyEvent*>(event)->key());
+        }
+        const bool left = event->type() == QEvent::FocusOut && !editor->isAncestorOf(QApplication::focusWidget());
+        const Qt::FocusReason why = left ? static_cast<QFocusEvent*>(event)->reason() : Qt::OtherFocusReason;
+        if (left && why != Qt::PopupFocusReason && why != Qt::ActiveWindowFocusReason) {
+            finish(*editor);
+        }
+        return false;
+    }
+
 private:
+    bool handlesKey(PropertyEditor& editor, int key)
+    {
+        switch (key) {
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+        case Qt::Key_Tab:
+        case Qt::Key_Backtab:
+            finish(editor);
+            return true; // the tree would open the editor again
+        case Qt::Key_Escape:
+            editor.restore();
+            emit closeEditor(&editor, RevertModelCache);
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    void finish(PropertyEditor& editor)
+    {
+        if (editor.enter() && editor.isVisible()) {
+            emit closeEditor(&editor);
+        }
+    }
+
     OutlineModel& m_model;
 };
 
@@ -77,6 +133,11 @@ OutlineView::OutlineView(OutlineModel& model, QWidget* parent) : QTreeView(paren
     connect(&m_widen, &QTimer::timeout, this, &OutlineView::fitNames);
     for (const auto changed : {&QTreeView::expanded, &QTreeView::collapsed}) {
         connect(this, changed, &m_widen, qOverload<>(&QTimer::start));
+        connect(this, changed, this, [this](const QModelIndex& index) {
+            if (!m_following) {
+                std::erase(m_expanded, QPersistentModelIndex(index));
+            }
+        });
     }
     connect(&model, &QAbstractItemModel::rowsInserted, &m_widen, qOverload<>(&QTimer::start));
     connect(&model, &QAbstractItemModel::modelReset, &m_widen, qOverload<>(&QTimer::start));
@@ -104,11 +165,35 @@ void OutlineView::showPlace(const Place& place)
     }
     const QModelIndex index = m_outline.indexOf(place);
     if (index.isValid()) {
+        expandTo(index);
         setCurrentIndex(index);
         scrollTo(index);
     } else {
         clearSelection();
     }
+}
+
+void OutlineView::expandTo(const QModelIndex& index)
+{
+    std::vector<QPersistentModelIndex> parents;
+    for (QModelIndex parent = index.parent(); parent.isValid(); parent = parent.parent()) {
+        parents.emplace_back(parent);
+    }
+    std::vector<QPersistentModelIndex> kept;
+    for (const QPersistentModelIndex& each : m_expanded) {
+        if (std::ranges::find(parents, each) != parents.end()) {
+            kept.push_back(each);
+        } else if (each.isValid()) {
+            collapse(each);
+        }
+    }
+    for (const QPersistentModelIndex& parent : parents) {
+        if (!isExpanded(parent)) {
+            kept.push_back(parent);
+            expand(parent);
+        }
+    }
+    m_expanded = std::move(kept);
 }
 
 std::optional<Place> OutlineView::thing() const
@@ -130,6 +215,7 @@ void OutlineView::currentChanged(const QModelIndex& current, const QModelIndex& 
     QTreeView::currentChanged(current, previous);
     const OutlineRow* row = m_outline.rowAt(current);
     if (row && !m_following && hasFocus()) { // removing rows also changes the current one
+        m_expanded.clear();                  // the user works in these branches now
         emit placeChosen(Place(row->place));
     }
 }

@@ -3,10 +3,12 @@
 
 #include "app/outline/outline_model.h"
 
+#include <QPersistentModelIndex>
 #include <QTimer>
 #include <QTreeView>
 
 #include <optional>
+#include <vector>
 
 namespace residua::app {
 
@@ -16,7 +18,8 @@ class OutlineView : public QTreeView {
 public:
     explicit OutlineView(OutlineModel& model, QWidget* parent = nullptr);
 
-    /// Selects and expands the row of `place` without emitting a signal.
+    /// Selects the row of `place` and expands its parents, without emitting a signal. Collapses what earlier calls have
+    /// expanded, except for what the user has used since.
     void showPlace(const Place& place);
     /// Returns the target of a command in the outline: the shortcut, the node or the layers of the current row. Returns
     /// nullopt for a row of another kind, and while a value is edited.
@@ -33,10 +36,12 @@ protected:
 
 private:
     void fitNames();
+    void expandTo(const QModelIndex& index);
 
     OutlineModel& m_outline;
-    QTimer m_widen;           ///< many rows may be added at once
-    bool m_following = false; ///< true while showPlace() runs
+    std::vector<QPersistentModelIndex> m_expanded; ///< by showPlace()
+    QTimer m_widen;                                ///< many rows may be added at once
+    bool m_following = false;                      ///< true while showPlace() runs
 };
 
 } // namespace residua::app

@@ -4,20 +4,22 @@
 #include "app/records/runs_model.h"
 #include "visualizers/plot/series.h"
 
+#include <QAbstractProxyModel>
 #include <QApplication>
 #include <QEvent>
 #include <QHash>
 #include <QHeaderView>
+#include <QLineEdit>
 #include <QMenu>
 #include <QScopedValueRollback>
 #include <QString>
 #include <QStringList>
 #include <QStyle>
 #include <QStyledItemDelegate>
-#include <QTreeView>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace residua::app {
@@ -36,9 +38,23 @@ void collect(const RunsModel& runs, const QModelIndex& parent, QStringList& name
     }
 }
 
+/// Edits a text in the list of runs. While the user types, changes of the run do not replace the text.
+class RunTextDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void setEditorData(QWidget* editor, const QModelIndex& index) const override
+    {
+        const auto* const field = qobject_cast<QLineEdit*>(editor);
+        if (!field || !field->isModified()) {
+            QStyledItemDelegate::setEditorData(editor, index);
+        }
+    }
+};
+
 /// Draws the names in the list of runs. A name that does not fit is shortened so that it differs from all others. GUI
 /// thread.
-class RunNameDelegate final : public QStyledItemDelegate {
+class RunNameDelegate final : public RunTextDelegate {
 public:
     /// Draws the names of `runs`, which must outlive the delegate.
     explicit RunNameDelegate(const RunsModel& runs, QObject* parent = nullptr);
@@ -59,7 +75,7 @@ constexpr int kNameWidth = 200;                ///< at least
 
 } // namespace
 
-RunNameDelegate::RunNameDelegate(const RunsModel& runs, QObject* parent) : QStyledItemDelegate(parent), m_runs(runs)
+RunNameDelegate::RunNameDelegate(const RunsModel& runs, QObject* parent) : RunTextDelegate(parent), m_runs(runs)
 {
     const auto forget = [this] { m_shown.clear(); };
     connect(&runs, &RunsModel::modelReset, this, forget);
@@ -68,7 +84,7 @@ RunNameDelegate::RunNameDelegate(const RunsModel& runs, QObject* parent) : QStyl
 
 void RunNameDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
 {
-    QStyledItemDelegate::initStyleOption(option, index);
+    RunTextDelegate::initStyleOption(option, index);
     const QStyle& style = option->widget ? *option->widget->style() : *QApplication::style();
     const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
     const QRect room = style.subElementRect(QStyle::SE_ItemViewItemText, option, option->widget);
@@ -95,8 +111,15 @@ QString RunNameDelegate::shown(const QString& name, const QFontMetrics& metrics,
     return found->second.value(name, name);
 }
 
+bool RunsTree::edit(const QModelIndex& index, EditTrigger trigger, QEvent* event)
+{
+    const bool annotates = index.column() == RunsModel::Tags || index.column() == RunsModel::Notes;
+    return (trigger != SelectedClicked || annotates) && QTreeView::edit(index, trigger, event);
+}
+
 RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(model), m_tree(tree)
 {
+    tree.setItemDelegate(new RunTextDelegate(&tree));
     tree.setItemDelegateForColumn(RunsModel::Name, new RunNameDelegate(model, &tree));
     tree.setSortingEnabled(true);
     tree.header()->setSortIndicatorClearable(true);
@@ -104,6 +127,8 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     tree.header()->setContextMenuPolicy(Qt::CustomContextMenu);
     tree.header()->setToolTip(tr("Click to sort, right-click to choose the columns and to group"));
     connect(tree.header(), &QWidget::customContextMenuRequested, this, &RunTable::openMenu);
+    connect(&model, &RunsModel::modelAboutToBeReset, this, &RunTable::keepTyping);
+    connect(&model, &RunsModel::modelReset, this, &RunTable::typeOn, Qt::QueuedConnection);
     connect(&model, &RunsModel::modelReset, this, &RunTable::hideColumns);
     connect(&model, &RunsModel::dataChanged, this, &RunTable::hideColumns);
     hideColumns();
@@ -117,6 +142,34 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     connect(tree.header(), &QHeaderView::sectionResized, this,
             [this](int column) { m_dragged = m_dragged || (column == RunsModel::Name && !m_fitting); });
     tree.viewport()->installEventFilter(this);
+}
+
+/// Remembers what is being typed, because a reset closes the editor.
+void RunTable::keepTyping()
+{
+    const auto* const field = m_tree.viewport()->findChild<QLineEdit*>();
+    const auto* const proxy = static_cast<const QAbstractProxyModel*>(m_tree.model());
+    const engine::RunInfo* const run = m_model.runAt(proxy->mapToSource(m_tree.currentIndex()));
+    if (field && field->isModified() && run) {
+        m_typing = Typing{run->directory, m_tree.currentIndex().column(), field->text()};
+    }
+}
+
+/// Opens the editor again with the text that was being typed.
+void RunTable::typeOn()
+{
+    const auto typing = std::exchange(m_typing, std::nullopt);
+    const auto* const proxy = static_cast<const QAbstractProxyModel*>(m_tree.model());
+    const QModelIndex run = typing ? proxy->mapFromSource(m_model.indexOf(typing->directory)) : QModelIndex();
+    if (!run.isValid()) {
+        return;
+    }
+    m_tree.setCurrentIndex(run.siblingAtColumn(typing->column));
+    m_tree.edit(m_tree.currentIndex());
+    if (auto* field = m_tree.viewport()->findChild<QLineEdit*>()) {
+        field->setText(typing->text);
+        field->setModified(true);
+    }
 }
 
 bool RunTable::eventFilter(QObject* watched, QEvent* event)

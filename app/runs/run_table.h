@@ -3,13 +3,28 @@
 
 #include <QObject>
 #include <QStringList>
+#include <QTreeView>
+
+#include <optional>
+#include <string>
 
 class QMenu;
-class QTreeView;
 
 namespace residua::app {
 
 class RunsModel;
+
+/// The tree of runs. A click on a selected row edits its tags and notes, but not its name, because a click on a name
+/// selects the run.
+class RunsTree : public QTreeView {
+    Q_OBJECT
+public:
+    using QTreeView::edit;
+    using QTreeView::QTreeView;
+
+protected:
+    bool edit(const QModelIndex& index, EditTrigger trigger, QEvent* event) override;
+};
 
 /// The columns of the list of runs and the one that groups the runs, chosen in the menu of its header. A click on a
 /// heading sorts by the column, a third click ends that. GUI thread.
@@ -33,6 +48,8 @@ protected:
 
 private:
     void openMenu(const QPoint& position);
+    void keepTyping();
+    void typeOn();
     void hideColumns();
     void fitNames();
     void addGroupings(QMenu& menu);
@@ -41,7 +58,15 @@ private:
 
     RunsModel& m_model;
     QTreeView& m_tree;
-    QStringList m_hidden; ///< keys of the model's own columns
+    /// A name, tags or notes while they are typed.
+    struct Typing {
+        std::string directory;
+        int column = 0;
+        QString text;
+    };
+
+    std::optional<Typing> m_typing; ///< set while the model is reset
+    QStringList m_hidden;           ///< keys of the model's own columns
     bool m_fitting = false;
     bool m_dragged = false; ///< true once the user has given names a width
 };

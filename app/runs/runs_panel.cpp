@@ -94,7 +94,7 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_queue(new QueueStrip(this)),
       m_bar(new QWidget(this)),
       m_search(new QLineEdit(this)),
-      m_tree(new QTreeView(this)),
+      m_tree(new RunsTree(this)),
       m_empty(new QLabel(this)),
       m_show(panelAction("run:show", QStringLiteral("topology"), tr("Show"),
                          tr("Show this run's coefficients on the canvas and in the heatmap"), this)),

@@ -35,7 +35,7 @@ QLineEdit* field(const QString& name, const QString& toolTip, int widest, QWidge
     edit->setFont(numberFont());
     edit->setMinimumWidth(kNarrowField);
     edit->setMaximumWidth(widest);
-    passUndoOnceCommitted(*edit);
+    showsCommitted(*edit);
     return edit;
 }
 
@@ -253,8 +253,8 @@ void SchedulePage::showProject()
     m_empty->setVisible(projects::trainsAll(schedule));
     m_stageRow->setVisible(staged);
     m_generatorRow->setVisible(staged);
-    if (other && !m_lengths->isModified()) {
-        m_lengths->setText(QString::fromStdString(projects::stageLengthsText(schedule)));
+    if (other) {
+        showValue(*m_lengths, QString::fromStdString(projects::stageLengthsText(schedule)));
     }
     m_ribbon->setPlan(schedule, m_project->training, m_project->network.depth());
     showPreset();
@@ -342,9 +342,9 @@ void SchedulePage::showStage()
         always << QString::number(layer);
     }
     m_stageTitle->setText(tr("Stage %1").arg(*chosen + 1));
-    m_start->setText(QString::number(stage.start));
-    m_length->setText(formatReal(stage.averageLength));
-    m_always->setText(always.join(QStringLiteral(", ")));
+    showValue(*m_start, QString::number(stage.start));
+    showValue(*m_length, formatReal(stage.averageLength));
+    showValue(*m_always, always.join(QStringLiteral(", ")));
     m_stageCost->clear();
     const auto spans = projects::spansOf(m_ribbon->shown(), m_project->network.depth(), m_project->training.steps);
     for (std::size_t i = 0; i < std::min(spans.size(), m_spanCosts.size()); ++i) {
@@ -362,6 +362,7 @@ void SchedulePage::showStage()
 
 void SchedulePage::setStart()
 {
+    m_start->setModified(false);
     bool ok = false;
     const qlonglong start = QLocale::c().toLongLong(m_start->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
@@ -373,6 +374,7 @@ void SchedulePage::setStart()
 
 void SchedulePage::setLength()
 {
+    m_length->setModified(false);
     bool ok = false;
     const double length = QLocale::c().toDouble(m_length->text().trimmed(), &ok);
     const auto chosen = m_ribbon->chosen();
@@ -384,6 +386,7 @@ void SchedulePage::setLength()
 
 void SchedulePage::setAlways()
 {
+    m_always->setModified(false);
     const auto layers = layersFrom(m_always->text());
     const auto chosen = m_ribbon->chosen();
     // The chosen stage may have been removed by an edit.

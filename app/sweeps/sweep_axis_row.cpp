@@ -69,8 +69,8 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     m_line->addWidget(m_field, 1);
     m_line->addLayout(values, 1);
     connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
-    passUndoOnceCommitted(*m_field->lineEdit());
-    passUndoOnceCommitted(*m_values);
+    showsCommitted(*m_field->lineEdit());
+    showsCommitted(*m_values);
     connect(m_field->lineEdit(), &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_values, &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_proposals, &QMenu::aboutToShow, this, &SweepAxisRow::propose);

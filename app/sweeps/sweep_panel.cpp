@@ -2,6 +2,7 @@
 #include "app/sweeps/sweep_panel.h"
 
 #include "app/engine/background.h"
+#include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/records/runs_model.h"
@@ -105,6 +106,7 @@ QWidget* SweepPanel::makeForm()
     auto* form = new QWidget;
     m_sweeps->setEditable(true);
     m_sweeps->setInsertPolicy(QComboBox::NoInsert);
+    showsCommitted(*m_sweeps->lineEdit());
     m_sweeps->setAccessibleName(tr("Sweep"));
     m_sweeps->setToolTip(tr("Which sweep is shown; type to rename it"));
     m_sweeps->setMinimumWidth(80);
