@@ -32,7 +32,7 @@ constexpr std::size_t kTipLines = 40; ///< more do not fit on a screen; the outl
 enum Column { Title, Editor, Unit, Reset };
 constexpr int kMargin = 12;
 constexpr const char* kSourceKind = "/data/source/kind";
-constexpr int kFormPosition = 5; ///< under title, subtitle, explanation, notice and a gap
+constexpr int kFormPosition = 4; ///< below title, subtitle, explanation and a gap
 
 QLabel* label(const QString& role, QWidget* parent)
 {
@@ -109,9 +109,9 @@ Inspector::Inspector(QWidget* parent)
     body->addWidget(m_title);
     body->addWidget(m_subtitle);
     body->addWidget(m_explain, 0, Qt::AlignLeft);
-    body->addWidget(m_custom);
     body->addSpacing(6);
     body->addSpacing(10);
+    body->addWidget(m_custom); // below the fields, which must not move under the pointer when it appears
     body->addWidget(m_cost);
     body->addStretch();
 

@@ -349,7 +349,8 @@ std::vector<OutlineRow> differenceRows(const Project& project)
     return rows;
 }
 
-/// Returns the row of the topology, whose first child lists the differences from the preset.
+/// Returns the row of the topology, whose last child lists the differences from the preset. The first change of a
+/// preset moves no other row.
 OutlineRow topologyRow(const DocumentSnapshot& document)
 {
     OutlineRow row = sectionRow(document, Section::Topology, "topology");
@@ -364,7 +365,7 @@ OutlineRow topologyRow(const DocumentSnapshot& document)
         OutlineRow differences =
             rowOf("differences", Text::tr("Differences"), "property", SectionPlace{Section::Topology});
         differences.children = [document] { return differenceRows(document->project); };
-        rows.insert(rows.begin(), std::move(differences));
+        rows.push_back(std::move(differences));
         return rows;
     };
     return row;
