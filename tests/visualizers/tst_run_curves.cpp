@@ -170,7 +170,8 @@ private slots:
         QCOMPARE(run.series("validation").raw().values(), (std::vector<double>{9, 7}));
     }
 
-    void smoothingIsTheBiasCorrectedMean()
+    /// Over at most a fifth of the points so far.
+    void smoothingIsAMovingMean()
     {
         RunCurves run(lossAndRate());
         run.setWindow(2);
@@ -179,17 +180,35 @@ private slots:
         QCOMPARE(loss.catchUp(kAll), std::size_t{2});
         run.append({at(3, 2)});
         QCOMPARE(loss.catchUp(kAll), std::size_t{1}); // the new point alone
-        // Weights 1/2 each, then divided by their sum: 4; (4/4 + 8/2)/(3/4); (4/8 + 8/4 + 2/2)/(7/8).
+        // Over 1, 1.2 and 1.4 points.
         QCOMPARE(loss.smooth().values().size(), std::size_t{3});
         QCOMPARE(loss.smooth().values()[0], 4.0);
-        QCOMPARE(loss.smooth().values()[1], 20.0 / 3);
-        QCOMPARE(loss.smooth().values()[2], 4.0);
+        QCOMPARE(loss.smooth().values()[1], 4 + 4 / 1.2);
+        QCOMPARE(loss.smooth().values()[2], 4 + 4 / 1.2 + (2 - (4 + 4 / 1.2)) / 1.4);
         run.append({at(2, 6)}); // resumed
         loss.catchUp(kAll);
-        QCOMPARE(loss.smooth().values(), (std::vector<double>{4, 16.0 / 3}));
+        QCOMPARE(loss.smooth().values(), (std::vector<double>{4, 4 + 2 / 1.2}));
         run.setWindow(1);
         QCOMPARE(loss.catchUp(kAll), std::size_t{0});
         QCOMPARE(loss.smooth().size(), std::size_t{0});
+    }
+
+    /// A loss that falls steeply at first does not leave its first points in the mean: the mean of half the slider's
+    /// way stays within a tenth of the fall.
+    void smoothingFollowsASteepStart()
+    {
+        RunCurves run(lossAndRate());
+        run.setWindow(std::pow(10.0, 1.5));
+        std::vector<StepRecord> steps;
+        for (std::int64_t step = 1; step <= 100; ++step) {
+            steps.push_back(at(step, 3.2 + 3 * std::exp(-static_cast<double>(step) / 10)));
+        }
+        run.append(steps);
+        Series& loss = run.series("loss");
+        loss.catchUp(kAll);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            QVERIFY(loss.smooth().values()[i] - loss.raw().values()[i] < 0.3);
+        }
     }
 
     /// A long curve is averaged a piece at a time, to the same end.
@@ -231,15 +250,15 @@ private slots:
         run.append("validation", {{2, 2.5}, {4, 2.25}, {9, 2}});
         QCOMPARE(rowsOf(run, {"validation"}), QString("\"a \"\"run\"\"\",1,nan,,\n"
                                                       "\"a \"\"run\"\"\",2,4,4,2.5\n"
-                                                      "\"a \"\"run\"\"\",3,1e+30,6.6666666666666663e+29,\n"
-                                                      "\"a \"\"run\"\"\",4,-inf,6.6666666666666663e+29,2.25\n"
+                                                      "\"a \"\"run\"\"\",3,1e+30,8.333333333333334e+29,\n"
+                                                      "\"a \"\"run\"\"\",4,-inf,8.333333333333334e+29,2.25\n"
                                                       "\"a \"\"run\"\"\",9,,,2\n"));
         run.append("stage", {{3, 1.5}, {4, 1.25}});
         QCOMPARE(rowsOf(run, {"validation", "stage"}),
                  QString("\"a \"\"run\"\"\",1,nan,,,\n"
                          "\"a \"\"run\"\"\",2,4,4,2.5,\n"
-                         "\"a \"\"run\"\"\",3,1e+30,6.6666666666666663e+29,,1.5\n"
-                         "\"a \"\"run\"\"\",4,-inf,6.6666666666666663e+29,2.25,1.25\n"
+                         "\"a \"\"run\"\"\",3,1e+30,8.333333333333334e+29,,1.5\n"
+                         "\"a \"\"run\"\"\",4,-inf,8.333333333333334e+29,2.25,1.25\n"
                          "\"a \"\"run\"\"\",9,,,2,\n"));
         run.setWindow(1);
         run.setAxis(XAxis::Units);

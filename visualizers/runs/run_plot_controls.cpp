@@ -6,6 +6,8 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
+#include <QLayout>
 #include <QSignalBlocker>
 #include <QSlider>
 
@@ -16,6 +18,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kSmoothingSteps = 20;
+constexpr int kMostPoints = 1000; ///< of the moving average
 
 } // namespace
 
@@ -25,6 +28,7 @@ RunPlotControls::RunPlotControls(QWidget* parent)
       m_axis(new PlotChoice(this)),
       m_scale(new PlotChoice(this)),
       m_smoothing(new QSlider(Qt::Horizontal, this)),
+      m_points(new QLabel(this)),
       m_bounds(new QCheckBox(tr("bounds"), this)),
       m_seeds(new QCheckBox(tr("seeds as a band"), this)),
       m_stages(new PlotChoice(this))
@@ -32,7 +36,10 @@ RunPlotControls::RunPlotControls(QWidget* parent)
     layOut();
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
     connect(m_scale, &QComboBox::currentIndexChanged, this, &RunPlotControls::chooseScale);
-    connect(m_smoothing, &QSlider::valueChanged, this, [this] { emit windowChosen(window()); });
+    connect(m_smoothing, &QSlider::valueChanged, this, [this] {
+        showPoints();
+        emit windowChosen(window());
+    });
     for (QCheckBox* box : {m_bounds, m_seeds}) {
         connect(box, &QCheckBox::toggled, this, &RunPlotControls::partsChosen);
     }
@@ -51,9 +58,12 @@ void RunPlotControls::layOut()
     giveWay(*m_smoothing);
     m_smoothing->setObjectName(QStringLiteral("smoothing"));
     m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setToolTip(
-        tr("Moving average over 1 to 1,000 points. It lags behind a loss that falls; the recorded points stay faint "
-           "behind it"));
+    m_smoothing->setToolTip(tr(
+        "Moving average over 1 to 1,000 points, and over at most a fifth of the points so far. It lags behind a loss "
+        "that falls; the recorded points stay faint behind it"));
+    m_points->setObjectName(QStringLiteral("smoothingPoints"));
+    m_points->setMinimumWidth(m_points->fontMetrics().horizontalAdvance(tr("%n points", nullptr, kMostPoints)));
+    showPoints();
     m_bounds->setObjectName(QStringLiteral("bounds"));
     m_bounds->setChecked(true);
     m_bounds->hide();
@@ -67,7 +77,9 @@ void RunPlotControls::layOut()
 
     m_row->addWidget(m_axis);
     m_row->addWidget(m_scale);
-    m_row->addWidget(captioned(tr("Smoothing"), *m_smoothing));
+    QWidget* const smoothing = captioned(tr("Smoothing"), *m_smoothing);
+    smoothing->layout()->addWidget(m_points);
+    m_row->addWidget(smoothing);
     m_row->addWidget(m_bounds);
     m_row->addWidget(m_seeds);
     m_row->addWidget(m_stages);
@@ -81,6 +93,11 @@ XAxis RunPlotControls::axis() const
 QString RunPlotControls::axisName() const
 {
     return QStringList{tr("step"), tr("tokens or samples"), tr("FLOP"), tr("seconds")}.at(m_axis->currentIndex());
+}
+
+void RunPlotControls::showPoints()
+{
+    m_points->setText(smooths() ? tr("%n points", nullptr, static_cast<int>(std::lround(window()))) : tr("none"));
 }
 
 /// Exponential in the slider's value, so that its steps look even.

@@ -9,6 +9,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QLabel;
 class QSlider;
 
 namespace residua::visualizers {
@@ -55,12 +56,14 @@ signals:
 
 private:
     void layOut();
+    void showPoints();
     void chooseScale(int index);
 
     ControlRows* m_row;
     QComboBox* m_axis;
     QComboBox* m_scale;
     QSlider* m_smoothing;
+    QLabel* m_points; ///< of the moving average
     QCheckBox* m_bounds;
     QCheckBox* m_seeds;
     QComboBox* m_stages;
