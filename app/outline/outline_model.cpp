@@ -230,7 +230,7 @@ QString OutlineModel::weightOf(const projects::Shortcut& shortcut) const
     const auto textIn = [&](projects::MixPort port) {
         const editor::WeightGrid* grid = m_live->port(port).own;
         const auto weight = grid ? grid->of(shortcut) : std::nullopt;
-        return weight ? QString::number(static_cast<double>(*weight), 'f', 4) : QString();
+        return weight ? QString::fromStdString(projects::weightText(*weight, m_live->scale())) : QString();
     };
     QStringList weights;
     for (const projects::MixPort port : m_ports) {

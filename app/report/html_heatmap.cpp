@@ -55,16 +55,26 @@ void drawClasses(std::ostringstream& out, const std::vector<std::string>& classe
 
 void drawLabels(std::ostringstream& out, const engine::Matrix& shape, double cell)
 {
+    const bool shortcuts = shape.name.isOfShortcuts();
+    const std::int64_t first = shortcuts ? 0 : 1;
     const std::int64_t every = std::max<std::int64_t>(1, (shape.columns + 31) / 32);
     for (std::int64_t column = 0; column < shape.columns; column += every) {
         out << "<text class='tick' text-anchor='middle' x='" << kMargin + (static_cast<double>(column) + 0.5) * cell
-            << "' y='" << kMargin - 8 << "'>" << column << "</text>";
+            << "' y='" << kMargin - 8 << "'>" << column + first << "</text>";
     }
     for (std::int64_t row = 0; row < shape.rows; row += every) {
         out << "<text class='tick' text-anchor='end' x='" << kMargin - 8 << "' y='"
             << kMargin + (static_cast<double>(row) + 0.5) * cell + 4 << "'>" << row + 1 << "</text>";
     }
-    out << "<text class='label' x='" << kMargin << "' y='14'>source i → (0: the input), target j ↓</text>";
+    const bool layers = shape.name.kind == engine::matrix::kActive;
+    const bool streams =
+        shape.name.kind == engine::matrix::kStreamRead || shape.name.kind == engine::matrix::kStreamWrite;
+    out << "<text class='label' x='" << kMargin << "' y='14'>"
+        << (shortcuts ? "source i → (0: the input), target j ↓"
+            : layers  ? "layer →"
+            : streams ? "stream →, layer ↓"
+                      : "column →, row ↓")
+        << "</text>";
 }
 
 /// Draws the cells that have a number in any frame.
@@ -117,21 +127,21 @@ void writeFrames(std::ostringstream& out, const std::vector<engine::Matrix>& fra
 } // namespace
 
 std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
-                        const projects::WeightScale& scale, ColouredBy by, const std::vector<std::string>& classes)
+                        const projects::WeightScale& scale, const std::vector<std::string>& classes)
 {
     if (frames.empty() || frames.back().columns == 0) {
         return {};
     }
     const engine::Matrix& last = frames.back();
-    const bool change = by == ColouredBy::ChangeSinceFirst;
     const double high = scale.high > scale.low ? scale.high : scale.low + 1; // if all are 0
     const double cell = std::min(kSide / static_cast<double>(last.columns), 56.0);
     const double width = kMargin + cell * static_cast<double>(last.columns) + 4;
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
-    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high
-        << (change ? "' data-from='first" : "") << (classes.empty() ? "" : "' data-rows='0") << "'><figcaption><b>"
-        << escapeHtml(title) << "</b>, step <output>" << last.step << "</output></figcaption>";
+    out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "' data-digits='"
+        << (classes.empty() ? projects::decimalsOf(scale) : 0) << (last.name.isOfShortcuts() ? "" : "' data-columns='1")
+        << (classes.empty() ? "" : "' data-rows='0") << "'><figcaption><b>" << escapeHtml(title)
+        << "</b>, step <output>" << last.step << "</output></figcaption>";
     if (frames.size() > 1) {
         out << "<input type='range' aria-label='recorded step' min='0' max='" << frames.size() - 1 << "' value='"
             << frames.size() - 1 << "'>";
@@ -141,8 +151,7 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     classes.empty() ? drawLabels(out, last, cell) : drawClasses(out, classes, cell);
     drawCells(out, frames, cell);
     out << "</svg><div class='scale'><span>" << shortNumber(scale.low, kEndDigits) << "</span><i></i><span>"
-        << (change ? "+" : "") << shortNumber(high, kEndDigits) << (change ? " from the start of each" : "")
-        << "</span></div><script type='application/json' class='frames'>";
+        << shortNumber(high, kEndDigits) << "</span></div><script type='application/json' class='frames'>";
     writeFrames(out, frames);
     out << "</script><script type='application/json' class='colours'>[" << colourTable(scale) << "]</script></figure>";
     return out.str();

@@ -23,15 +23,11 @@ namespace residua::report {
 /// Returns at most `bytes` bytes of `text`, followed by its size.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t bytes);
 
-enum class ColouredBy { Numbers, ChangeSinceFirst };
-
 /// Returns a matrix over its recorded steps: a grid of coloured cells with their numbers and, for several frames, a
-/// slider. `frames` have one shape, are ascending, and are coloured by `scale`: by their numbers, or by their distance
-/// from the first frame. Rows are targets and columns are sources, or both are the classes of a confusion matrix, with
-/// these names. Without scripts the last frame is shown.
+/// slider. `frames` have one shape, are ascending, and are coloured by `scale`. Rows are targets and columns are
+/// sources, or both are the classes of a confusion matrix, with these names. Without scripts the last frame is shown.
 [[nodiscard]] std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matrix>& frames,
-                                      const projects::WeightScale& scale, ColouredBy by = ColouredBy::Numbers,
-                                      const std::vector<std::string>& classes = {});
+                                      const projects::WeightScale& scale, const std::vector<std::string>& classes = {});
 
 /// Removes paths of this machine from a page, because it may be shown to anybody.
 

@@ -47,13 +47,13 @@ constexpr std::size_t kMostEventText = 2000;    ///< bytes of one event's text
 const char* const kScript = R"(
 document.querySelectorAll('figure.heatmap').forEach(f=>{
  const read=c=>JSON.parse(f.querySelector('script.'+c).textContent),d=read('frames'),k=read('colours');
- const first=f.dataset.from==='first',low=+f.dataset.low,high=+f.dataset.high,cells=[...f.querySelectorAll('[data-cell]')],n=f.querySelector('input');
+ const digits=+f.dataset.digits,low=+f.dataset.low,high=+f.dataset.high,cells=[...f.querySelectorAll('[data-cell]')],n=f.querySelector('input');
  const dark=h=>{const v=parseInt(h.slice(1),16);return .299*(v>>16)+.587*(v>>8&255)+.114*(v&255)<140};
  const show=i=>{f.querySelector('output').textContent=d.steps[i];cells.forEach(g=>{
-  const c=+g.dataset.cell,v=d.values[i][c],t=(v-(first?d.values[0][c]:0)-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
+  const c=+g.dataset.cell,v=d.values[i][c],t=(v-low)/(high-low),h=k[Math.max(0,Math.min(k.length-1,Math.round(t*(k.length-1))))];
   const none=v===null,x=g.querySelector('text');g.querySelector('rect').setAttribute('fill',none?'none':h);
-  g.querySelector('title').textContent=none?'':(c%d.columns)+':'+(Math.floor(c/d.columns)+ +(f.dataset.rows??1))+' = '+v;
-  if(x){x.textContent=none?'':Math.abs(v)<1000?v.toFixed(2):v.toPrecision(2);x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
+  g.querySelector('title').textContent=none?'':(c%d.columns+ +(f.dataset.columns??0))+':'+(Math.floor(c/d.columns)+ +(f.dataset.rows??1))+' = '+v;
+  if(x){x.textContent=none?'':v.toFixed(Math.min(digits,3));x.setAttribute('fill',dark(h)?'#fff':'#000')}})};
  f.querySelector('.scale i').style.background='linear-gradient(90deg,'+k.join(',')+')';
  if(n)n.addEventListener('input',()=>show(+n.value));show(d.steps.length-1)});
 )";
@@ -108,11 +108,7 @@ private:
     /// The frames of each matrix on the page, by its name.
     using Heatmaps = std::vector<std::pair<engine::MatrixName, std::vector<engine::Matrix>>>;
     [[nodiscard]] std::vector<engine::Matrix> framesOf(const engine::MatrixName& name);
-    struct Colouring {
-        projects::WeightScale scale;
-        ColouredBy by = ColouredBy::Numbers;
-    };
-    [[nodiscard]] Colouring colouringOf(const std::string& kind, const Heatmaps& heatmaps) const;
+    [[nodiscard]] projects::WeightScale scaleOf(const std::string& kind, const Heatmaps& heatmaps) const;
     void card(const std::string& value, const std::string& label);
     /// Adds a figure over steps with the stages as bands.
     void figure(PlotSpec spec);
@@ -370,29 +366,17 @@ std::vector<engine::Matrix> RunPage::framesOf(const engine::MatrixName& name)
 }
 
 /// Returns the colours of the matrices of one kind, the same for all ports, as in the window.
-RunPage::Colouring RunPage::colouringOf(const std::string& kind, const Heatmaps& heatmaps) const
+projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& heatmaps) const
 {
     projects::FiniteRange numbers;
-    projects::FiniteRange changes;
-    std::vector<const engine::Matrix*> starts;
     for (const auto& [name, frames] : heatmaps) {
-        if (name.kind != kind || frames.empty()) {
-            continue;
-        }
-        starts.push_back(&frames.front());
-        for (const engine::Matrix& frame : frames) {
-            for (std::size_t i = 0; i < frame.values.size(); ++i) {
-                numbers.add(frame.values[i]);
-                changes.add(frame.values[i] - starts.back()->values[i]);
+        for (const engine::Matrix& frame : name.kind == kind ? frames : std::vector<engine::Matrix>()) {
+            for (const float value : frame.values) {
+                numbers.add(value);
             }
         }
     }
-    const auto scale =
-        projects::weightScale(&m_project.stack().topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
-    const auto isApart = [&](const engine::Matrix* start) { return !engine::isEverywhere(*start, *scale.centre); };
-    return scale.centre && std::ranges::any_of(starts, isApart)
-               ? Colouring{projects::differenceScale(changes.low, changes.high), ColouredBy::ChangeSinceFirst}
-               : Colouring{scale};
+    return projects::weightScale(&m_project.stack().topology.wiring, engine::MatrixName{kind}.quantity(), numbers);
 }
 
 void RunPage::heatmaps()
@@ -408,8 +392,7 @@ void RunPage::heatmaps()
                  "coefficient: the trained parameter behind it.</p>";
     }
     for (const auto& [name, frames] : heatmaps) {
-        const Colouring colouring = colouringOf(name.kind, heatmaps);
-        m_out << htmlHeatmap(name.text(), frames, colouring.scale, colouring.by);
+        m_out << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmaps));
     }
 }
 
@@ -421,7 +404,7 @@ void RunPage::confusion()
     if (!frames.empty()) {
         m_out << "<h2>Confusion matrix</h2><p>The examples of each class that the validation predicted as each class, "
                  "counted.</p>"
-              << htmlHeatmap(name.text(), frames, colouringOf(name.kind, heatmap).scale, ColouredBy::Numbers,
+              << htmlHeatmap(name.text(), frames, scaleOf(name.kind, heatmap),
                              engine::namesOfClasses(frames.back(), m_info.classes));
     }
 }

@@ -5,6 +5,7 @@
 #include "app/document/document_session.h"
 #include "app/workspace/workspace.h"
 #include "engine/api/matrix_name.h"
+#include "projects/model/topology.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <algorithm>
@@ -25,6 +26,13 @@ std::optional<LiveMeasure> measureOf(std::string_view kind)
            : kind == engine::matrix::kSpread  ? std::optional(LiveMeasure::Spread)
            : kind == engine::matrix::kFeature ? std::optional(LiveMeasure::Feature)
                                               : std::nullopt;
+}
+
+QString titleOfPreset(const std::string& name)
+{
+    const std::vector<projects::TopologyPreset> presets = projects::topologyPresets(1);
+    const auto preset = std::ranges::find(presets, name, &projects::TopologyPreset::name);
+    return QString::fromStdString(preset == presets.end() ? name : preset->title);
 }
 
 /// Returns the wiring without individual states of shortcuts.
@@ -58,6 +66,30 @@ bool LiveViews::fits() const
            withoutShortcuts(run->facts.topology.wiring) == withoutShortcuts(project.stack().topology.wiring);
 }
 
+QString LiveViews::absence() const
+{
+    const visualizers::ShownRuns& runs = m_workspace.shownRuns();
+    const visualizers::ShownRuns::Run* run = runs.find(runs.front());
+    const auto isOfShortcuts = [](const engine::MatrixName& name) { return name.isOfShortcuts(); };
+    if (run == nullptr || !m_session.isOpen() || m_fits ||
+        std::ranges::none_of(m_matrices.frames().names(), isOfShortcuts)) {
+        return {};
+    }
+    const std::int64_t layers = m_session.project().network.depth();
+    const QString name = runs.labelOf(run->key);
+    if (run->facts.layers != layers) {
+        return tr("The weights of %1 are not drawn: it has %2 layers, the project %3.")
+            .arg(name)
+            .arg(run->facts.layers)
+            .arg(layers);
+    }
+    const std::string& theirs = run->facts.topology.preset;
+    const std::string& ours = m_session.project().stack().topology.preset;
+    return theirs == ours ? tr("The weights of %1 are not drawn: its wiring differs from the project's.").arg(name)
+                          : tr("The weights of %1 are not drawn: it is wired as %2, the project as %3.")
+                                .arg(name, titleOfPreset(theirs), titleOfPreset(ours));
+}
+
 /// Called after an edit, which may lead to or from a wiring that the weights belong to.
 void LiveViews::onDocumentChanged()
 {
@@ -72,9 +104,10 @@ void LiveViews::setRowShares(bool shown)
     update();
 }
 
-void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const
+void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, const QString& title,
+                     editor::LiveWeights& live) const
 {
-    for (const auto& [matrix, shades, scale, fromStart] : frames) {
+    for (const auto& [matrix, scale] : frames) {
         editor::LiveValues values;
         values.port = matrix.name.port;
         values.step = matrix.step;
@@ -84,11 +117,8 @@ void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frame
             values.columns = matrix.columns;
             values.measure = *measure;
             values.feature = m_matrices.feature().value_or(0);
-            if (fromStart) {
-                values.shades = shades;
-            }
             if (measure == LiveMeasure::Mean) {
-                values.title = m_matrices.valueTitle().toStdString();
+                values.title = title.toStdString();
             }
         } else if (matrix.name.kind == engine::matrix::kActive) {
             values.active = matrix.values;
@@ -101,20 +131,17 @@ void LiveViews::update()
 {
     m_fits = fits();
     m_live.clear();
-    if (m_fits) {
-        take(m_matrices.framesShown(), m_live);
+    editor::LiveWeights recorded; // the outline always shows the weights themselves
+    if (m_fits && m_matrices.any()) {
+        take(m_matrices.framesShown(), m_matrices.titleOf(m_matrices.valueOf(engine::matrix::kMix)), m_live);
+        take(m_matrices.frames().shownAt(*m_matrices.step(), visualizers::CellValue::Weight), {}, recorded);
+    } else {
+        m_live.setAbsence(absence().toStdString());
     }
-    const bool asRecorded = m_matrices.value() == visualizers::CellValue::Weight;
-    const auto drawn =
-        std::make_shared<const editor::LiveWeights>(m_rowShares && asRecorded ? m_live.rowShares() : m_live);
-    auto live = drawn;
-    if (m_fits && !asRecorded) { // the outline shows the weights themselves
-        editor::LiveWeights recorded;
-        take(m_matrices.frames().shownAt(m_matrices.step().value_or(0), visualizers::CellValue::Weight), recorded);
-        live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
-    } else if (m_rowShares) {
-        live = std::make_shared<const editor::LiveWeights>(m_live);
-    }
+    const bool asRecorded = m_matrices.valueOf(engine::matrix::kMix) == visualizers::CellValue::Weight;
+    const bool shares = m_rowShares && (asRecorded || !m_matrices.isValueChosen());
+    const auto drawn = std::make_shared<const editor::LiveWeights>(shares ? recorded.rowShares() : m_live);
+    const auto live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setLive(drawn);
         canvas->refresh();

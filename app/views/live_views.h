@@ -5,6 +5,7 @@
 #include "visualizers/heatmap/heatmap_frames.h"
 
 #include <QObject>
+#include <QString>
 
 #include <vector>
 
@@ -29,11 +30,15 @@ public:
     /// Shows each weight on the canvases as its share of its layer's inputs. The outline still shows the weight.
     void setRowShares(bool shown);
 
+    /// Returns the reason why the weights of the run in front are not drawn; empty if they are, or if it has none.
+    [[nodiscard]] QString absence() const;
+
 private:
     [[nodiscard]] bool fits() const;
     void onDocumentChanged();
     void update();
-    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const;
+    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, const QString& title,
+              editor::LiveWeights& live) const;
 
     const DocumentSession& m_session;
     Workspace& m_workspace;

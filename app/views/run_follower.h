@@ -34,6 +34,7 @@ public:
                 QObject* parent = nullptr);
 
     [[nodiscard]] LiveViews& live() { return m_live; }
+    [[nodiscard]] const LiveViews& live() const { return m_live; }
     /// Lists and shows a run of the open project that is outside its folder of runs, now and whenever the project is
     /// open. `run` is absolute, without "..".
     void followAlso(const std::filesystem::path& run);
@@ -58,6 +59,8 @@ private:
     void takeList(std::vector<engine::RunInfo> runs);
     void follow(const engine::RunInfo& run);
     void request(const std::string& directory);
+    [[nodiscard]] Matrices matricesOf(const std::string& directory) const;
+    void readCompared();
     void show(const std::string& directory);
     void showLive();
     void tellPhase();
@@ -87,6 +90,7 @@ private:
     /// For each project, its runs outside its own runs folder.
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;        ///< runs that are being read from their beginning
+    std::string m_comparedRead;             ///< the run to compare with, if its matrices were requested
     std::map<std::string, RunMark> m_marks; ///< the data read of each shown run
     engine::Progress m_recent;              ///< of the live run: what its directory may lack
     std::int64_t m_featureStep = -1;        ///< the last checkpoint that was read for the shown feature

@@ -36,11 +36,6 @@ float textWidth(float size, const std::string& words)
     return ImGui::GetFont()->CalcTextSizeA(size, FLT_MAX, 0, words.c_str()).x;
 }
 
-std::string shortNumber(double value)
-{
-    return numberText(value, 3);
-}
-
 std::string elided(float size, const std::string& words, float width)
 {
     std::string shown = words;

@@ -25,8 +25,6 @@ inline constexpr float kTextSize = 12;
 [[nodiscard]] float textWidth(float size, const std::string& text);
 /// Writes text with its top left corner at `at`, on whole pixels.
 void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& text);
-/// Formats the number with three significant digits.
-[[nodiscard]] std::string shortNumber(double value);
 
 /// Returns the smallest of 1, 2, 5, 10, 20 … that is at least `apart`. With a label at every such place, labels of a
 /// width of `apart` places do not overlap.

@@ -18,6 +18,8 @@
 
 namespace residua::editor {
 
+inline constexpr float kSelectionHalo = 6; ///< screen pixels of the accent colour around a selected arc
+
 /// The style of an arc when nothing is highlighted. It does not depend on the visible part of the scene.
 struct ArcInk {
     ArcShape shape; ///< scene units
@@ -29,6 +31,8 @@ struct ArcInk {
     float floor = 1;
     float strength = 0; ///< in [0, 1]
     bool dashed = false;
+    bool weighed = false;                 ///< true if colour and strength are those of a learned weight
+    std::optional<resources::Rgb> halo{}; ///< around the arc, if it is selected
 
     /// Returns the shape in scene units at `zoom` screen pixels per unit.
     [[nodiscard]] ArcShape shapeAt(float zoom) const;

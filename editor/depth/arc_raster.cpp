@@ -164,6 +164,10 @@ std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcV
         if (i % kArcsATurn == 0 && wanted && !wanted()) {
             return std::nullopt;
         }
+        if (shown[i]->halo) {
+            sheet.setInk(*shown[i]->halo, 1, (shown[i]->width + kSelectionHalo) * view.ratio);
+            draw(sheet, view, *shown[i]);
+        }
         sheet.setInk(shown[i]->colour, shown[i]->alpha(fade), shown[i]->width * view.ratio);
         draw(sheet, view, *shown[i]);
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace residua::editor {
 namespace {
@@ -18,6 +19,7 @@ constexpr float kThinnestArc = 1.5F;     ///< screen pixels
 constexpr float kThickest = 4.5F;
 constexpr float kHoveredWider = 2;  ///< screen pixels
 constexpr float kHalo = 4;          ///< screen pixels of background around the arc under the pointer
+constexpr float kSelectionGap = 2;  ///< screen pixels of background between the two
 constexpr float kDimmed = 0.35F;    ///< factor for parts that a step leaves out
 constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
 constexpr float kSmallestCount = 9; ///< height of an arc in screen pixels below which a group's count is omitted
@@ -28,20 +30,23 @@ struct Strand {
     Stroke stroke;
 };
 
-/// Returns the value that determines the arc's colour.
-std::optional<float> shadeOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
+/// Returns the weight that determines the arc's colour.
+std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
 {
+    if (arc.kind == projects::ShortcutKind::Pruned || arc.kind == projects::ShortcutKind::Stream) {
+        return std::nullopt;
+    }
     if (arc.count == 1) {
-        return weights.shadeOf(arc.shortcut);
+        return weights.of(arc.shortcut);
     }
     // Shortcuts drawn as one arc have the colour of the strongest.
     std::optional<float> strongest;
     double most = -1;
     for (const projects::Shortcut& shortcut : picture.scene.members(arc)) {
-        if (const auto shade = weights.shadeOf(shortcut)) {
-            if (const double strength = picture.weights.scale().strength(*shade); strength > most) {
+        if (const auto weight = weights.of(shortcut)) {
+            if (const double strength = picture.weights.scale().strength(*weight); strength > most) {
                 most = strength;
-                strongest = shade;
+                strongest = weight;
             }
         }
     }
@@ -81,12 +86,12 @@ ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port,
 {
     const resources::ThemeColours& c = resources::themeColours(picture.theme);
     ArcInk ink{.shape = arc, .colour = c.muted};
-    const auto shade = shadeOf(picture, arc, port.weights);
-    if (shade && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream) {
+    if (const auto weight = weightOf(picture, arc, port.weights)) {
         const projects::WeightScale& scale = picture.weights.scale();
-        ink.strength = static_cast<float>(scale.strength(*shade));
-        ink.width = std::lerp(kThinnestArc, kThickest, ink.strength);
-        ink.colour = apart ? port.port->colour : weightColour(scale, *shade, picture.theme);
+        ink.weighed = true;
+        ink.strength = static_cast<float>(scale.strength(*weight));
+        ink.width = std::lerp(kThinnestArc, apart ? kStrandGap : kThickest, ink.strength); // strands stay apart
+        ink.colour = apart ? port.port->colour : weightColour(scale, *weight, picture.theme);
     } else if (arc.kind == projects::ShortcutKind::Stream) {
         ink.strength = 1;
         ink.floor = 0;
@@ -146,6 +151,7 @@ private:
     [[nodiscard]] bool isPointedAt(const Arc& arc) const;
     [[nodiscard]] bool othersStandBack() const;
     [[nodiscard]] std::vector<Strand> strandsOf(const Arc& arc) const;
+    void paintStrands(const std::vector<Strand>& strands) const;
     void paintStrand(const Strand& strand) const;
     void paintMark(const Strand& strand) const;
     void paintCount(const Arc& arc) const;
@@ -174,11 +180,11 @@ bool Arcs::isPointedAt(const Arc& arc) const
 
 Stroke Arcs::strokeOf(const Arc& arc, const ArcInk& ink) const
 {
-    if (isSelected(m_picture, arc)) {
-        return {imColour(colours().accent), 3.0F};
-    }
     if (m_hovered == &arc) {
         return {imColour(ink.colour), ink.width + kHoveredWider};
+    }
+    if (isSelected(m_picture, arc)) {
+        return {imColour(ink.colour), ink.width};
     }
     if (touchesHovered(arc)) {
         return {imColour(ink.colour, ink.alpha(1)), ink.width};
@@ -203,11 +209,25 @@ bool Arcs::othersStandBack() const
     return m_picture.hoveredModule || (m_hovered != nullptr && m_fade < 1);
 }
 
+/// Paints the strands of one or more arcs, and first what surrounds those that are selected or under the pointer. A
+/// selected arc keeps the colour of its weight.
+void Arcs::paintStrands(const std::vector<Strand>& strands) const
+{
+    for (const Strand& strand : strands) {
+        if (isSelected(m_picture, *strand.arc)) {
+            m_painter.stroke(strand.shape, {imColour(colours().accent), strand.stroke.width + kSelectionHalo});
+            m_painter.stroke(strand.shape, {imColour(colours().background), strand.stroke.width + kSelectionGap});
+        } else if (strand.arc == m_hovered) {
+            m_painter.stroke(strand.shape, {imColour(colours().background), strand.stroke.width + kHalo});
+        }
+    }
+    for (const Strand& strand : strands) {
+        paintStrand(strand);
+    }
+}
+
 void Arcs::paintStrand(const Strand& strand) const
 {
-    if (strand.arc == m_hovered) {
-        m_painter.stroke(strand.shape, {imColour(colours().background), strand.stroke.width + kHalo});
-    }
     if (strand.arc->kind == projects::ShortcutKind::Pruned) {
         m_painter.dash(strand.shape, strand.stroke);
         return;
@@ -252,19 +272,16 @@ void Arcs::paintCrowd(const std::vector<const Arc*>& inSight) const
         paintSheet();
     } else {
         for (std::size_t i = 0; i < inSight.size(); i += inSight.size() / kSketch + 1) {
-            for (const Strand& strand : strandsOf(*inSight[i])) {
-                paintStrand(strand);
-            }
+            paintStrands(strandsOf(*inSight[i]));
         }
     }
     std::size_t strokes = 0;
     std::size_t marks = 0;
     for (const Arc* arc : inSight) {
         if (strokes < kMostStrokes && isPointedAt(*arc)) {
-            for (const Strand& strand : strandsOf(*arc)) {
-                paintStrand(strand);
-                ++strokes;
-            }
+            const std::vector<Strand> strands = strandsOf(*arc);
+            paintStrands(strands);
+            strokes += strands.size();
         } else if (arc->kind == projects::ShortcutKind::Frozen && marks++ < kMostMarks) {
             paintMark(strandsOf(*arc).front());
         }
@@ -299,11 +316,8 @@ void Arcs::paint()
         std::stable_sort(below.begin(), below.end(),
                          [](const Strand& a, const Strand& b) { return a.stroke.width < b.stroke.width; });
     }
-    for (const std::vector<Strand>* strands : {&below, &onTop}) {
-        for (const Strand& strand : *strands) {
-            paintStrand(strand);
-        }
-    }
+    paintStrands(below);
+    paintStrands(onTop);
     for (const Strand& strand : below) {
         paintCount(*strand.arc);
     }
@@ -328,11 +342,42 @@ std::vector<ArcInk> inksOf(const DepthPicture& picture)
         const std::size_t first = inks.size();
         addInks(picture, ports, arc, inks);
         for (std::size_t i = first; manySelected && i < inks.size() && isSelected(picture, arc); ++i) {
-            inks[i].colour = resources::themeColours(picture.theme).accent;
+            inks[i].halo = resources::themeColours(picture.theme).accent;
             inks[i].strength = inks[i].opacity = 1;
         }
     }
     return inks;
+}
+
+std::optional<ThinnedArcs> thinOut(std::vector<ArcInk>& inks)
+{
+    std::vector<float> strengths;
+    for (const ArcInk& ink : inks) {
+        if (ink.weighed) {
+            strengths.push_back(ink.strength);
+        }
+    }
+    if (strengths.size() <= kMostStrokes) {
+        return std::nullopt;
+    }
+    const auto last = strengths.begin() + kMostStrokes - 1;
+    std::ranges::nth_element(strengths, last, std::greater());
+    const float least = *last;
+    if (least <= 0) { // most of them are where they started, so none stands out
+        return std::nullopt;
+    }
+    std::erase_if(inks, [least](const ArcInk& ink) { return ink.weighed && !ink.halo && ink.strength < least; });
+    const auto drawn = std::ranges::count_if(inks, &ArcInk::weighed);
+    return ThinnedArcs{static_cast<std::size_t>(drawn), strengths.size(), least};
+}
+
+bool hasWeighedArc(const DepthPicture& picture)
+{
+    const std::vector<ShownPort> ports = shownPorts(picture);
+    return std::ranges::any_of(picture.scene.arcs(), [&](const Arc& arc) {
+        return std::ranges::any_of(
+            ports, [&](const ShownPort& port) { return weightOf(picture, arc, port.weights).has_value(); });
+    });
 }
 
 void paintArcs(ImDrawList& list, const DepthPicture& picture)

@@ -128,6 +128,7 @@ private:
     InkSource m_inkSource;
     std::uint64_t m_inkRevision = 0;
     ArcPicture::Inks m_inks;
+    std::optional<ThinnedArcs> m_thinned;             ///< of m_inks
     std::unique_ptr<ArcPicture> m_sheets;             ///< made when it is first needed
     std::shared_ptr<const ArcPicture::Drawn> m_sheet; ///< the picture that the host has as a texture
     void* m_texture = nullptr;
@@ -229,6 +230,7 @@ void DepthCanvas::paint(ImDrawList& list)
         if (m_sheet && m_texture != nullptr) {
             const ArcView& of = m_sheet->view;
             shown.sheet = ArcSheet{m_texture, of.viewport.visible(of.width, of.height)};
+            shown.thinned = m_thinned;
         }
     }
     paintDepth(list, shown);
@@ -256,7 +258,9 @@ void DepthCanvas::wantSheet(const DepthPicture& picture)
         source.selected = selection().shortcuts;
     }
     if (!m_inks || source != m_inkSource) {
-        m_inks = std::make_shared<const std::vector<ArcInk>>(inksOf(picture));
+        std::vector<ArcInk> inks = inksOf(picture);
+        m_thinned = thinOut(inks);
+        m_inks = std::make_shared<const std::vector<ArcInk>>(std::move(inks));
         m_inkSource = std::move(source);
         ++m_inkRevision;
     }

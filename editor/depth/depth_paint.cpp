@@ -278,7 +278,8 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
     for (const DepthPort& port : picture.ports) {
         if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
             const std::string name(nameOf(port.port));
-            lines.push_back((name.empty() ? nameOfValue(picture.weights) : name) + " " + shortNumber(*weight));
+            lines.push_back((name.empty() ? nameOfValue(picture.weights) : name) + " " +
+                            textOfValue(picture.weights, *weight));
         }
     }
     return lines;
@@ -322,6 +323,16 @@ void paintBrackets(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
+/// Tells which arcs are left out, at the lower right of the legend.
+void paintThinned(ImDrawList& list, const DepthPicture& picture, const ThinnedArcs& thinned)
+{
+    const std::string text = filled(
+        translate("Canvas", "the strongest %1 of %2: at least %3 of the scale; point at a layer for all of its arcs"),
+        {groupedText(static_cast<std::int64_t>(thinned.drawn)), groupedText(static_cast<std::int64_t>(thinned.all)),
+         percentText(thinned.least)});
+    paintText(list, kTextSize, {kRightOfLegend, picture.height - 24}, imColour(coloursOf(picture).muted), text);
+}
+
 } // namespace
 
 double activeShareOf(const DepthPicture& picture, const LayerBox& box)
@@ -358,8 +369,13 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
                     translate("Canvas", "No layers yet: press Tab and type, for example, 4 mlp"));
     }
     const bool apart = std::ranges::count_if(picture.ports, &DepthPort::shown) > 1;
-    paintLegend(list, picture.weights, picture.theme, picture.height, LiveMeasure::Mean,
-                apart ? Colours::Ports : Colours::Weights);
+    if (picture.weights.empty() || hasWeighedArc(picture)) { // a legend explains colours that are there
+        paintLegend(list, picture.weights, picture.theme, picture.height, LiveMeasure::Mean,
+                    apart ? Colours::Ports : Colours::Weights);
+    }
+    if (picture.sheet && picture.thinned) {
+        paintThinned(list, picture, *picture.thinned);
+    }
     paintHoverBadge(list, picture);
 }
 

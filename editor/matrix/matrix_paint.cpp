@@ -20,6 +20,7 @@ constexpr float kSmallestMarked = 10; ///< marks frozen and pruned cells from th
 constexpr float kSmallestNumbered = 38;
 constexpr float kSmallestRounded = 16;
 constexpr float kLabelGap = 2; ///< between two labels of an axis
+constexpr double kSummedAlpha = 0.15;
 
 const ThemeColours& coloursOf(const MatrixPicture& picture)
 {
@@ -57,7 +58,7 @@ double CellFills::strengthOf(const Shortcut& shortcut) const
 {
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
-        if (const auto shade = m_weights.shadeOf(shortcut)) {
+        if (const auto shade = m_weights.of(shortcut)) {
             return 1 + m_picture.weights.scale(m_picture.measure).strength(*shade);
         }
     }
@@ -83,7 +84,7 @@ resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
     const ThemeColours& c = coloursOf(m_picture);
     const MatrixCell cell = m_picture.scene.cell(shortcut);
     if (isRead(cell)) {
-        if (const auto shade = m_weights.shadeOf(shortcut)) {
+        if (const auto shade = m_weights.of(shortcut)) {
             return weightColour(m_picture.weights.scale(m_picture.measure), *shade, m_picture.theme);
         }
     }
@@ -109,7 +110,7 @@ double CellFills::opacityOf(const Shortcut& shortcut) const
         return 1;
     }
     if (cell == MatrixCell::Summed) {
-        return 0.15;
+        return kSummedAlpha;
     }
     const bool runs = m_picture.weights.isActive(projects::layerOf(shortcut.target, m_each));
     return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
@@ -152,7 +153,8 @@ void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills&
     }
     if (size >= kSmallestNumbered && isRead(picture.scene.cell(shortcut))) {
         if (const auto weight = fills.weightOf(shortcut)) {
-            centredText(list, kTextSize, centre, size - 4, inkOn(fills.colourOf(shortcut)), shortNumber(*weight));
+            centredText(list, kTextSize, centre, size - 4, inkOn(fills.colourOf(shortcut)),
+                        textOfValue(picture.weights, *weight, picture.measure));
         }
     }
 }
@@ -347,7 +349,8 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         break;
     }
     if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
-        lines.push_back(nameOfValue(picture.weights, picture.measure) + " " + shortNumber(*weight));
+        lines.push_back(nameOfValue(picture.weights, picture.measure) + " " +
+                        textOfValue(picture.weights, *weight, picture.measure));
     }
     return lines;
 }
@@ -375,6 +378,23 @@ void paintAttention(ImDrawList& list, const MatrixPicture& picture)
     }
 }
 
+/// Tells the meaning of the hatched cells.
+void paintKey(ImDrawList& list, const MatrixPicture& picture)
+{
+    constexpr float kSide = 14;
+    const ThemeColours& c = coloursOf(picture);
+    const auto& mix = std::get<projects::DepthMix>(picture.project.stack().topology.wiring);
+    const std::string text = isRunningSum(mix) ? translate("Canvas", "in the running sum, without a weight of its own")
+                                               : translate("Canvas", "read without a weight of its own");
+    const float left = picture.weights.empty() ? 16 : kRightOfLegend;
+    const float top = picture.height - 28;
+    list.AddRectFilled({left - 8, top - 4}, {left + kSide + 16 + textWidth(kTextSize, text), picture.height - 8},
+                       imColour(c.background, 0.85), 5);
+    list.AddRectFilled({left, top}, {left + kSide, top + kSide}, imColour(c.muted, kSummedAlpha), 2);
+    list.AddLine({left + 3, top + kSide - 3}, {left + kSide - 3, top + 3}, imColour(c.muted, 0.5), 1.0F);
+    paintText(list, kTextSize, {left + kSide + 8, top}, imColour(c.muted), text);
+}
+
 } // namespace
 
 void paintMatrix(ImDrawList& list, const MatrixPicture& picture)
@@ -392,6 +412,9 @@ void paintMatrix(ImDrawList& list, const MatrixPicture& picture)
     paintAttention(list, picture);
     paintAxes(list, picture);
     paintLegend(list, picture.weights, picture.theme, picture.height, picture.measure);
+    if (picture.scene.hasSummed()) {
+        paintKey(list, picture);
+    }
     const auto told = picture.hovered ? picture.hovered : picture.cursor;
     if (told && picture.stroke.cells.empty() && picture.scene.cell(*told) != MatrixCell::Outside) {
         const Rect r = picture.view.rectToScreen(picture.scene.rectOf(*told));

@@ -67,6 +67,7 @@ void MatrixScene::rebuild(const projects::Project& project)
     m_ports = portsOf(project.stack().topology);
     m_size = 0;
     m_columns = 0;
+    m_hasSummed = false;
     if (m_note.empty()) {
         fill(std::get<DepthMix>(project.stack().topology.wiring));
     }
@@ -94,6 +95,7 @@ void MatrixScene::fill(const DepthMix& mix)
     for (const projects::DrawnShortcut& drawn : drawnShortcuts(mix, m_depth)) {
         mark(drawn.shortcut, cellOf(drawn.kind));
     }
+    m_hasSummed = std::ranges::find(m_cells, MatrixCell::Summed) != m_cells.end();
 }
 
 bool MatrixScene::isInside(const Shortcut& shortcut) const

@@ -51,6 +51,8 @@ public:
     [[nodiscard]] const std::vector<projects::MixPort>& ports() const { return m_ports; }
 
     [[nodiscard]] MatrixCell cell(const projects::Shortcut& shortcut) const;
+    /// True if there is a MatrixCell::Summed.
+    [[nodiscard]] bool hasSummed() const { return m_hasSummed; }
     [[nodiscard]] Rect rectOf(const projects::Shortcut& shortcut) const;
     [[nodiscard]] Rect bounds() const;
     /// Returns the cell at a point, if it has or could have a shortcut.
@@ -81,6 +83,7 @@ private:
     std::int64_t m_size = 0;
     std::int64_t m_columns = 0;
     std::vector<projects::MixPort> m_ports;
+    bool m_hasSummed = false;
     std::string m_note;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace residua::editor {
 
@@ -14,13 +15,13 @@ resources::Rgb weightColour(const projects::WeightScale& scale, double weight, r
     return resources::diverging(std::copysign(scale.strength(weight), weight - *scale.centre), theme);
 }
 
-std::optional<float> WeightGrid::in(const std::vector<float>& numbers, const projects::Shortcut& shortcut) const
+std::optional<float> WeightGrid::of(const projects::Shortcut& shortcut) const
 {
     const std::int64_t row = shortcut.target - 1;
     if (row < 0 || row >= rows || shortcut.source < 0 || shortcut.source >= columns) {
         return std::nullopt;
     }
-    const float value = numbers[static_cast<std::size_t>(row * columns + shortcut.source)];
+    const float value = mix[static_cast<std::size_t>(row * columns + shortcut.source)];
     return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
@@ -28,12 +29,6 @@ std::optional<float> PortWeights::of(const projects::Shortcut& shortcut) const
 {
     const auto weight = own != nullptr ? own->of(shortcut) : std::nullopt;
     return weight || final == nullptr ? weight : final->of(shortcut);
-}
-
-std::optional<float> PortWeights::shadeOf(const projects::Shortcut& shortcut) const
-{
-    const auto shade = own != nullptr ? own->shadeOf(shortcut) : std::nullopt;
-    return shade || final == nullptr ? shade : final->shadeOf(shortcut);
 }
 
 void LiveWeights::clear()
@@ -46,6 +41,7 @@ void LiveWeights::clear()
 void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scale)
 {
     ++m_revision;
+    m_absence.clear();
     if (!live.active.empty()) {
         m_active.assign(live.active.begin(), live.active.end());
     }
@@ -56,10 +52,6 @@ void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scal
     Measured& measured = m_measured[static_cast<std::size_t>(live.measure)];
     WeightGrid& grid = measured.grids[live.port];
     grid.mix.assign(live.mix.begin(), live.mix.end());
-    grid.shades.clear();
-    if (live.shades.size() >= cells) {
-        grid.shades.assign(live.shades.begin(), live.shades.end());
-    }
     grid.rows = live.rows;
     grid.columns = live.columns;
     measured.step = live.step;
@@ -70,10 +62,10 @@ void LiveWeights::take(const LiveValues& live, const projects::WeightScale& scal
     measured.title = live.title;
 }
 
-bool LiveWeights::fromStart(LiveMeasure measure) const
+void LiveWeights::setAbsence(std::string why)
 {
-    const auto& grids = of(measure).grids;
-    return std::ranges::any_of(grids, [](const auto& grid) { return !grid.second.shades.empty(); });
+    ++m_revision;
+    m_absence = std::move(why);
 }
 
 LiveWeights LiveWeights::rowShares() const
@@ -83,7 +75,6 @@ LiveWeights LiveWeights::rowShares() const
     Measured& measured = shares.m_measured[static_cast<std::size_t>(LiveMeasure::Mean)];
     double largest = 0;
     for (auto& [port, grid] : measured.grids) {
-        grid.shades.clear();
         for (std::int64_t row = 0; row < grid.rows; ++row) {
             const auto cells = std::span(grid.mix).subspan(static_cast<std::size_t>(row * grid.columns),
                                                            static_cast<std::size_t>(grid.columns));

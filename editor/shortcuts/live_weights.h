@@ -28,8 +28,7 @@ enum class LiveMeasure {
 struct LiveValues {
     projects::MixPort port = projects::MixPort::Input;
     std::span<const float> mix;
-    std::span<const float> shades = {}; ///< values for the colours, in the layout of mix; empty: the weights themselves
-    std::string title = {};             ///< name of the numbers if they are not weights: "change since step 0"
+    std::string title = {}; ///< name of the numbers if they are not weights: "change since step 0"
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::span<const float> active; ///< [layers]: the share that the step runs, 0: left out; empty: unchanged
@@ -43,19 +42,11 @@ struct LiveValues {
 [[nodiscard]] resources::Rgb weightColour(const projects::WeightScale& scale, double weight, resources::Theme theme);
 
 struct WeightGrid {
-    std::vector<float> mix;    ///< row-major [target − 1, source]; NaN: no shortcut
-    std::vector<float> shades; ///< values for the colours; empty: the weights themselves
+    std::vector<float> mix; ///< row-major [target − 1, source]; NaN: no shortcut
     std::int64_t rows = 0;
     std::int64_t columns = 0;
 
-    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const { return in(mix, shortcut); }
-    [[nodiscard]] std::optional<float> shadeOf(const projects::Shortcut& shortcut) const
-    {
-        return in(shades.empty() ? mix : shades, shortcut);
-    }
-
-private:
-    [[nodiscard]] std::optional<float> in(const std::vector<float>& numbers, const projects::Shortcut& shortcut) const;
+    [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
 };
 
 /// The weights of one port, looked up once for a frame's many shortcuts. Valid until the weights change.
@@ -64,8 +55,6 @@ struct PortWeights {
     const WeightGrid* final = nullptr; ///< the final output has a single mix, whatever the port
 
     [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
-    /// Returns the value for the shortcut's colour, on the scale of the weights.
-    [[nodiscard]] std::optional<float> shadeOf(const projects::Shortcut& shortcut) const;
 };
 
 /// The live weights that are drawn, as a copy of the engine's numbers. There is one grid for each port with a mix and
@@ -82,8 +71,9 @@ public:
     [[nodiscard]] bool areShares() const { return m_shares; }
     /// Returns the name of the numbers if they are not weights; else empty.
     [[nodiscard]] const std::string& title(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).title; }
-    /// True if weights are coloured by their distance from their initial value; the scale is then of these distances.
-    [[nodiscard]] bool fromStart(LiveMeasure measure = LiveMeasure::Mean) const;
+    /// Sets the reason why no weights are drawn, for the canvas. clear() and take() reset it.
+    void setAbsence(std::string why);
+    [[nodiscard]] const std::string& absence() const { return m_absence; }
     /// Returns a number that changes with every change of the weights.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
@@ -118,6 +108,7 @@ private:
     std::int64_t m_feature = 0;
     std::uint64_t m_revision = 0;
     bool m_shares = false;
+    std::string m_absence;
 };
 
 } // namespace residua::editor

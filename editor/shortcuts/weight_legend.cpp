@@ -32,9 +32,20 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
     return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
 }
 
+std::string textOfValue(const LiveWeights& weights, double value, LiveMeasure measure)
+{
+    return projects::weightText(value, weights.scale(measure));
+}
+
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure, Colours colours)
 {
+    if (!weights.absence().empty()) {
+        const resources::ThemeColours& c = resources::themeColours(theme);
+        const float width = textWidth(kTextSize, weights.absence());
+        list.AddRectFilled({8, height - 30}, {24 + width, height - 8}, imColour(c.background, 0.85), 5);
+        paintText(list, kTextSize, {16, height - 26}, imColour(c.muted), weights.absence());
+    }
     if (weights.empty()) {
         return;
     }
@@ -60,13 +71,7 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
         list.AddRectFilled({x, top}, {x + barWidth / pieces + 0.5F, top + barHeight},
                            imColour(weightColour(scale, scale.low + t * (scale.high - scale.low), theme)));
     }
-    const bool fromStart = weights.fromStart(measure);
-    const std::string high = (fromStart ? "+" : "") + resources::shortNumber(scale.high, kEndDigits);
-    if (fromStart) {
-        const std::string middle = translate("Canvas", "its start");
-        paintText(list, kTextSize, {left + (barWidth - textWidth(kTextSize, middle)) / 2, top + 12}, imColour(c.muted),
-                  middle);
-    }
+    const std::string high = resources::shortNumber(scale.high, kEndDigits);
     paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), resources::shortNumber(scale.low, kEndDigits));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
 }

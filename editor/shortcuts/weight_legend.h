@@ -10,7 +10,8 @@
 
 namespace residua::editor {
 
-inline constexpr float kLegendRoom = 72; ///< height of the legend with its margin, in pixels
+inline constexpr float kLegendRoom = 72;     ///< height of the legend with its margin, in pixels
+inline constexpr float kRightOfLegend = 184; ///< where further text beside it begins
 
 /// The meaning of the colours of shortcuts.
 enum class Colours { Weights, Ports };
@@ -18,8 +19,12 @@ enum class Colours { Weights, Ports };
 /// Returns the name of the live numbers: weights, shares of a row, spreads or the weights of one feature.
 [[nodiscard]] std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure = LiveMeasure::Mean);
 
-/// Paints the colour bar of the weights, bottom left; nothing without live weights. If colours identify ports, paints
-/// words instead that say so.
+/// Formats one of these numbers, with the same digits as in heatmap and outline.
+[[nodiscard]] std::string textOfValue(const LiveWeights& weights, double value,
+                                      LiveMeasure measure = LiveMeasure::Mean);
+
+/// Paints the colour bar of the weights, bottom left, or the reason for their absence. If colours identify ports,
+/// paints words instead that say so.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/weight_scale.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace residua::projects {
 namespace {
 
-constexpr double kLeastReach = 1e-3;       ///< minimum on either side of the centre
 constexpr int kDigits = 3;                 ///< significant digits of the ends of a scale
 constexpr double kLeastMagnitude = 1e-300; ///< smallest magnitude whose digits can be counted
+constexpr int kFewestDecimals = 2;
+constexpr int kMostDecimals = 6;
 
 /// Rounds a magnitude up to a few digits, so that a legend can show it in full and the ends shown enclose every value.
 double roundedUp(double magnitude)
@@ -40,9 +43,14 @@ std::optional<double> centreOf(const Wiring* wiring, WeightQuantity quantity, do
 
 } // namespace
 
+double WeightScale::reach() const
+{
+    return centre ? std::max(high - *centre, *centre - low) : high - low;
+}
+
 double WeightScale::strength(double weight) const
 {
-    const double reach = centre ? std::max(high - *centre, *centre - low) : high - low;
+    const double reach = this->reach();
     const double from = centre ? std::abs(weight - *centre) : low < 0 ? weight - low : std::abs(weight);
     return reach > 0 ? std::clamp(from / reach, 0.0, 1.0) : 0.0;
 }
@@ -51,7 +59,7 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double sm
 {
     const auto centre = centreOf(wiring, quantity, smallest);
     if (!centre) {
-        return magnitudeScale(largest);
+        return magnitudeScale(std::max(largest, kLeastReach));
     }
     const double reach = roundedUp(std::max({largest - *centre, *centre - smallest, kLeastReach}));
     return {centre, *centre - reach, *centre + reach};
@@ -75,6 +83,25 @@ WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, const Fin
 {
     return numbers.empty() ? weightScale(wiring, quantity, 0, 1)
                            : weightScale(wiring, quantity, numbers.low, numbers.high);
+}
+
+int decimalsOf(const WeightScale& scale)
+{
+    const double reach = scale.reach();
+    return reach > kLeastMagnitude && std::isfinite(reach)
+               ? std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(reach))), kFewestDecimals,
+                            kMostDecimals)
+               : kFewestDecimals;
+}
+
+std::string weightText(double weight, const WeightScale& scale)
+{
+    if (!std::isfinite(weight)) {
+        return std::isnan(weight) ? "NaN" : weight > 0 ? "∞" : "-∞";
+    }
+    const std::string text = fixedText(weight == 0 ? 0.0 : weight, decimalsOf(scale)); // never "-0.00"
+    const bool hidden = weight != 0 && numberFrom<double>(text).value_or(0) == 0;
+    return hidden ? numberText(weight, 2) : text;
 }
 
 WeightScale differenceScale(double smallest, double largest)

@@ -77,12 +77,9 @@ private slots:
         scene.rebuild(document.project, {}, {});
         PortRow row;
         row.follow(document.project.stack().topology, Theme::Light);
-        const std::vector<float> weights(49, 1.0F);
-        const std::vector<float> shades(49, 0.0F);
+        const std::vector<float> weights(49, 0.0F);
         LiveWeights live;
-        live.take({.mix = weights, .shades = shades, .rows = 7, .columns = 7, .active = {}},
-                  {.centre = 0, .low = -1, .high = 1});
-        QVERIFY(live.fromStart());
+        live.take({.mix = weights, .rows = 7, .columns = 7, .active = {}}, {.centre = 0, .low = -1, .high = 1});
         const Viewport view;
         const projects::Selection selection;
         const auto inks = inksOf({scene, view, selection, live, document.project, row.ports(), {}, {}});
@@ -94,7 +91,6 @@ private slots:
             }
         }
         QVERIFY(inks.size() > 20);
-        QVERIFY(!live.rowShares().fromStart()); // shares have no start
     }
 
     /// However many arcs there are, the one under the pointer is drawn in full, and the others stand back.
@@ -124,13 +120,12 @@ private slots:
         QVERIFY(countOf(opaque) >= before + 24);
     }
 
-    /// The legend says what the colours are of: weights, their change, or the distance of each from its own start.
+    /// The legend says what the colours are of: weights, or their change.
     void theLegendNamesWhatIsShown()
     {
         load(stackOf(3));
         CanvasDriver driver(*m_canvas);
         const std::vector<float> weights(16, 0.5F);
-        const std::vector<float> shades(16, 0.1F);
         const auto says = [&](const LiveValues& values, const char* text) {
             LiveWeights live;
             live.take(values, {.centre = 0, .low = -0.25, .high = 0.25});
@@ -139,15 +134,114 @@ private slots:
         };
         const LiveValues plain{.mix = weights, .rows = 4, .columns = 4, .active = {}};
         QVERIFY(says(plain, "mixing weight"));
-        QVERIFY(!says(plain, "its start"));
-        LiveValues apart = plain;
-        apart.shades = shades;
-        QVERIFY(says(apart, "its start"));
         LiveValues change = plain;
         change.title = "change since step 0";
         LiveWeights live;
         live.take(change, {});
         QCOMPARE(nameOfValue(live), std::string("change since step 0"));
+    }
+
+    /// A selected arc keeps the colour of its weight, in a halo of the accent colour.
+    void aSelectedArcKeepsItsColour()
+    {
+        load(stackOf(6));
+        CanvasDriver driver(*m_canvas);
+        const std::vector<float> weights(49, 0.75F);
+        LiveWeights live;
+        live.take({.mix = weights, .rows = 7, .columns = 7, .active = {}}, {.centre = 0, .low = -1, .high = 1});
+        m_canvas->setLive(std::make_shared<const LiveWeights>(live));
+        driver.frame();
+        const ImU32 learned = imColour(weightColour(live.scale(), 0.75, Theme::Light));
+        const ImU32 accent = imColour(resources::themeColours(Theme::Light).accent);
+        const std::size_t before = verticesOf(learned);
+        const std::size_t accents = verticesOf(accent);
+        m_canvas->setState({.selection = {.shortcuts = {Shortcut{1, 5}}}, .hovered = {}, .folds = {}});
+        driver.frame();
+        QCOMPARE(verticesOf(learned), before);
+        QVERIFY(verticesOf(accent) >= accents + 24);
+    }
+
+    /// Very many learned arcs would cover each other: the weakest are left out, and every port remains.
+    void manyArcsAreThinnedOut()
+    {
+        const auto document = stackOf(96, projects::MixPorts::Qkv);
+        DepthScene scene;
+        scene.rebuild(document.project);
+        PortRow row;
+        row.follow(document.project.stack().topology, Theme::Light);
+        LiveWeights live;
+        const Viewport view;
+        const projects::Selection selection;
+        const DepthPicture picture{scene, view, selection, live, document.project, row.ports(), {}, {}};
+        std::vector<ArcInk> unweighed = inksOf(picture);
+        const std::size_t all = unweighed.size();
+        QVERIFY(all > 10'000);
+        QVERIFY(!thinOut(unweighed));
+        QCOMPARE(unweighed.size(), all);
+
+        std::vector<float> weights(97 * 97);
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            weights[i] = static_cast<float>((i * 7919) % 1000) / 1000;
+        }
+        for (const DepthPort& port : row.ports()) {
+            live.take({.port = port.port, .mix = weights, .rows = 97, .columns = 97, .active = {}},
+                      {.centre = std::nullopt, .low = 0, .high = 1});
+        }
+        std::vector<ArcInk> inks = inksOf(picture);
+        inks.front().halo = resources::themeColours(Theme::Light).accent; // as if it was selected
+        const auto thinned = thinOut(inks);
+        QVERIFY(thinned);
+        QVERIFY(thinned->drawn <= 2 * kMostStrokes && thinned->drawn >= kMostStrokes);
+        QVERIFY(thinned->all > 10'000);
+        QVERIFY(inks.front().halo);
+        for (const DepthPort& port : row.ports()) {
+            QVERIFY(!port.shown || std::ranges::count(inks, port.colour, &ArcInk::colour) > 50);
+        }
+        for (const ArcInk& ink : inks) {
+            QVERIFY(!ink.weighed || ink.halo || ink.strength >= static_cast<float>(thinned->least));
+            QVERIFY(ink.width <= 3.5F || !ink.weighed); // the ports of a shortcut stand beside each other
+        }
+    }
+
+    /// A legend of weights stands where an arc has the colour of one, and the reason where none is drawn.
+    void theLegendIsOfColoursThatAreThere()
+    {
+        const std::vector<float> weights(49, 0.5F);
+        LiveWeights live;
+        live.take({.mix = weights, .rows = 7, .columns = 7, .active = {}},
+                  {.centre = std::nullopt, .low = 0, .high = 1});
+        auto document = stackOf(6);
+        load(document);
+        CanvasDriver driver(*m_canvas);
+        m_canvas->setLive(std::make_shared<const LiveWeights>(live));
+        QVERIFY(driver.textsOfAFrame().contains("%1 at step %2"));
+        document.project.stack().topology.wiring = projects::BranchGate{};
+        m_canvas->setDocument(std::make_shared<const projects::Document>(document));
+        QVERIFY(!driver.textsOfAFrame().contains("%1 at step %2"));
+        LiveWeights none;
+        none.setAbsence("wired otherwise");
+        m_canvas->setLive(std::make_shared<const LiveWeights>(LiveWeights()));
+        const int without = driver.frame();
+        m_canvas->setLive(std::make_shared<const LiveWeights>(none));
+        QVERIFY(driver.frame() > without);
+    }
+
+    /// The row keeps its place on the screen from topology to topology.
+    void theRowStaysWhereItIs()
+    {
+        auto document = stackOf(8);
+        load(document);
+        CanvasDriver driver(*m_canvas);
+        driver.frame();
+        const float before = m_canvas->locate(LayerTarget{1})->y;
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(8)) {
+            document.project.stack().topology = {preset.name, preset.wiring};
+            m_canvas->setDocument(std::make_shared<const projects::Document>(document));
+            driver.frame();
+            driver.frame();
+            const float now = m_canvas->locate(LayerTarget{1})->y;
+            QVERIFY2(std::abs(now - before) < 2, (preset.name + ": " + std::to_string(now - before)).c_str());
+        }
     }
 
     void whatIsCountedIsTranslated()
@@ -228,6 +322,17 @@ private:
             count += static_cast<std::size_t>(std::count_if(vertices.begin(), vertices.end(), [&](const ImDrawVert& v) {
                 return area.contains({v.pos.x, v.pos.y});
             }));
+        }
+        return count;
+    }
+    static std::size_t verticesOf(ImU32 colour)
+    {
+        std::size_t count = 0;
+        const ImDrawData& data = *ImGui::GetDrawData();
+        for (int list = 0; list < data.CmdListsCount; ++list) {
+            const auto& vertices = data.CmdLists[list]->VtxBuffer;
+            count += static_cast<std::size_t>(
+                std::ranges::count_if(vertices, [colour](const ImDrawVert& v) { return v.col == colour; }));
         }
         return count;
     }

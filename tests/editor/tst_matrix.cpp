@@ -58,6 +58,20 @@ class TestMatrix : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Hatched cells are explained where there are some.
+    void hatchedCellsHaveAKey()
+    {
+        const auto texts = [](projects::Wiring wiring) {
+            const auto canvas = makeMatrixCanvas();
+            canvas->setDocument(std::make_shared<const projects::Document>(documentOf(4, std::move(wiring))));
+            CanvasDriver driver(*canvas);
+            return driver.textsOfAFrame();
+        };
+        const std::string key = "in the running sum, without a weight of its own";
+        QVERIFY(texts(projects::topologyPresets(4).front().wiring).contains(key)); // plain
+        QVERIFY(!texts(learned()).contains(key));
+    }
+
     void cellsSayWhatTheTopologyReads()
     {
         DepthMix mix = learned(projects::ExplicitSources{{{0, 1}, {0, 3}, {1, 3}}});

@@ -105,6 +105,11 @@ private slots:
         frames.setWiring(mix);
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{1.0, 0.5, 1.5}));
         QCOMPARE(frames.scale("spread/q"), (residua::projects::WeightScale{std::nullopt, 0, 0.5}));
+        HeatmapFrames still; // a weight that has hardly moved is not drawn as if it had
+        still.setWiring(mix);
+        still.append(mixAt(0, {1, kNone, 1, 1}));
+        still.append(mixAt(1, {0.9988F, kNone, 1, 1}));
+        QCOMPARE(still.scale("mix"), (residua::projects::WeightScale{1.0, 0.95, 1.05}));
         mix.normalise = residua::projects::NormaliseOver::Targets; // then no row sums to one
         mix.init = residua::projects::MixInit::Zero;
         frames.setWiring(mix);
@@ -116,33 +121,55 @@ private slots:
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
     }
 
-    /// Where weights do not all start at the centre of their colours, each is coloured by its change since its own
-    /// start, so that what nothing was learned of is grey.
-    void theCentreIsTheStartOfEachWeight()
+    /// Number and colour of a cell are one value: that of the matrix, or its change since the start.
+    void numberAndColourAreOneValue()
     {
         HeatmapFrames frames;
         residua::projects::DepthMix mix; // as DenseFormer's: 1 for the newest entry, 0 for the others
         mix.init = residua::projects::MixInit::Cascaded;
         frames.setWiring(mix);
-        frames.append(mixAt(0, {1, kNone, 0, 1}));
-        frames.append(mixAt(5, {1.25F, kNone, -0.5F, 1}));
-        const HeatmapFrames::Shown shown = frames.shown("mix", 1, CellValue::Weight);
-        QVERIFY(shown.fromStart);
-        QCOMPARE(shown.scale, (residua::projects::WeightScale{0.0, -0.5, 0.5}));
-        QCOMPARE(shown.matrix.values[0], 1.25F); // the cell shows the weight
-        QCOMPARE(shown.shades[0], 0.25F);
-        QVERIFY(std::isnan(shown.shades[1]));
-        QCOMPARE(shown.shades[2], -0.5F);
-        QCOMPARE(shown.shades[3], 0.0F);
+        frames.append(mixAt(0, {1, kNone, 0, kNone}));
+        frames.append(mixAt(5, {1.25F, kNone, -0.5F, 0.25F}));
+        const HeatmapFrames::Shown value = frames.shown("mix", 1, CellValue::Weight);
+        QCOMPARE(value.scale, (residua::projects::WeightScale{0.0, -1.25, 1.25}));
+        QCOMPARE(value.matrix.values[0], 1.25F);
         const HeatmapFrames::Shown change = frames.shown("mix", 1, CellValue::SinceStart);
-        QVERIFY(!change.fromStart); // its numbers say it
-        QCOMPARE(change.matrix.values[2], change.shades[2]);
+        QCOMPARE(change.scale, (residua::projects::WeightScale{0.0, -0.5, 0.5}));
+        QCOMPARE(change.matrix.values[0], 0.25F);
+        QVERIFY(std::isnan(change.matrix.values[1]));
+        QCOMPARE(change.matrix.values[2], -0.5F);
+        QCOMPARE(change.matrix.values[3], 0.25F); // did not exist at the start
+        QVERIFY(frames.startApart("mix"));
+        QVERIFY(!frames.startApart("active"));
         mix.init = residua::projects::MixInit::Ones; // others start where their colours' centre is
         HeatmapFrames ones;
         ones.setWiring(mix);
         ones.append(mixAt(0, {1, kNone, 1, 1}));
-        ones.append(mixAt(5, {1.25F, kNone, 1, 1}));
-        QVERIFY(!ones.shown("mix", 1, CellValue::Weight).fromStart);
+        QVERIFY(!ones.startApart("mix"));
+    }
+
+    /// However long a run is, its frames need no more than the limit; the first, the pinned and the newest stay.
+    void memoryIsBounded()
+    {
+        constexpr std::size_t kLimit = 40 * 4 * sizeof(float);
+        HeatmapFrames frames;
+        frames.setByteLimit(kLimit);
+        std::vector<Matrix> all;
+        for (std::int64_t step = 0; step < 1000; ++step) {
+            all.push_back(mixAt(step, {1, kNone, static_cast<float>(step), 1}));
+            frames.append(all.back());
+            if (step == 7) {
+                frames.pin(step);
+            }
+            QVERIFY(frames.bytes() <= kLimit);
+            QCOMPARE(frames.frame("mix", 0).step, std::int64_t(0));
+            QCOMPARE(frames.frame("mix", frames.count("mix") - 1).step, step);
+        }
+        QVERIFY(frames.count("mix") > 10);
+        QCOMPARE(frames.frame("mix", frames.indexAt("mix", 7)).step, std::int64_t(7));
+        QCOMPARE(frames.range("mix", CellValue::Weight).high, 999.0); // colours do not change
+        frames.appendCompared(all);
+        QVERIFY(frames.comparedBytes() <= kLimit);
     }
 
     /// The canvases show what the heatmap does, of every matrix that has such a value.

@@ -25,16 +25,11 @@ using residua::engine::Matrix;
 class TestHeatmapView : public QObject {
     Q_OBJECT
 private slots:
-    /// As many digits as tell cells apart.
     void numbersInCells()
     {
         using residua::visualizers::cellText;
-        using residua::visualizers::decimalsFor;
-        QCOMPARE(decimalsFor(0, 1), 2);
-        QCOMPARE(decimalsFor(0.999, 1.002), 4);
-        QCOMPARE(decimalsFor(1, 1), 2);
-        QCOMPARE(cellText(1.00123, decimalsFor(0.999, 1.002)), QString("1.0012"));
         QCOMPARE(cellText(-0.0001, 2), QString("0.00"));
+        QCOMPARE(cellText(29, 0), QString("29"));
         QCOMPARE(cellText(-0.01, 2), QString("-0.01"));
     }
 
@@ -225,6 +220,62 @@ private slots:
         QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
     }
 
+    /// The value beside the marked cell is that of the shown step.
+    void theReadingFollowsTheStep()
+    {
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
+        view.resize(500, 400);
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.6F)});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.setHighlighted(0, 0);
+        const auto reads = [&](const QString& text) {
+            const auto labels = view.findChildren<QLabel*>();
+            return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text() == text; });
+        };
+        QVERIFY(reads("0:1 = 0.600"));
+        view.findChild<QSlider*>()->setValue(0);
+        QVERIFY(reads("0:1 = 0.500"));
+        matrices.append({triangle(20, 0.7F)}); // the step stays
+        QVERIFY(reads("0:1 = 0.500"));
+    }
+
+    /// Rows and columns are called what they are.
+    void axesAreNamedByTheMatrix()
+    {
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
+        view.resize(500, 400);
+        matrices.append({{.name = "active", .step = 0, .rows = 1, .columns = 6, .values = {1, 1, 0, 1, 0.5F, 1}}});
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<QCustomPlot*>();
+        plot->replot(QCustomPlot::rpImmediateRefresh);
+        QCOMPARE(plot->xAxis->label(), QString("layer"));
+        QCOMPARE(plot->yAxis->label(), QString());
+        QCOMPARE(plot->xAxis->tickVectorLabels().first(), QString("1"));
+        QCOMPARE(plot->xAxis->tickVectorLabels().last(), QString("6"));
+        QSignalSpy hovered(&view, &HeatmapView::cellHovered);
+        QTest::keyClick(plot, Qt::Key_Right);
+        QCOMPARE(hovered.count(), 0); // it is no shortcut
+        QCOMPARE(axesOf("read"), HeatmapAxes::Streams);
+        QCOMPARE(axesOf("mix/q"), HeatmapAxes::Shortcuts);
+        QCOMPARE(axesOf("carry"), HeatmapAxes::Other);
+    }
+
+    /// Numbers stay in the cells whatever the step, and have the digits of tooltips and outline.
+    void numbersHaveTheDigitsOfTheirScale()
+    {
+        using residua::projects::WeightScale;
+        using residua::projects::weightText;
+        QCOMPARE(weightText(0.8824, WeightScale{std::nullopt, 0, 0.9}), std::string("0.882"));
+        QCOMPARE(weightText(1.003, WeightScale{1.0, 0.95, 1.05}), std::string("1.0030"));
+        QCOMPARE(weightText(-0.0, WeightScale{0.0, -1, 1}), std::string("0.00"));
+        QCOMPARE(weightText(0.00034, WeightScale{std::nullopt, 0, 1}), std::string("0.00034"));
+        QCOMPARE(residua::projects::decimalsOf({0.0, 0, 0}), 2);
+    }
+
     /// If a row is lower than the font, every n-th class is named.
     void namesOfClassesDoNotOverlap()
     {
@@ -232,7 +283,7 @@ private slots:
         HeatmapGrid::Picture picture;
         picture.rows = picture.columns = 20;
         picture.cells.assign(400, 1);
-        picture.shades = picture.cells;
+        picture.axes = HeatmapAxes::Classes;
         for (int i = 0; i < picture.rows; ++i) {
             picture.classes << QString("class %1").arg(i);
         }

@@ -3,44 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 namespace residua::visualizers {
 namespace {
 
 constexpr double kSmallestLabelled = 38; ///< pixels a cell needs before its number is written in it
-constexpr int kFewest = 2;
-constexpr int kMost = 6;
-
-/// The format of the cells' numbers: the decimals, and the width in pixels of the wider one of the smallest and largest
-/// number.
-struct Numbers {
-    int decimals = kFewest;
-    double width = 0;
-};
-
-Numbers numbersOf(const std::vector<float>& shown, const QFontMetrics& metrics)
-{
-    double low = std::numeric_limits<double>::max();
-    double high = std::numeric_limits<double>::lowest();
-    for (const double value : shown) {
-        if (std::isfinite(value)) {
-            low = std::min(low, value);
-            high = std::max(high, value);
-        }
-    }
-    const int decimals = decimalsFor(low, high);
-    return {decimals, 4.0 + std::max(metrics.horizontalAdvance(cellText(low, decimals)),
-                                     metrics.horizontalAdvance(cellText(high, decimals)))};
-}
 
 } // namespace
-
-int decimalsFor(double low, double high)
-{
-    const double range = high - low;
-    return range > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(range))), kFewest, kMost) : kFewest;
-}
 
 QString cellText(double value, int decimals)
 {
@@ -51,6 +21,26 @@ QString cellText(double value, int decimals)
 CellLabels::CellLabels(QCPColorMap* map) : QCPAbstractItem(map->parentPlot()), m_map(map)
 {
     setSelectable(false);
+}
+
+void CellLabels::setNumbers(std::vector<float> numbers, int decimals, int fewest)
+{
+    m_numbers = std::move(numbers);
+    m_decimals = decimals;
+    m_fewest = std::min(fewest, decimals);
+    projects::FiniteRange range;
+    for (const float number : m_numbers) {
+        range.add(number);
+    }
+    m_low = range.empty() ? 0 : range.low;
+    m_high = range.empty() ? 0 : range.high;
+}
+
+/// Returns the width in pixels of the wider one of the smallest and the largest number.
+double CellLabels::widthOf(const QFontMetrics& metrics, int decimals) const
+{
+    return 4.0 + std::max(metrics.horizontalAdvance(cellText(m_low, decimals)),
+                          metrics.horizontalAdvance(cellText(m_high, decimals)));
 }
 
 double CellLabels::selectTest(const QPointF&, bool, QVariant*) const
@@ -65,12 +55,13 @@ void CellLabels::draw(QCPPainter* painter)
     const QCPAxis& y = *m_map->valueAxis();
     const double width = std::abs(x.coordToPixel(1) - x.coordToPixel(0));
     const double height = std::abs(y.coordToPixel(1) - y.coordToPixel(0));
-    if (width < kSmallestLabelled || height < painter->fontMetrics().height() + 2) {
-        return;
+    const auto fits = [&](int decimals) { return widthOf(painter->fontMetrics(), decimals) <= width; };
+    int decimals = m_decimals;
+    while (decimals > m_fewest && !fits(decimals)) {
+        --decimals;
     }
-    const Numbers numbers = numbersOf(m_numbers, painter->fontMetrics());
-    if (width < numbers.width) {
-        return; // with fewer decimals, different numbers would look equal
+    if (width < kSmallestLabelled || height < painter->fontMetrics().height() + 2 || !fits(decimals)) {
+        return;
     }
     const QCPRange range = m_map->dataRange();
     QCPColorGradient gradient = m_map->gradient();
@@ -83,7 +74,7 @@ void CellLabels::draw(QCPPainter* painter)
             const QColor ground(gradient.color(data.cell(column, row), range));
             painter->setPen(ground.lightnessF() > 0.5F ? Qt::black : Qt::white);
             const QRectF cell(x.coordToPixel(column) - width / 2, y.coordToPixel(row + 1) - height / 2, width, height);
-            painter->drawText(cell, Qt::AlignCenter, cellText(number, numbers.decimals));
+            painter->drawText(cell, Qt::AlignCenter, cellText(number, decimals));
         }
     }
 }

@@ -197,6 +197,7 @@ void HeatmapControls::refresh()
          std::initializer_list<QWidget*>{kind, port, feature, value, distance, pin, play, scrubber}) {
         control->setEnabled(step.has_value());
     }
+    distance->setEnabled(step && m_matrices.series().isOfShortcuts());
     for (QWidget* control : std::initializer_list<QWidget*>{kind, value, distance}) {
         control->setVisible(control->isVisibleTo(this) && m_matrices.of() == ShownMatrices::Of::Shortcuts);
     }

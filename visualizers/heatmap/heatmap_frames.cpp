@@ -15,6 +15,11 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace
 
+std::size_t bytesOf(const engine::Matrix& matrix)
+{
+    return matrix.values.size() * sizeof(matrix.values.front());
+}
+
 std::size_t HeatmapFrames::indexAt(const Frames& frames, std::int64_t step)
 {
     const auto after = std::upper_bound(frames.begin(), frames.end(), step,
@@ -51,6 +56,12 @@ void HeatmapFrames::appendCompared(const std::vector<engine::Matrix>& matrices)
         Frames& frames = m_other[matrix.name];
         cut(frames, matrix.step);
         frames.push_back(std::make_shared<const engine::Matrix>(matrix));
+    }
+    const auto canThin = [](const auto& item) { return item.second.size() > 2; };
+    while (comparedBytes() > m_byteLimit && std::ranges::any_of(m_other, canThin)) {
+        for (auto& [name, frames] : m_other) {
+            thinOut(frames);
+        }
     }
     rangeAnew(CellValue::AgainstRun);
 }
@@ -100,6 +111,49 @@ void HeatmapFrames::append(const engine::Matrix& matrix)
     } else {
         widen(series, matrix.name, frames.size() - 1);
     }
+    if (bytes() > m_byteLimit) {
+        thinOut();
+    }
+}
+
+std::size_t HeatmapFrames::bytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& [name, series] : m_series) { // the frames of a matrix have one shape
+        sum += series.frames.empty() ? 0 : series.frames.size() * bytesOf(*series.frames.front());
+    }
+    return sum;
+}
+
+std::size_t HeatmapFrames::comparedBytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& [name, frames] : m_other) {
+        for (const auto& frame : frames) {
+            sum += bytesOf(*frame);
+        }
+    }
+    return sum;
+}
+
+/// The ranges of the colours stay, so that they do not change.
+void HeatmapFrames::thinOut()
+{
+    for (auto& [name, series] : m_series) {
+        thinOut(series.frames);
+    }
+}
+
+void HeatmapFrames::thinOut(Frames& frames) const
+{
+    const std::shared_ptr<const engine::Matrix> pinned = frameAt(frames, m_pinned);
+    Frames kept;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (i % 2 == 0 || i + 1 == frames.size() || frames[i] == pinned) {
+            kept.push_back(frames[i]);
+        }
+    }
+    frames = std::move(kept);
 }
 
 std::vector<engine::MatrixName> HeatmapFrames::names() const
@@ -131,8 +185,11 @@ std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::si
         std::ranges::copy(logs.values, cells.begin());
     } else if (value != CellValue::Weight) {
         const engine::Matrix* less = reference(matrix, value);
+        // A shortcut that did not exist at the start begins at 0.
+        const bool begins = value == CellValue::SinceStart && matrix.name.isOfShortcuts();
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            cells[i] -= less ? less->values[i] : kNone;
+            const double before = less ? less->values[i] : kNone;
+            cells[i] -= begins && std::isnan(before) ? 0 : before;
         }
     }
     return cells;
@@ -140,18 +197,9 @@ std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::si
 
 HeatmapFrames::Shown HeatmapFrames::shown(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
-    const auto numbers = [&](CellValue of) {
-        const std::vector<double> all = cells(name, index, of);
-        return std::vector<float>(all.begin(), all.end());
-    };
-    Shown shown{frame(name, index), {}, scale(name, value), value == CellValue::Weight && isColouredFromStart(name)};
-    shown.matrix.values = numbers(value);
-    shown.shades = shown.fromStart ? numbers(CellValue::SinceStart) : shown.matrix.values;
-    for (std::size_t i = 0; shown.fromStart && i < shown.shades.size(); ++i) {
-        if (std::isnan(shown.shades[i])) { // a shortcut that did not exist at the start
-            shown.shades[i] = shown.matrix.values[i] - static_cast<float>(*plainScale(name).centre);
-        }
-    }
+    Shown shown{frame(name, index), scale(name, value)};
+    const std::vector<double> numbers = cells(name, index, value);
+    shown.matrix.values.assign(numbers.begin(), numbers.end());
     return shown;
 }
 
@@ -189,28 +237,22 @@ projects::FiniteRange HeatmapFrames::rangeOfKind(const std::string& kind, CellVa
     return ofPorts;
 }
 
-projects::WeightScale HeatmapFrames::plainScale(const engine::MatrixName& name) const
-{
-    return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(),
-                                 rangeOfKind(name.kind, CellValue::Weight));
-}
-
 /// The first frames of a single feature are those of the first checkpoint, not of the start.
-bool HeatmapFrames::isColouredFromStart(const engine::MatrixName& name) const
+bool HeatmapFrames::startApart(const std::string& kind) const
 {
-    const std::optional<double> centre = plainScale(name).centre;
-    return centre && name.kind != engine::matrix::kFeature && std::ranges::any_of(m_series, [&](const auto& item) {
-               return item.first.kind == name.kind && !engine::isEverywhere(*item.second.frames.front(), *centre);
+    const engine::MatrixName name(kind);
+    const std::optional<double> centre = name.isOfShortcuts() ? scale(name).centre : std::nullopt;
+    return centre && kind != engine::matrix::kFeature && std::ranges::any_of(m_series, [&](const auto& item) {
+               return item.first.kind == kind && !engine::isEverywhere(*item.second.frames.front(), *centre);
            });
 }
 
 projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name, CellValue value) const
 {
-    if (value == CellValue::Weight && !isColouredFromStart(name)) {
-        return plainScale(name);
+    const projects::FiniteRange range = rangeOfKind(name.kind, value);
+    if (value == CellValue::Weight) {
+        return projects::weightScale(m_wiring ? &*m_wiring : nullptr, name.quantity(), range);
     }
-    const projects::FiniteRange range =
-        rangeOfKind(name.kind, value == CellValue::Weight ? CellValue::SinceStart : value);
     if (value == CellValue::LogOfRowMax) {
         return {{}, range.low < 0 ? -projects::magnitudeScale(-range.low).high : -1, 0};
     }

@@ -19,6 +19,12 @@
 
 namespace residua::visualizers {
 
+/// The number of bytes that the recorded matrices of one run may need in memory. A long run has more, of which every
+/// n-th step is kept.
+inline constexpr std::size_t kMostMatrixBytes = std::size_t{128} << 20;
+/// Returns the number of bytes of a matrix's numbers.
+[[nodiscard]] std::size_t bytesOf(const engine::Matrix& matrix);
+
 /// The value in a cell.
 enum class CellValue {
     Weight,
@@ -36,8 +42,16 @@ public:
         double high = 1;
     };
 
-    /// Adds a frame. Replaces the frames at or after its step, so that steps stay ascending.
+    /// Adds a frame. Replaces the frames at or after its step, so that steps stay ascending. If all frames need more
+    /// than the byte limit, every second one of each matrix is removed; its first, its pinned and its newest frame
+    /// stay.
     void append(const engine::Matrix& matrix);
+    /// Sets the number of bytes that frames may need, those of the run to compare with apart.
+    void setByteLimit(std::size_t bytes) { m_byteLimit = bytes; }
+    /// Returns the number of bytes of all frames, without those of the run to compare with.
+    [[nodiscard]] std::size_t bytes() const;
+    /// Returns the number of bytes of the frames of the run to compare with, which have the same limit.
+    [[nodiscard]] std::size_t comparedBytes() const;
     /// Removes every frame, but keeps those of the run to compare with.
     void clear();
     /// Removes the matrices of this kind for every port.
@@ -53,15 +67,18 @@ public:
 
     [[nodiscard]] std::vector<engine::MatrixName> names() const; ///< in their order
     [[nodiscard]] std::size_t count(const engine::MatrixName& name) const;
+    /// Returns the index of the last frame at or before `step`, or 0 if all are later. Precondition: there is a frame.
+    [[nodiscard]] std::size_t indexAt(const engine::MatrixName& name, std::int64_t step) const
+    {
+        return indexAt(m_series.at(name).frames, step);
+    }
     [[nodiscard]] const engine::Matrix& frame(const engine::MatrixName& name, std::size_t index) const;
     /// Returns the row-major cells of a frame; NaN where there is no shortcut.
     [[nodiscard]] std::vector<double> cells(const engine::MatrixName& name, std::size_t index, CellValue value) const;
     /// A frame as it is shown.
     struct Shown {
-        engine::Matrix matrix;       ///< its values are those of the cells
-        std::vector<float> shades;   ///< values for the cells' colours
-        projects::WeightScale scale; ///< of the shades
-        bool fromStart = false;      ///< true if the shades are distances of weights from their initial values
+        engine::Matrix matrix; ///< its values are those of the cells, which also have the colours
+        projects::WeightScale scale;
     };
     [[nodiscard]] Shown shown(const engine::MatrixName& name, std::size_t index, CellValue value) const;
     /// Returns for every matrix the last frame at or before `step`, or its first if all are later. A matrix without
@@ -74,9 +91,9 @@ public:
     /// Returns the colour scale of a matrix, the same for all frames and ports.
     [[nodiscard]] projects::WeightScale scale(const engine::MatrixName& name,
                                               CellValue value = CellValue::Weight) const;
-    /// True if the weights of a matrix are coloured by their distance from their initial values, because they are
-    /// signed and do not all start at the centre of their scale.
-    [[nodiscard]] bool isColouredFromStart(const engine::MatrixName& name) const;
+    /// True if the weights of a kind are signed and do not all start at the centre of their scale. Their changes then
+    /// show more than their values what was learned.
+    [[nodiscard]] bool startApart(const std::string& kind) const;
 
 private:
     using Frames = std::vector<std::shared_ptr<const engine::Matrix>>;
@@ -90,10 +107,10 @@ private:
     /// Returns the index of that frame. Precondition: there is a frame.
     [[nodiscard]] static std::size_t indexAt(const Frames& frames, std::int64_t step);
     [[nodiscard]] projects::FiniteRange rangeOfKind(const std::string& kind, CellValue value) const;
-    /// Returns the scale of the weights of a kind if they all start at the centre.
-    [[nodiscard]] projects::WeightScale plainScale(const engine::MatrixName& name) const;
     /// Removes the frames at or after a step.
     static void cut(Frames& frames, std::int64_t step);
+    void thinOut();
+    void thinOut(Frames& frames) const;
     void widen(Series& series, const engine::MatrixName& name, std::size_t index);
     void widen(Series& series, const engine::MatrixName& name, std::size_t index, CellValue value);
     void rangeAnew(CellValue value);
@@ -103,6 +120,7 @@ private:
     std::map<engine::MatrixName, Series> m_series;
     std::map<engine::MatrixName, Frames> m_other;
     std::int64_t m_pinned = 0;
+    std::size_t m_byteLimit = kMostMatrixBytes;
     std::optional<projects::Wiring> m_wiring;
 };
 

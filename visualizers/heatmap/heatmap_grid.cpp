@@ -15,7 +15,7 @@ namespace {
 constexpr int kColourBarWidth = 10;
 constexpr int kEndDigits = 7;         ///< as many as an end of a scale has
 constexpr int kMostNamedClasses = 30; ///< named at the axes
-constexpr int kCountDigits = 9;       ///< of a count of examples
+constexpr int kFewestDecimals = 2;    ///< of a number in a cell
 constexpr int kTurnOfNames = -45;     ///< degrees
 constexpr int kWidestName = 90;       ///< pixels
 constexpr int kAxesHeight = 50;       ///< pixels; the numbers and the name below the map, and its margins
@@ -26,7 +26,62 @@ QCPRange centresFrom(double first, int count)
     return count > 1 ? QCPRange(first, first + count - 1) : QCPRange(first - 0.5, first + 0.5);
 }
 
+/// Integers from another first number than the coordinates.
+class NumberTicker final : public QCPAxisTickerFixed {
+public:
+    explicit NumberTicker(int offset) : m_offset(offset)
+    {
+        setTickStep(1);
+        setTickOrigin(-offset);
+        setScaleStrategy(ssMultiples);
+    }
+
+protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override
+    {
+        return QString::number(std::lround(tick) + m_offset);
+    }
+
+private:
+    int m_offset;
+};
+
+/// The words of two axes, and the numbers of the first column and row.
+struct Titles {
+    QString columns;
+    QString rows;
+    int firstColumn = 1;
+    int firstRow = 1;
+};
+
+Titles titlesOf(HeatmapAxes axes)
+{
+    switch (axes) {
+    case HeatmapAxes::Shortcuts:
+        return {HeatmapGrid::tr("source i (0: the input)"), HeatmapGrid::tr("target j"), 0, 1};
+    case HeatmapAxes::Classes:
+        return {HeatmapGrid::tr("predicted class"), HeatmapGrid::tr("true class"), 0, 0};
+    case HeatmapAxes::Layers:
+        return {HeatmapGrid::tr("layer"), {}};
+    case HeatmapAxes::Streams:
+        return {HeatmapGrid::tr("stream"), HeatmapGrid::tr("layer")};
+    case HeatmapAxes::Other:
+        break;
+    }
+    return {HeatmapGrid::tr("column"), HeatmapGrid::tr("row")};
+}
+
 } // namespace
+
+HeatmapAxes axesOf(const engine::MatrixName& name)
+{
+    const bool streams = name.kind == engine::matrix::kStreamRead || name.kind == engine::matrix::kStreamWrite;
+    return name.isOfShortcuts()                   ? HeatmapAxes::Shortcuts
+           : name.isOfOutputs()                   ? HeatmapAxes::Classes
+           : name.kind == engine::matrix::kActive ? HeatmapAxes::Layers
+           : streams                              ? HeatmapAxes::Streams
+                                                  : HeatmapAxes::Other;
+}
 
 HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
     : Plot(parent),
@@ -67,26 +122,27 @@ HeatmapGrid::HeatmapGrid(const QString& invitation, QWidget* parent)
 /// numbered, and named at the pointer.
 void HeatmapGrid::nameAxes()
 {
-    const bool named = !m_classes.isEmpty() && m_classes.size() <= kMostNamedClasses;
-    xAxis->setLabel(m_classes.isEmpty() ? tr("source i (0: the input)") : tr("predicted class"));
-    yAxis->setLabel(m_classes.isEmpty() ? tr("target j") : tr("true class"));
+    const QStringList& classes = m_picture.classes;
+    const bool named = !classes.isEmpty() && classes.size() <= kMostNamedClasses;
+    const Titles titles = titlesOf(m_picture.axes);
+    xAxis->setLabel(titles.columns);
+    yAxis->setLabel(titles.rows);
+    yAxis->setTicks(m_picture.axes != HeatmapAxes::Layers);
+    yAxis->setTickLabels(m_picture.axes != HeatmapAxes::Layers);
     xAxis->setTickLabelRotation(named ? kTurnOfNames : 0);
     for (QCPAxis* axis : {xAxis, yAxis}) {
-        const int first = axis == yAxis ? 1 : 0;
+        const int first = axis == yAxis ? 1 : 0; // the coordinate of the first row or column
         if (!named) {
-            const QSharedPointer<QCPAxisTickerFixed> ticker(new QCPAxisTickerFixed);
-            ticker->setTickStep(1);
-            ticker->setTickOrigin(m_classes.isEmpty() ? 0 : first);
-            ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-            axis->setTicker(ticker);
+            axis->setTicker(QSharedPointer<QCPAxisTicker>(
+                new NumberTicker((axis == yAxis ? titles.firstRow : titles.firstColumn) - first)));
             continue;
         }
         const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
         const int pixels = axis == yAxis ? height() - kAxesHeight - kWidestName : width() - 2 * kWidestName;
-        const int step = std::max(1, static_cast<int>(std::ceil(1.0 * fontMetrics().height() * m_classes.size() /
+        const int step = std::max(1, static_cast<int>(std::ceil(1.0 * fontMetrics().height() * classes.size() /
                                                                 std::max(pixels, fontMetrics().height()))));
-        for (int i = 0; i < m_classes.size(); i += step) {
-            ticker->addTick(first + i, fontMetrics().elidedText(m_classes[i], Qt::ElideRight, kWidestName));
+        for (int i = 0; i < classes.size(); i += step) {
+            ticker->addTick(first + i, fontMetrics().elidedText(classes[i], Qt::ElideRight, kWidestName));
         }
         axis->setTicker(ticker);
     }
@@ -112,40 +168,42 @@ void HeatmapGrid::setNothing()
 void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
-    if (m_classes != picture.classes) {
-        m_classes = picture.classes;
+    const bool otherAxes = m_picture.axes != picture.axes || m_picture.classes != picture.classes;
+    m_picture = picture;
+    if (otherAxes) {
         nameAxes();
     }
-    m_numbers = picture.cells;
     m_map->data()->setSize(picture.columns, picture.rows);
     m_map->data()->setRange(centresFrom(0, picture.columns), centresFrom(1, picture.rows));
-    auto shade = picture.shades.begin();
+    auto number = picture.cells.begin();
     for (int row = 0; row < picture.rows; ++row) {
-        for (int column = 0; column < picture.columns; ++column, ++shade) {
-            m_map->data()->setCell(column, row, *shade);
+        for (int column = 0; column < picture.columns; ++column, ++number) {
+            m_map->data()->setCell(column, row, *number);
         }
     }
-    m_labels->setNumbers(m_numbers);
-    setColours(picture);
-    m_label = picture.label;
+    const bool counts = picture.axes == HeatmapAxes::Classes;
+    const int decimals = counts ? 0 : projects::decimalsOf(picture.scale);
+    m_labels->setNumbers(picture.cells, decimals, counts ? 0 : std::max(decimals - 1, kFewestDecimals));
+    setColours();
     fitLabel();
     xAxis->setRange(-0.5, picture.columns - 0.5);
     yAxis->setRange(0.5, picture.rows + 0.5);
+    tellReading();
     replotSoon(*this);
 }
 
 /// The bar has numbers in its middle and at its ends, which enclose every value.
-void HeatmapGrid::setColours(const Picture& picture)
+void HeatmapGrid::setColours()
 {
-    m_map->setGradient(gradientFor(picture.centre ? Scale::Signed : Scale::Magnitude, m_theme));
-    const bool nothing = !picture.centre && picture.low == 0 && picture.high <= 0; // shown as the lowest colour
+    const projects::WeightScale& scale = m_picture.scale;
+    m_map->setGradient(gradientFor(scale.centre ? Scale::Signed : Scale::Magnitude, m_theme));
+    const bool nothing = !scale.centre && scale.low == 0 && scale.high <= 0; // shown as the lowest colour
     const resources::AxisRange range =
-        nothing ? resources::AxisRange() : resources::linearRange(picture.low, std::max(picture.low, picture.high), 0);
+        nothing ? resources::AxisRange() : resources::linearRange(scale.low, std::max(scale.low, scale.high), 0);
     m_map->setDataRange({range.low, range.high});
     const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
     for (const double at : {range.low, (range.low + range.high) / 2, range.high}) {
-        const QString sign = picture.fromStart && at > 0 ? QStringLiteral("+") : QString();
-        ticker->addTick(at, sign + QString::fromStdString(resources::shortNumber(at, kEndDigits)));
+        ticker->addTick(at, QString::fromStdString(resources::shortNumber(at, kEndDigits)));
     }
     m_scale->axis()->setTicker(ticker);
 }
@@ -153,8 +211,8 @@ void HeatmapGrid::setColours(const Picture& picture)
 /// Hides the label if it is longer than the bar and would be cut off. The choice above the plot shows the same text.
 void HeatmapGrid::fitLabel()
 {
-    const bool fits = fontMetrics().horizontalAdvance(m_label) <= height() - kAxesHeight;
-    m_scale->axis()->setLabel(fits ? m_label : QString());
+    const bool fits = fontMetrics().horizontalAdvance(m_picture.label) <= height() - kAxesHeight;
+    m_scale->axis()->setLabel(fits ? m_picture.label : QString());
 }
 
 void HeatmapGrid::resizeEvent(QResizeEvent* event)
@@ -171,7 +229,7 @@ bool HeatmapGrid::holds(int row, int column) const
 
 double HeatmapGrid::numberOf(int row, int column) const
 {
-    return m_numbers[static_cast<std::size_t>(row * m_map->data()->keySize() + column)];
+    return m_picture.cells[static_cast<std::size_t>(row * m_map->data()->keySize() + column)];
 }
 
 void HeatmapGrid::hover(const QPointF& position)
@@ -217,17 +275,43 @@ void HeatmapGrid::moveCell(int rows, int columns)
 
 void HeatmapGrid::outline(int row, int column)
 {
-    const bool known = holds(row, column);
-    const QString number =
-        known ? QString::number(numberOf(row, column), 'g', m_classes.isEmpty() ? 4 : kCountDigits) : QString();
-    emit readingChanged(!known ? QString()
-                        : m_classes.isEmpty()
-                            ? tr("%1:%2 = %3").arg(column).arg(row + 1).arg(number)
-                            : tr("%1 predicted as %2 = %3").arg(m_classes[row], m_classes[column], number));
-    m_outline->setVisible(known);
+    m_markedRow = row;
+    m_markedColumn = column;
+    tellReading();
+    m_outline->setVisible(holds(row, column));
     m_outline->topLeft->setCoords(column - 0.5, row + 0.5);
     m_outline->bottomRight->setCoords(column + 0.5, row + 1.5);
     replotSoon(*this);
+}
+
+void HeatmapGrid::tellReading()
+{
+    if (!holds(m_markedRow, m_markedColumn)) {
+        emit readingChanged({});
+        return;
+    }
+    const double number = numberOf(m_markedRow, m_markedColumn);
+    const QString text = m_picture.axes == HeatmapAxes::Classes
+                             ? QString::number(number, 'f', 0)
+                             : QString::fromStdString(projects::weightText(number, m_picture.scale));
+    emit readingChanged(tr("%1 = %2").arg(nameOfCell(m_markedRow, m_markedColumn), text));
+}
+
+QString HeatmapGrid::nameOfCell(int row, int column) const
+{
+    const Titles titles = titlesOf(m_picture.axes);
+    switch (m_picture.axes) {
+    case HeatmapAxes::Shortcuts:
+        return tr("%1:%2").arg(column).arg(row + 1);
+    case HeatmapAxes::Classes:
+        return tr("%1 predicted as %2").arg(m_picture.classes[row], m_picture.classes[column]);
+    case HeatmapAxes::Layers:
+        return tr("%1 %2").arg(titles.columns).arg(column + 1);
+    case HeatmapAxes::Streams:
+    case HeatmapAxes::Other:
+        break;
+    }
+    return tr("%1 %2, %3 %4").arg(titles.rows).arg(row + 1).arg(titles.columns).arg(column + 1);
 }
 
 void HeatmapGrid::setTheme(resources::Theme theme)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/matrix_name.h"
+#include "projects/depth/weight_scale.h"
 #include "resources/axis.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_style.h"
@@ -9,17 +11,23 @@
 #include <QStringList>
 #include <qcustomplot.h>
 
-#include <optional>
-#include <utility>
 #include <vector>
 
 namespace residua::visualizers {
 
 class CellLabels;
 
-/// A matrix as coloured cells. For weights, rows are targets j, from 1 at the top, and columns are sources i, from 0.
-/// For a confusion matrix, rows are the true classes and columns the predicted ones. Pointer and keys move from cell to
-/// cell. GUI thread.
+/// The meaning of the rows and columns of a matrix.
+enum class HeatmapAxes {
+    Shortcuts, ///< targets j from 1 by sources i from 0
+    Classes,   ///< true classes by predicted ones; the cells are counts
+    Layers,    ///< one row; layers from 1
+    Streams,   ///< layers from 1 by streams from 1
+    Other,     ///< counted from 1
+};
+[[nodiscard]] HeatmapAxes axesOf(const engine::MatrixName& name);
+
+/// A matrix as coloured cells, with its first row at the top. Pointer and keys move from cell to cell. GUI thread.
 class HeatmapGrid final : public Plot {
     Q_OBJECT
 public:
@@ -29,14 +37,11 @@ public:
     struct Picture {
         int rows = 0;
         int columns = 0;
-        std::vector<float> cells;  ///< [rows, columns]; NaN where there is no shortcut
-        std::vector<float> shades; ///< values for the cells' colours, between low and high
-        double low = 0;
-        double high = 1;
-        std::optional<double> centre; ///< of signed values, which use a diverging map around it
-        QString label;                ///< of the colour bar
-        bool fromStart = false;       ///< true if shades are distances from initial values; the bar has signs
-        QStringList classes = {};     ///< names of both the rows and the columns, which are classes then
+        std::vector<float> cells; ///< [rows, columns]; NaN where there is no number
+        projects::WeightScale scale;
+        QString label; ///< of the colour bar
+        HeatmapAxes axes = HeatmapAxes::Shortcuts;
+        QStringList classes = {}; ///< names of both the rows and the columns, for HeatmapAxes::Classes
     };
     void setPicture(const Picture& picture);
     void setNothing();
@@ -58,7 +63,9 @@ protected:
 private:
     void fitLabel();
     void nameAxes();
-    void setColours(const Picture& picture);
+    void setColours();
+    void tellReading();
+    [[nodiscard]] QString nameOfCell(int row, int column) const;
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);
@@ -71,28 +78,27 @@ private:
     QCPColorMap* m_map;
     QCPColorScale* m_scale;
     CellLabels* m_labels;
-    QString m_label;              ///< of the colour bar
-    QStringList m_classes;        ///< Picture::classes
-    std::vector<float> m_numbers; ///< the cells' values, row by row
+    Picture m_picture; ///< the last one that was set
     QCPItemRect* m_outline;
+    int m_markedRow = -1; ///< outlined
+    int m_markedColumn = -1;
     resources::Theme m_theme = resources::Theme::Light;
     bool m_any = false;
     int m_pointedRow = -1;
     int m_pointedColumn = -1;
 };
 
-/// Returns the decimals that distinguish numbers from `low` to `high`: 2, or more if they differ by less.
-[[nodiscard]] int decimalsFor(double low, double high);
 /// Formats the number with `decimals` decimals; never "-0.00".
 [[nodiscard]] QString cellText(double value, int decimals);
 
-/// The numbers of a colour map's cells, drawn in the cells if there is room.
+/// The numbers of a colour map's cells, drawn in the cells if there is room. All have the same number of decimals.
 class CellLabels final : public QCPAbstractItem {
 public:
     explicit CellLabels(QCPColorMap* map);
 
-    /// Sets the numbers of the map's cells, row by row.
-    void setNumbers(std::vector<float> numbers) { m_numbers = std::move(numbers); }
+    /// Sets the numbers of the map's cells, row by row. They are drawn with `decimals` decimals, or with fewer, but at
+    /// least `fewest`, if there is no room for these.
+    void setNumbers(std::vector<float> numbers, int decimals, int fewest);
 
     double selectTest(const QPointF& position, bool onlySelectable, QVariant* details) const override;
 
@@ -100,8 +106,14 @@ protected:
     void draw(QCPPainter* painter) override;
 
 private:
+    [[nodiscard]] double widthOf(const QFontMetrics& metrics, int decimals) const;
+
     QCPColorMap* m_map;
     std::vector<float> m_numbers;
+    int m_decimals = 2;
+    int m_fewest = 2;
+    double m_low = 0; ///< of the finite numbers
+    double m_high = 0;
 };
 
 } // namespace residua::visualizers

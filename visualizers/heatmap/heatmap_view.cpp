@@ -35,7 +35,7 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     connect(&matrices, &ShownMatrices::changed, this, &HeatmapView::draw);
     connect(m_controls->distance, &QToolButton::toggled, this, &HeatmapView::draw);
     connect(m_grid, &HeatmapGrid::cellPointed, this, [this](int row, int column) {
-        if (!m_matrices.series().isOfOutputs()) { // its cells are no shortcuts
+        if (m_matrices.series().isOfShortcuts()) {
             emit cellHovered(row, column);
         }
     });
@@ -63,7 +63,7 @@ void HeatmapView::layOut()
 
 bool HeatmapView::byDistance() const
 {
-    return m_controls->distance->isChecked() && m_matrices.any() && !m_matrices.series().isOfOutputs();
+    return m_controls->distance->isChecked() && m_matrices.any() && m_matrices.series().isOfShortcuts();
 }
 
 void HeatmapView::draw()
@@ -77,18 +77,20 @@ void HeatmapView::draw()
     const HeatmapFrames::Shown shown =
         m_matrices.frames().shown(m_matrices.series(), m_matrices.frame(), m_matrices.value());
     const engine::Matrix& matrix = shown.matrix;
-    const projects::WeightScale& scale = shown.scale;
-    const QString title = m_matrices.value() == CellValue::Weight ? m_controls->kindTitle() : m_matrices.valueTitle();
-    QStringList classes;
+    const bool recorded = m_matrices.value() == CellValue::Weight;
+    const QString title = recorded ? m_controls->kindTitle() : m_matrices.valueTitle();
+    HeatmapGrid::Picture picture{static_cast<int>(matrix.rows),
+                                 static_cast<int>(matrix.columns),
+                                 matrix.values,
+                                 shown.scale,
+                                 title,
+                                 axesOf(matrix.name)};
     if (matrix.name.isOfOutputs()) {
         for (const std::string& name : engine::namesOfClasses(matrix, m_matrices.classes())) {
-            classes << QString::fromStdString(name);
+            picture.classes << QString::fromStdString(name);
         }
     }
-    m_grid->setPicture({static_cast<int>(matrix.rows), static_cast<int>(matrix.columns), matrix.values, shown.shades,
-                        scale.low, scale.high, scale.centre,
-                        shown.fromStart ? tr("%1, from the start of each").arg(title) : title, shown.fromStart,
-                        classes});
+    m_grid->setPicture(picture);
     if (byDistance()) {
         const auto [low, high] = m_matrices.frames().range(m_matrices.series(), m_matrices.value());
         m_distances->setWeights(weightsByDistance(matrix), title, low, high);
@@ -145,7 +147,7 @@ void HeatmapView::setTheme(resources::Theme theme)
 
 void HeatmapView::setHighlighted(int row, int column)
 {
-    if (!m_matrices.series().isOfOutputs()) {
+    if (m_matrices.series().isOfShortcuts()) {
         m_grid->outline(row, column);
     }
 }

@@ -67,6 +67,7 @@ void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
     if (matrices.empty()) {
         return;
     }
+    const std::optional<std::int64_t> before = step();
     for (const engine::Matrix& matrix : matrices) {
         const bool isShown = matrix.name.isOfOutputs() == (m_of == Of::Outputs);
         if (isShown && !engine::isDrawnAsCurves(matrix.name)) {
@@ -74,6 +75,7 @@ void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
         }
     }
     takeNames();
+    keepStep(before);
     keepFrame();
     emit changed();
 }
@@ -165,6 +167,19 @@ void ShownMatrices::keepFrame()
     m_followsNewest = m_frame == newest();
 }
 
+/// Called when frames may have been left out, before keepFrame().
+void ShownMatrices::keepStep(std::optional<std::int64_t> step)
+{
+    if (step && any() && (!m_followsNewest || m_playing)) {
+        m_frame = m_frames.indexAt(series(), *step);
+    }
+}
+
+CellValue ShownMatrices::valueOf(const std::string& kind) const
+{
+    return m_value.value_or(m_frames.startApart(kind) ? CellValue::SinceStart : CellValue::Weight);
+}
+
 void ShownMatrices::setKind(const std::string& kind)
 {
     if (m_kind != kind) {
@@ -239,15 +254,15 @@ std::optional<std::int64_t> ShownMatrices::step() const
 std::vector<HeatmapFrames::Shown> ShownMatrices::framesShown() const
 {
     const auto here = step();
-    return here ? m_frames.shownAt(*here, m_value) : std::vector<HeatmapFrames::Shown>();
+    return here ? m_frames.shownAt(*here, valueOf(engine::matrix::kMix)) : std::vector<HeatmapFrames::Shown>();
 }
 
-QString ShownMatrices::valueTitle() const
+QString ShownMatrices::titleOf(CellValue value) const
 {
     const auto since = [](std::int64_t step) {
         return tr("change since step %1").arg(QString::fromStdString(groupedText(step)));
     };
-    switch (m_value) {
+    switch (value) {
     case CellValue::Weight:
         break;
     case CellValue::SinceStart:

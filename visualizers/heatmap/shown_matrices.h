@@ -63,7 +63,13 @@ public:
     [[nodiscard]] const std::vector<projects::MixPort>& ports() const { return m_ports; }
     [[nodiscard]] const std::string& kind() const { return m_kind; }
     [[nodiscard]] projects::MixPort port() const { return m_port; }
-    [[nodiscard]] CellValue value() const { return m_value; }
+    /// Returns the value in the cells: the chosen one, or else valueOf() the selected kind.
+    [[nodiscard]] CellValue value() const { return valueOf(m_kind); }
+    /// Returns the chosen value. Without a choice it is the change since the start if the weights of the kind do not
+    /// all start at the centre of their colours, else the recorded number.
+    [[nodiscard]] CellValue valueOf(const std::string& kind) const;
+    /// True if value() is the choice of the user.
+    [[nodiscard]] bool isValueChosen() const { return m_value.has_value(); }
     void setKind(const std::string& kind);
     void setPort(projects::MixPort port);
     void setValue(CellValue value);
@@ -90,7 +96,8 @@ public:
     [[nodiscard]] std::vector<HeatmapFrames::Shown> framesShown() const;
     /// Returns the name of the cells' values if they are not the recorded numbers: "change since step 0". Empty if they
     /// are.
-    [[nodiscard]] QString valueTitle() const;
+    [[nodiscard]] QString valueTitle() const { return titleOf(value()); }
+    [[nodiscard]] QString titleOf(CellValue value) const;
     [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }
     [[nodiscard]] const QString& run() const { return m_run; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
@@ -103,6 +110,7 @@ private:
     void takeNames();
     void dropFeature();
     void keepFrame();
+    void keepStep(std::optional<std::int64_t> step);
 
     Of m_of;
     HeatmapFrames m_frames;
@@ -113,7 +121,7 @@ private:
     std::vector<projects::MixPort> m_ports;
     std::string m_kind;
     projects::MixPort m_port = projects::MixPort::Input;
-    CellValue m_value = CellValue::Weight;
+    std::optional<CellValue> m_value; ///< chosen by the user
     std::optional<int> m_wanted;
     std::optional<int> m_feature;
     std::size_t m_frame = 0;

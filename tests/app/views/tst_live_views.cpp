@@ -48,6 +48,22 @@ private slots:
         }
     }
 
+    /// A run that is wired otherwise shows no weights on the canvas, which says so.
+    void weightsThatAreNotDrawnHaveAReason()
+    {
+        train();
+        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
+        const LiveViews& live = m_window->runFollower().live();
+        QCOMPARE(live.absence(), QString());
+        const auto presets = projects::topologyPresets(project().network.depth());
+        const auto other = std::ranges::find(presets, "densenet", &projects::TopologyPreset::name);
+        QVERIFY(other != presets.end());
+        QVERIFY(m_window->session().perform(projects::SetTopology{{other->name, other->wiring}}).ok());
+        QVERIFY2(live.absence().contains("is wired as ANCRe"), qPrintable(live.absence()));
+        m_window->session().undo();
+        QCOMPARE(live.absence(), QString());
+    }
+
     /// What the View menu and the heatmap choose is one choice; the outline goes on telling the weights.
     void theCanvasesShowWhatTheHeatmapShows()
     {
