@@ -81,9 +81,8 @@ Result<RunComparison> compareRuns(const std::string& first, const std::string& s
     std::stable_sort(comparison.coefficients.begin(), comparison.coefficients.end(), [](const auto& x, const auto& y) {
         return std::abs(x.second - x.first) > std::abs(y.second - y.first);
     });
-    constexpr RunMark kCurvesAlone{-1, std::numeric_limits<std::int64_t>::max()};
-    auto x = loadRunRecord(first, kCurvesAlone);
-    auto y = loadRunRecord(second, kCurvesAlone);
+    auto x = loadRunRecord(first, Matrices::OfCurves);
+    auto y = loadRunRecord(second, Matrices::OfCurves);
     if (!x || !y) {
         return x ? y.error() : x.error();
     }

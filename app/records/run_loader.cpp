@@ -3,6 +3,7 @@
 
 #include "app/engine/background.h"
 #include "app/report/loss_figures.h"
+#include "engine/api/row_curves.h"
 #include "engine/results/run_reader.h"
 #include "engine/results/stages.h"
 #include "projects/cost/cost.h"
@@ -50,12 +51,43 @@ std::vector<engine::StepRecord> stepsOf(const engine::RunReader& reader, std::in
     return records;
 }
 
-std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int64_t after)
+/// Returns the recorded steps of a matrix after `after`.
+std::vector<std::int64_t> stepsOf(const engine::RunReader& reader, const engine::MatrixName& name, std::int64_t after)
 {
+    std::vector<std::int64_t> steps = reader.matrixSteps(name);
+    std::erase_if(steps, [after](std::int64_t step) { return step <= after; });
+    return steps;
+}
+
+/// Returns n such that every n-th step of the matrices for heatmaps needs at most `bytes`.
+std::size_t strideFor(const engine::RunReader& reader, std::int64_t after, std::size_t bytes)
+{
+    std::size_t all = 0;
+    for (const engine::MatrixName& name : reader.matrixNames()) {
+        const std::vector<std::int64_t> steps = stepsOf(reader, name, after);
+        if (!steps.empty() && !engine::isDrawnAsCurves(name)) {
+            const auto newest = reader.matrix(name, steps.back()); // those of one name have one shape
+            all += newest ? steps.size() * visualizers::bytesOf(*newest) : 0;
+        }
+    }
+    return std::max<std::size_t>((all + bytes - 1) / bytes, 1);
+}
+
+/// Returns the matrices after a step, of each name ascending.
+std::vector<engine::Matrix> matricesOf(const engine::RunReader& reader, std::int64_t after, Matrices wanted,
+                                       std::size_t bytes)
+{
+    const std::size_t stride = wanted == Matrices::All ? strideFor(reader, after, bytes) : 1;
     std::vector<engine::Matrix> matrices;
     for (const engine::MatrixName& name : reader.matrixNames()) {
-        for (const std::int64_t step : reader.matrixSteps(name)) {
-            auto matrix = step > after ? reader.matrix(name, step) : Result<engine::Matrix>(Error{});
+        const bool ofCurves = engine::isDrawnAsCurves(name);
+        if (!ofCurves && wanted == Matrices::OfCurves) {
+            continue;
+        }
+        const std::vector<std::int64_t> steps = stepsOf(reader, name, after);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const bool kept = ofCurves || i % stride == 0 || i + 1 == steps.size();
+            auto matrix = kept ? reader.matrix(name, steps[i]) : Result<engine::Matrix>(Error{});
             if (matrix) {
                 matrices.push_back(std::move(*matrix));
             }
@@ -78,7 +110,8 @@ RunMark RunRecord::mark() const
     return mark;
 }
 
-Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& since)
+Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices, const RunMark& since,
+                                std::size_t matrixBytes)
 {
     const auto reader = engine::RunReader::open(directory);
     if (!reader) {
@@ -114,15 +147,16 @@ Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& sin
             record.numbers.metrics[name] = reader->metric(name, since.step);
         }
     }
-    record.numbers.matrices = matricesOf(*reader, since.matrixStep);
+    record.matrices = matrices;
+    record.numbers.matrices = matricesOf(*reader, since.matrixStep, matrices, std::max<std::size_t>(matrixBytes, 1));
     record.faults = reader->faults();
     return record;
 }
 
-void RunLoader::load(const std::string& directory, const RunMark& since)
+void RunLoader::load(const std::string& directory, Matrices matrices, const RunMark& since)
 {
     inBackground(
-        this, [directory, since] { return loadRunRecord(directory, since); },
+        this, [directory, matrices, since] { return loadRunRecord(directory, matrices, since); },
         [this, directory](Result<RunRecord> record) {
             if (record) {
                 emit loaded(std::make_shared<const RunRecord>(std::move(*record)));

@@ -4,10 +4,12 @@
 #include "engine/api/values.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QObject>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,11 +18,17 @@
 
 namespace residua::app {
 
-/// The known part of a run: the last step of its curves and of its matrices.
+/// The known part of a run: the last step of its curves, and of its matrices if they are known.
 struct RunMark {
     std::int64_t step = -1;
     std::int64_t matrixStep = -1;
     bool operator==(const RunMark&) const = default;
+};
+
+/// The matrices of a run that are read. Those that are drawn as heatmaps need far more memory than curves.
+enum class Matrices {
+    OfCurves, ///< only those that are drawn as curves (engine::isDrawnAsCurves)
+    All,      ///< all of them; of those for heatmaps every n-th recorded step, so that they fit into memory
 };
 
 /// The curves and matrices of a run beyond `since` from its store; all other parts completely.
@@ -29,6 +37,7 @@ struct RunRecord {
     std::string name;
     std::vector<std::string> classes; ///< RunInfo::classes
     RunMark since;
+    Matrices matrices = Matrices::OfCurves;
     projects::Project project; ///< the trained project
     engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown
     visualizers::RunNumbers numbers;
@@ -41,8 +50,10 @@ struct RunRecord {
     [[nodiscard]] RunMark mark() const;
 };
 
-/// Blocks; any thread.
-[[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory, const RunMark& since = {});
+/// Blocks; any thread. The matrices for heatmaps need at most about `matrixBytes`.
+[[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
+                                              const RunMark& since = {},
+                                              std::size_t matrixBytes = visualizers::kMostMatrixBytes);
 
 /// Reads runs on threads of the pool, so that a long run does not block the window.
 class RunLoader : public QObject {
@@ -50,7 +61,7 @@ class RunLoader : public QObject {
 public:
     using QObject::QObject;
 
-    void load(const std::string& directory, const RunMark& since = {});
+    void load(const std::string& directory, Matrices matrices, const RunMark& since = {});
 
 signals:
     void loaded(const std::shared_ptr<const residua::app::RunRecord>& record);

@@ -118,6 +118,7 @@ void RunFollower::connectShown()
             request(m_shown.front());
         }
     });
+    connect(&m_shown, &visualizers::ShownRuns::comparedChanged, this, [this] { m_comparedRead.clear(); });
     connect(&m_shown, &visualizers::ShownRuns::overlayRemoved, this, [this](const std::string& directory) {
         if (!m_shown.find(directory)) {
             m_marks.erase(directory);
@@ -217,7 +218,7 @@ void RunFollower::follow(const engine::RunInfo& run)
         }
         tellPhase(); // the engine is ahead of the directory
     } else if (mark != m_marks.end() && run.step > mark->second.step) {
-        m_loader.load(run.directory, mark->second);
+        m_loader.load(run.directory, matricesOf(run.directory), mark->second);
     } else if (mark != m_marks.end() && run.step < mark->second.step) { // resumed from an earlier checkpoint
         request(run.directory);
     }
@@ -227,7 +228,23 @@ void RunFollower::follow(const engine::RunInfo& run)
 void RunFollower::request(const std::string& directory)
 {
     if (m_reading.insert(directory).second) {
-        m_loader.load(directory);
+        m_loader.load(directory, directory == m_shown.front() ? Matrices::All : Matrices::OfCurves);
+    }
+}
+
+/// Returns the matrices of a shown run that the views draw.
+Matrices RunFollower::matricesOf(const std::string& directory) const
+{
+    return directory == m_shown.front() || directory == m_comparedRead ? Matrices::All : Matrices::OfCurves;
+}
+
+/// Reads the matrices of the run to compare with once it is known: every run that is overlaid is it for a moment.
+void RunFollower::readCompared()
+{
+    const auto mark = m_marks.find(m_shown.compared());
+    if (m_reading.empty() && mark != m_marks.end() && m_comparedRead != mark->first) {
+        m_comparedRead = mark->first;
+        m_loader.load(mark->first, Matrices::All, {mark->second.step, -1});
     }
 }
 
@@ -325,6 +342,10 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
         dropBefore(record->mark().step, m_recent);
         show(m_recent);
     }
+    if (whole && m_comparedRead == directory) {
+        m_comparedRead.clear(); // the views have forgotten its matrices
+    }
+    readCompared();
 }
 
 /// Returns the start time of the run with seconds, because runs with one name may begin within a minute.
