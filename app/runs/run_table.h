@@ -22,7 +22,6 @@ public:
     using QTreeView::edit;
     using QTreeView::QTreeView;
 
-protected:
     bool edit(const QModelIndex& index, EditTrigger trigger, QEvent* event) override;
 };
 

@@ -57,8 +57,8 @@ void HeatmapFrames::appendCompared(const std::vector<engine::Matrix>& matrices)
         cut(frames, matrix.step);
         frames.push_back(std::make_shared<const engine::Matrix>(matrix));
     }
-    const auto canThin = [](const auto& item) { return item.second.size() > 2; };
-    while (comparedBytes() > m_byteLimit && std::ranges::any_of(m_other, canThin)) {
+    for (std::size_t before = 0; comparedBytes() > m_byteLimit && comparedBytes() != before;) {
+        before = comparedBytes();
         for (auto& [name, frames] : m_other) {
             thinOut(frames);
         }
