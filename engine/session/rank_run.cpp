@@ -305,13 +305,14 @@ Error refusedToRanks(const Error& error)
     return why;
 }
 
-void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted)
+void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted,
+                 const PreparationWatch& watch)
 {
     Status status = Done{};
     std::string name = "ranks";
     Ranks* joined = nullptr;
     const auto failure = attempt([&] {
-        const Result<Ranks*> ranks = Ranks::ofProcess([&](double) { return wanted(); });
+        const Result<Ranks*> ranks = Ranks::ofProcess(watch);
         if (!ranks || *ranks == nullptr) {
             status = ranks ? Error{name, "this process is not one of several: start it with torchrun"} : ranks.error();
             return;

@@ -47,7 +47,9 @@ struct PreparedRun {
 
 /// On another rank: waits for rank 0's call and trains with it, without records, until its run ends. Sends RunStarted
 /// without a directory, a Notice if it was given other values than rank 0, and RunEnded. Once `wanted`, which is called
-/// on several threads, returns false, asks rank 0 to stop; before the first step, all ranks end.
-void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted);
+/// on several threads, returns false, asks rank 0 to stop; before the first step, all ranks end. `watch` is called
+/// while the other ranks are waited for.
+void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted,
+                 const PreparationWatch& watch);
 
 } // namespace residua::engine

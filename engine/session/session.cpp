@@ -308,7 +308,10 @@ private:
     void carryOut(const FollowRun& command)
     {
         (void)useThreads(m_threadsOfNew);
-        followRanks(command, m_sink, [this, id = command.run] { return isWanted(id); });
+        bool givenUp = false;
+        followRanks(
+            command, m_sink, [this, id = command.run] { return isWanted(id); },
+            watchFor(command.run, "waiting for the other ranks", givenUp));
     }
     void carryOut(const RefuseRanks& command)
     {

@@ -11,7 +11,7 @@ namespace residua {
 
 /// Counter-based random numbers: each is a function of a seed, a stream and an index. A resumed run needs no saved
 /// state, and any part can be drawn in any order and thread. There are two generators because recorded runs depend on
-/// both: SplitMix64 draws data, fits and texts; Philox draws initial weights and the parts that a step leaves out.
+/// both: SplitMix64 draws data, fits and texts; Philox draws initial weights and what a step leaves out.
 /// Their numbers must not change.
 
 // Conversions from bits, or from numbers in (0, 1).

@@ -46,7 +46,7 @@ struct DrawnPictures {
 };
 
 /// The normalisation of all pictures, and the random changes of those for training. Each picture that is drawn has its
-/// own changes, which its place in the order of the examples determines; a batch has one share of mixup.
+/// own changes, which its place in the order of the examples determines; a step has one share of mixup.
 struct Augmentation {
     double leastArea = 1;        ///< share of a picture's area that a part drawn of it has at least; 1: all of it
     std::int64_t padding = 0;    ///< black pixels added on each side before a part of the picture's size is cropped

@@ -6,9 +6,8 @@
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"
-#include "tests/cli/ran_program.h"
+#include "tests/cli/rank_processes.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/free_port.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -311,20 +310,11 @@ private:
     void start(int count, const QString& run, const QStringList& more)
     {
         m_ranks.clear();
-        const QString port = QString::number(tests::freePort());
+        const int port = tests::freePort();
         QStringList words{"train", path("project"), "--run", path(run), "--threads", "1"};
         words += more.contains("--steps") ? more : QStringList{"--steps", QString::number(kSteps)} + more;
         for (int rank = 0; rank < count; ++rank) {
-            auto process = std::make_unique<QProcess>();
-            QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-            environment.insert("RANK", QString::number(rank));
-            environment.insert("LOCAL_RANK", QString::number(rank));
-            environment.insert("WORLD_SIZE", QString::number(count));
-            environment.insert("MASTER_ADDR", "127.0.0.1");
-            environment.insert("MASTER_PORT", port);
-            process->setProcessEnvironment(environment);
-            process->start(RESIDUA_CLI, words);
-            m_ranks.push_back(std::move(process));
+            m_ranks.push_back(startRank({rank, count, port}, words));
         }
     }
 

@@ -98,12 +98,9 @@ const Values& augmentations()
 
 const Values& maskings()
 {
-    static const Values values{{"/data/masking/share", 0.3},
-                               {"/data/masking/masked", 0.5},
-                               {"/data/masking/random", 0.2},
-                               {"/data/masking/most", std::int64_t{2}},
-                               {"/data/masking/whole_words", true},
-                               {"/data/masking/token", std::int64_t{3}},
+    static const Values values{{"/data/masking/share", 0.3},         {"/data/masking/masked", 0.5},
+                               {"/data/masking/random", 0.2},        {"/data/masking/most", std::int64_t{2}},
+                               {"/data/masking/whole_words", true},  {"/data/masking/token", std::int64_t{3}},
                                {"/data/masking/next_sentence", true}};
     return values;
 }
@@ -369,8 +366,7 @@ private:
         std::map<std::string, Project> made;
         made["text"] = text(projects::TextData{"text.txt", bytes});
         made["json_lines"] = text(projects::JsonLinesData{"lines.jsonl", "text", bytes});
-        made["mixture"] =
-            text(projects::MixtureData{{{"text.txt", "text", 2.0}, {"more.txt", "text", 1.0}}, bytes});
+        made["mixture"] = text(projects::MixtureData{{{"text.txt", "text", 2.0}, {"more.txt", "text", 1.0}}, bytes});
         made["token_file"] = text(projects::TokenFileData{.path = "ids.bin", .vocabulary = 24});
         made["synthetic_language"] = language();
         made["linear_regression"] = withObjective(projects::Objective::HalfSquaredError);
