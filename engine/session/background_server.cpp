@@ -124,7 +124,13 @@ void BackgroundServer::serve()
             disconnect();
         }
         if (sources[0].revents != 0) {
-            accept();
+            if (const auto failure = attemptStandard([this] { accept(); })) {
+                dprintf(STDERR_FILENO, "residua-engine: %s\n", failure->text.c_str());
+                const std::scoped_lock lock(m_mutex);
+                if (m_client && !m_client->reading.joinable()) {
+                    m_client.reset();
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 // standard output. It runs nothing of what it is sent, and ends when its input ends. residua-engine --background:
 // a process of its own that serves the programs of this user over a socket (background_server.h).
 #include "engine/api/environment.h"
+#include "engine/host/failure.h"
 #include "engine/host/failure_log.h"
 #include "engine/place/place_paths.h"
 #include "engine/place/place_store.h"
@@ -176,5 +177,8 @@ int main(int argc, char** argv)
     std::signal(SIGTERM, SIG_IGN);
     const int output = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO); // what a library prints does not come between frames
-    return engine::serve(STDIN_FILENO, output);
+    int code = 1;
+    // A run is stopped with a checkpoint even if there is no memory for a message.
+    const auto failure = engine::attemptStandard([&] { code = engine::serve(STDIN_FILENO, output); });
+    return failure ? engine::refused(Error{"engine's connection", failure->text}) : code;
 }
