@@ -269,43 +269,85 @@ bool isBranched(const std::vector<std::string>& words)
            std::filesystem::exists(std::filesystem::path(option[1]) / engine::kRunFile, failed);
 }
 
-/// Returns what the row's commands have given in `out`, one outcome for each comparison.
-std::vector<Outcome> outcomesIn(const Reproduction& row, const std::vector<SweepPlan>& plans, const std::string& out)
+/// What the row's commands have given in a folder.
+struct Given {
+    std::vector<SweepPlan> plans;
+    std::string out;
+    std::string device;
+};
+
+/// Returns the values of a side of one of the row's comparisons, by seed.
+std::vector<SeededValue> valuesIn(const Given& given, const Reproduction& row, const Comparison& comparison,
+                                  const Side& side)
+{
+    if (!side.member.starts_with(kOutPlaceholder)) {
+        return comparison.sweep < given.plans.size() ? valuesOf(given.plans[comparison.sweep], side, comparison.step)
+                                                     : std::vector<SeededValue>();
+    }
+    std::vector<std::pair<std::string, std::filesystem::path>> runs;
+    for (const std::string& seed : row.seeds) {
+        runs.emplace_back(seed, commandWords(side.member, given.out, seed).front());
+    }
+    return valuesOf(runs, side, comparison.step);
+}
+
+std::vector<Outcome> outcomesIn(const Given& given, const Reproduction& row)
 {
     std::vector<Outcome> outcomes;
     for (const Comparison& comparison : row.comparisons) {
-        const auto values = [&](const Side& side) {
-            if (!side.member.starts_with(kOutPlaceholder)) {
-                return comparison.sweep < plans.size() ? valuesOf(plans[comparison.sweep], side, comparison.step)
-                                                       : std::vector<SeededValue>();
-            }
-            std::vector<std::pair<std::string, std::filesystem::path>> runs;
-            for (const std::string& seed : row.seeds) {
-                runs.emplace_back(seed, commandWords(side.member, out, seed).front());
-            }
-            return valuesOf(runs, side, comparison.step);
-        };
-        outcomes.push_back(outcomeOf(comparison, values(comparison.a), values(comparison.b)));
+        outcomes.push_back(outcomeOf(comparison, valuesIn(given, row, comparison, comparison.a),
+                                     valuesIn(given, row, comparison, comparison.b)));
     }
     return outcomes;
 }
 
-/// Returns the finished members of the grids with their values, in the form of a recording.
-json membersOf(const std::vector<SweepPlan>& plans)
+/// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
+std::string commandOf(const Reproduction& row, const Comparison& comparison)
 {
-    json members = json::array();
-    for (const SweepPlan& plan : plans) {
-        for (const Planned& planned : plan.members) {
-            const auto* const finished = std::get_if<engine::member::Finished>(&planned.status);
-            if (finished == nullptr) {
-                continue;
-            }
-            members.push_back({{"member", labelApartFromSeeds(planned.member.membership)},
-                               {"seed", planned.member.project.seeds.init},
-                               {"values", finished->run.values}});
+    const bool isSweep = !comparison.a.member.starts_with(kOutPlaceholder);
+    std::size_t sweeps = 0;
+    for (const std::string& line : row.commands) {
+        if (isSweep ? line.starts_with("sweep ") && sweeps++ == comparison.sweep
+                    : line.find(kSeedPlaceholder) != std::string::npos) {
+            return line;
         }
     }
-    return members;
+    return {};
+}
+
+/// Returns the values of the row's comparisons as recordings in the form of resources/reproductions.json, which lack
+/// the commit.
+json recordingsIn(const Given& given, const Reproduction& row)
+{
+    json made = json::array();
+    for (const Comparison& comparison : row.comparisons) {
+        const std::string command = commandOf(row, comparison);
+        for (const Side& side : {comparison.a, comparison.b}) {
+            json member{{"member", side.member}, {"metric", side.metric}};
+            if (comparison.step) {
+                member["step"] = *comparison.step;
+            }
+            json seeds = json::array();
+            for (const SeededValue& value : valuesIn(given, row, comparison, side)) {
+                seeds.push_back(value.seed);
+                member["values"].push_back(value.value);
+            }
+            auto recording = std::ranges::find_if(made, [&](const json& each) { return each["command"] == command; });
+            if (recording == made.end()) {
+                made.push_back({{"rows", json::array({row.name()})},
+                                {"command", command},
+                                {"device", given.device},
+                                {"seeds", seeds},
+                                {"members", json::array()}});
+                recording = std::prev(made.end());
+            }
+            json& members = (*recording)["members"];
+            if (std::ranges::find(members, member) == members.end()) {
+                members.push_back(std::move(member));
+            }
+        }
+    }
+    return made;
 }
 
 Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& console)
@@ -329,8 +371,8 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
             return ended;
         }
     }
-    const std::vector<SweepPlan> plans = plansOf(row, out, console);
-    const std::vector<Outcome> now = outcomesIn(row, plans, out);
+    const Given given{plansOf(row, out, console), out, arguments.text("device", "cpu")};
+    const std::vector<Outcome> now = outcomesIn(given, row);
     console.line("");
     console.line("  paper: " + row.paperSays);
     tellRecordings(row, console);
@@ -342,7 +384,7 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
     for (std::size_t i = 0; i < now.size(); ++i) {
         value["now"].push_back(jsonOf(row.comparisons[i], now[i]));
     }
-    value["members"] = membersOf(plans);
+    value["recordings"] = recordingsIn(given, row);
     console.value(value);
     return Exit::Ok;
 }

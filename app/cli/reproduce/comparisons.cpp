@@ -29,10 +29,10 @@ double meanOf(const std::vector<SeededValue>& values)
     return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
 }
 
-const RecordedMember* memberOf(const Recording& recording, const Side& side)
+const RecordedMember* memberOf(const Recording& recording, const Side& side, std::optional<std::int64_t> step)
 {
     const auto found = std::ranges::find_if(recording.members, [&](const RecordedMember& member) {
-        return member.name == side.member && member.metric == side.metric;
+        return member.name == side.member && member.metric == side.metric && member.step == step;
     });
     return found == recording.members.end() ? nullptr : &*found;
 }
@@ -135,8 +135,8 @@ Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
 {
     Outcome found = outcomeOf(comparison, {}, {});
     for (const Recording* const recording : recordingsOf(row)) {
-        const RecordedMember* const a = memberOf(*recording, comparison.a);
-        const RecordedMember* const b = memberOf(*recording, comparison.b);
+        const RecordedMember* const a = memberOf(*recording, comparison.a, comparison.step);
+        const RecordedMember* const b = memberOf(*recording, comparison.b, comparison.step);
         if (a == nullptr || b == nullptr) {
             continue;
         }
@@ -267,8 +267,9 @@ std::vector<std::string> linesOf(const Recording& recording)
     for (const RecordedMember& member : recording.members) {
         const std::optional<double> deviation = deviationOf(member);
         const std::string value = lossText(member.mean) + (deviation ? " ± " + lossText(*deviation) : "");
-        if (member.metric != metric) {
-            metric = member.metric;
+        const std::string of = member.metric + (member.step ? " at step " + groupedText(*member.step) : "");
+        if (of != metric) {
+            metric = of;
             lines.push_back(metric + ": " + member.name + " " + value);
         } else {
             lines.back() += "; " + member.name + " " + value;

@@ -38,6 +38,11 @@ std::optional<double> numberOf(const json& object, const char* key)
     return object.contains(key) ? std::optional(object.at(key).get<double>()) : std::nullopt;
 }
 
+std::optional<std::int64_t> stepOf(const json& object)
+{
+    return object.contains("step") ? std::optional(object.at("step").get<std::int64_t>()) : std::nullopt;
+}
+
 std::optional<Coverage> coverageFrom(const std::string& text)
 {
     const auto found = std::ranges::find(kCoverages, text, &std::pair<Coverage, std::string_view>::second);
@@ -53,9 +58,7 @@ Comparison comparisonOf(const json& object)
     comparison.b = {object.at("b"), object.value("metric_b", metric), numberOf(paper, "b")};
     comparison.direction = object.at("a_is") == "below" ? projects::Direction::Below : projects::Direction::Above;
     comparison.paperMetric = paper.value("metric", "");
-    if (object.contains("step")) {
-        comparison.step = object.at("step").get<std::int64_t>();
-    }
+    comparison.step = stepOf(object);
     comparison.sweep = object.value("sweep", std::size_t{0});
     return comparison;
 }
@@ -71,8 +74,12 @@ double meanOf(const std::vector<double>& values)
 
 RecordedMember memberOf(const json& object)
 {
-    RecordedMember member{object.at("member"), object.value("metric", kUsualMetric),
-                          object.value("values", std::vector<double>()), 0, numberOf(object, "deviation")};
+    RecordedMember member{object.at("member"),
+                          object.value("metric", kUsualMetric),
+                          stepOf(object),
+                          object.value("values", std::vector<double>()),
+                          0,
+                          numberOf(object, "deviation")};
     member.mean = member.values.empty() ? object.at("mean").get<double>() : meanOf(member.values);
     return member;
 }

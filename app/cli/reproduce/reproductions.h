@@ -45,9 +45,10 @@ struct Comparison {
 
 /// The values of one member: one for each seed of the recording, or their mean alone.
 struct RecordedMember {
-    std::string name;           ///< as Side::member
-    std::string metric;         ///< as Side::metric
-    std::vector<double> values; ///< in the order of the seeds; empty if only the mean is known
+    std::string name;                 ///< as Side::member
+    std::string metric;               ///< as Side::metric
+    std::optional<std::int64_t> step; ///< as Comparison::step
+    std::vector<double> values;       ///< in the order of the seeds; empty if only the mean is known
     double mean = 0;
     std::optional<double> deviation; ///< of a single value over the seeds; nullopt: not recorded
 };
