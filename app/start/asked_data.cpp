@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
 #include <variant>
 
 namespace residua::app {
@@ -57,6 +58,9 @@ void eachAnswer(Data& data, Answers& answers, Visit visit)
     if constexpr (HasPath<Data>) {
         visit(data.path, answers.path);
     }
+    if constexpr (requires { data.validationPath; }) {
+        visit(data.validationPath, answers.validationPath);
+    }
     if constexpr (HasKey<Data>) {
         visit(data.field, answers.key);
     }
@@ -78,6 +82,10 @@ void eachAnswer(Data& data, Answers& answers, Visit visit)
 
 constexpr std::size_t kShownNumbers = 64;
 constexpr double kManyEpochs = 1000;
+constexpr double kDaysOfYear = 365;
+constexpr double kFlopsOfCore = 2e10;    ///< a second, of a processor's core
+constexpr double kFlopsOfGpu = 5e13;     ///< a second
+constexpr double kLong = 24 * 60 * 60.0; ///< seconds, from which on a training is said to be long
 
 /// The context of these words for translators.
 struct DataPreviewText {
@@ -121,6 +129,13 @@ projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers)
     std::visit([&](auto& data) { eachAnswer(data, answers, [](auto& field, const auto& answer) { field = answer; }); },
                project.data.source);
     return project.data.source;
+}
+
+projects::Source withClasses(const projects::Source& source, std::int64_t count)
+{
+    AnsweredData answers = answersIn(source);
+    answers.classes = count;
+    return sourceFrom(source.index(), answers);
 }
 
 std::int64_t proposedVocabulary(const projects::Source& source)
@@ -192,6 +207,20 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
         lines << QString::fromStdString(note);
     }
     return lines.join(QLatin1Char('\n'));
+}
+
+QString totalText(double flops, projects::DeviceKind device)
+{
+    const double cores = std::max(1U, std::thread::hardware_concurrency());
+    const double rate = device == projects::DeviceKind::Cpu ? cores * kFlopsOfCore : kFlopsOfGpu;
+    const QString total = DataPreviewText::tr("%1 FLOP for all steps").arg(formatCount(flops));
+    const double days = flops / rate / kLong;
+    return days < 1 ? total
+                    : DataPreviewText::tr("%1. That is long: in the order of %2 on this machine. Fewer steps or a "
+                                          "smaller network take less.")
+                          .arg(total, days < kDaysOfYear
+                                          ? DataPreviewText::tr("%n days", nullptr, static_cast<int>(days))
+                                          : DataPreviewText::tr("%1 years").arg(formatCount(days / kDaysOfYear)));
 }
 
 } // namespace residua::app

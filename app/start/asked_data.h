@@ -3,6 +3,7 @@
 
 #include "engine/api/data_summary.h"
 #include "projects/commands/new_project.h"
+#include "projects/cost/cost.h"
 #include "projects/model/data_source.h"
 
 #include <QString>
@@ -32,6 +33,7 @@ struct AskedData {
 /// The answers for all fields that may be asked for.
 struct AnsweredData {
     std::string path;
+    std::string validationPath; ///< of a folder that has a part for it; not asked for
     std::string key = projects::JsonLinesData{}.field;
     std::vector<projects::MixturePart> parts;
     projects::Tokeniser tokeniser;
@@ -43,6 +45,9 @@ struct AnsweredData {
 /// Returns the source at index `kind` of the alternatives with these answers. Precondition: it exists.
 [[nodiscard]] projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers);
 
+/// Returns the source with so many classes; unchanged if they are not counted in files.
+[[nodiscard]] projects::Source withClasses(const projects::Source& source, std::int64_t count);
+
 /// Returns the initial vocabulary for such data.
 [[nodiscard]] std::int64_t proposedVocabulary(const projects::Source& source);
 /// Returns the file name endings for this kind of data.
@@ -53,5 +58,8 @@ struct AnsweredData {
 [[nodiscard]] QString previewHtml(const engine::DataPreview& preview, QTextDocument& document);
 /// Returns how the files are read, the amount of data, the epochs of the new project's training, and the notes.
 [[nodiscard]] QString amountText(const engine::DataSummary& data, const projects::NewProject& project);
+
+/// Returns the FLOP of a training, and its time by the order of magnitude if that is long.
+[[nodiscard]] QString totalText(double flops, projects::DeviceKind device);
 
 } // namespace residua::app

@@ -33,7 +33,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <thread>
+#include <functional>
 #include <utility>
 
 namespace residua::app {
@@ -43,32 +43,33 @@ constexpr QSize kSize(760, 600);
 constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
 
-constexpr double kDaysOfYear = 365;
-constexpr double kFlopsOfCore = 2e10;    ///< a second, of a processor's core
-constexpr double kFlopsOfGpu = 5e13;     ///< a second
-constexpr double kLong = 24 * 60 * 60.0; ///< seconds, from which on a training is said to be long
-
-/// Returns the FLOP of a training, and its time by the order of magnitude if that is long.
-QString totalText(double flops, projects::DeviceKind device)
-{
-    const double cores = std::max(1U, std::thread::hardware_concurrency());
-    const double rate = device == projects::DeviceKind::Cpu ? cores * kFlopsOfCore : kFlopsOfGpu;
-    const QString total = NewProjectDialog::tr("%1 FLOP for all steps").arg(formatCount(flops));
-    const double days = flops / rate / kLong;
-    return days < 1 ? total
-                    : NewProjectDialog::tr("%1. That is long: in the order of %2 on this machine. Fewer steps or a "
-                                           "smaller network take less.")
-                          .arg(total, days < kDaysOfYear
-                                          ? NewProjectDialog::tr("%n days", nullptr, static_cast<int>(days))
-                                          : NewProjectDialog::tr("%1 years").arg(formatCount(days / kDaysOfYear)));
-}
-
 /// The result of reading the data.
 struct ReadData {
     std::string model; ///< the tokeniser's file that was counted; may be empty
     Result<projects::Tokeniser> tokeniser;
     Result<engine::DataPreview> preview;
+    CountedClasses classes;
 };
+
+/// Reads the data for a network whose outputs follow their classes, which are counted unless they are known.
+ReadData readNow(projects::NewProject wanted, const CountedClasses& known, const std::string& model,
+                 const std::function<bool()>& isWanted)
+{
+    ReadData read{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model), Error{},
+                  known};
+    if (known.count == 0 || withClasses(known.of, known.count) != wanted.source) {
+        const auto classes = engine::countClasses(wanted.source, {}, isWanted);
+        if (!classes) {
+            read.preview = classes.error();
+            return read;
+        }
+        read.classes = *classes ? CountedClasses{wanted.source, **classes} : CountedClasses{};
+        wanted.source = *classes ? withClasses(wanted.source, **classes) : wanted.source;
+    }
+    const auto project = projects::projectFrom(wanted);
+    read.preview = project ? engine::previewData(*project, {}, isWanted) : Result<engine::DataPreview>(project.error());
+    return read;
+}
 
 } // namespace
 
@@ -128,13 +129,32 @@ void NewProjectDialog::setData(const QString& path)
     const projects::Source source = projects::sourceAt(path.toStdString());
     m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(source.index())));
     takeChosen(*m_path, path);
-    // The name of a file or a folder may not tell what is in it.
-    const auto look = [path = path.toStdString()] { return engine::dataAt(path).index(); };
-    inBackground(this, look, [this, path = m_path->text(), guess = m_kind->currentIndex()](std::size_t kind) {
-        if (m_path->text() == path && m_kind->currentIndex() == guess) {
-            m_kind->setCurrentIndex(m_kind->findData(static_cast<int>(kind)));
-        }
-    });
+    lookAt(path, KindOfData::Any);
+}
+
+/// Looks into a file or a folder, whose name may not tell what is in it. Of a folder with the parts of a data set, the
+/// part for training becomes the path.
+void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
+{
+    const auto look = [path = path.toStdString()] { return engine::dataAt(path); };
+    inBackground(
+        this, look,
+        [this, kind, shown = m_path->text(), guess = m_kind->currentData()](const Result<projects::Source>& source) {
+            const bool isOther = m_path->text() != shown || m_kind->currentData() != guess;
+            if (!source || isOther) {
+                return; // the reading of the data says what is wrong with it
+            }
+            const auto found = static_cast<int>(source->index());
+            if (kind == KindOfData::Any) {
+                m_kind->setCurrentIndex(m_kind->findData(found));
+            }
+            const AnsweredData answers = answersIn(*source);
+            if (m_kind->currentData().toInt() == found && !answers.validationPath.empty()) {
+                m_path->setText(QDir::toNativeSeparators(QString::fromStdString(answers.path)));
+                m_heldOut = {answers.path, answers.validationPath};
+                update();
+            }
+        });
 }
 
 QFormLayout* NewProjectDialog::makeDataForm()
@@ -285,10 +305,14 @@ projects::Source NewProjectDialog::source() const
                          .parts = std::get<projects::MixtureData>(m_mixture.data.source).parts,
                          .tokeniser = {.kind = tokeniserKind(), .model = m_model->text().trimmed().toStdString()},
                          .vocabulary = m_vocabulary->value()};
+    if (answers.path == m_heldOut.path) {
+        answers.validationPath = m_heldOut.heldOut;
+    }
     if (projects::hasVocabulary(answers.tokeniser.kind)) {
         answers.tokeniser.vocabulary = answers.vocabulary;
     }
-    return sourceFrom(m_kind->currentData().toULongLong(), answers);
+    projects::Source asked = sourceFrom(m_kind->currentData().toULongLong(), answers);
+    return asked == m_classes.of ? withClasses(asked, m_classes.count) : asked;
 }
 
 projects::NewProject NewProjectDialog::wanted() const
@@ -361,12 +385,14 @@ void NewProjectDialog::browseFile()
     const QString chosen = QFileDialog::getOpenFileName(this, tr("Data"), m_path->text(),
                                                         fileFilter(m_kind->currentText(), endingsOf(source())));
     takeChosen(*m_path, chosen);
+    lookAt(chosen, KindOfData::Chosen);
 }
 
 void NewProjectDialog::browseFolder()
 {
     const QString chosen = QFileDialog::getExistingDirectory(this, tr("A folder of data"), m_path->text());
     takeChosen(*m_path, chosen);
+    lookAt(chosen, KindOfData::Chosen);
 }
 
 void NewProjectDialog::browseModel()
@@ -483,15 +509,13 @@ void NewProjectDialog::readData()
     if (m_reading || !namesData()) {
         return; // the running reading is cancelled, and starts the next when it ends
     }
-    const auto project = projects::projectFrom(wanted());
-    if (!project) {
+    if (!projects::projectFrom(wanted())) {
         return;
     }
     m_wanted = std::make_shared<std::atomic<bool>>(true);
     m_reading = true;
-    const auto read = [project = *project, wanted = m_wanted, model = uncountedModel()] {
-        return ReadData{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model),
-                        engine::previewData(project, {}, [&wanted] { return wanted->load(); })};
+    const auto read = [asked = wanted(), known = m_classes, wanted = m_wanted, model = uncountedModel()] {
+        return readNow(asked, known, model, [&wanted] { return wanted->load(); });
     };
     inBackground(this, read, [this, wanted = m_wanted](const ReadData& looked) {
         const Result<engine::DataPreview>& preview = looked.preview;
@@ -509,11 +533,24 @@ void NewProjectDialog::readData()
             }
         }
         m_data = preview ? std::optional(preview->summary) : std::nullopt;
+        takeClasses(looked.classes);
         if (preview) {
             m_preview->setHtml(previewHtml(*preview, *m_preview->document()));
         }
         showData(preview);
     });
+}
+
+/// The network gets an output for each class of the data.
+void NewProjectDialog::takeClasses(const CountedClasses& classes)
+{
+    if (classes.count == 0 || classes == m_classes) {
+        return;
+    }
+    m_classes = classes;
+    const auto project = projects::projectFrom(wanted());
+    m_read = project ? project->data.source : m_read; // it has been read with them
+    showCost(project);
 }
 
 void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)

@@ -27,6 +27,13 @@ namespace residua::app {
 class EngineBridge;
 class MixtureEditor;
 
+/// The classes of data.
+struct CountedClasses {
+    projects::Source of = {}; ///< as asked for, before they were counted
+    std::int64_t count = 0;   ///< 0: unknown
+    bool operator==(const CountedClasses&) const = default;
+};
+
 /// Asks for a new project: its data, with their amount, the epochs and a preview; depth, width and topology, with their
 /// costs. Data are read on another thread; outdated readings are cancelled. Not modal. GUI thread.
 class NewProjectDialog : public QDialog {
@@ -60,6 +67,9 @@ private:
     void showCost(const Result<projects::Project>& project);
     void readData();
     void allowCreation();
+    void takeClasses(const CountedClasses& classes);
+    enum class KindOfData { Any, Chosen }; ///< whether the kind follows what is found
+    void lookAt(const QString& path, KindOfData kind);
     [[nodiscard]] QString stillMissing() const;
     [[nodiscard]] std::string uncountedModel() const;
     void showData(const Result<engine::DataPreview>& preview);
@@ -102,6 +112,11 @@ private:
     projects::Project m_mixture;               ///< the project whose data is the edited mixture
     std::optional<engine::DataSummary> m_data; ///< of the chosen data, once it is read
     projects::Source m_read;                   ///< source of m_data or of the running reading
+    CountedClasses m_classes;
+    struct {
+        std::string path;
+        std::string heldOut;
+    } m_heldOut; ///< the part for validation of the folder that `path` is in
     bool m_reading = false;
     bool m_isUnreadable = false; ///< the chosen data cannot be trained on
     std::string m_counted;       ///< the tokeniser's file for which the vocabulary was set
