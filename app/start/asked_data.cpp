@@ -27,6 +27,13 @@ concept HasKey = requires(Data data)
 {
     data.field;
 };
+/// A table.
+template <class Data>
+concept HasLabel = requires(Data data)
+{
+    data.text;
+    data.label;
+};
 template <class Data>
 concept HasParts = requires(Data data)
 {
@@ -58,11 +65,12 @@ void eachAnswer(Data& data, Answers& answers, Visit visit)
     if constexpr (HasPath<Data>) {
         visit(data.path, answers.path);
     }
-    if constexpr (requires { data.validationPath; }) {
-        visit(data.validationPath, answers.validationPath);
-    }
     if constexpr (HasKey<Data>) {
         visit(data.field, answers.key);
+    }
+    if constexpr (HasLabel<Data>) {
+        visit(data.text, answers.key);
+        visit(data.label, answers.label);
     }
     if constexpr (HasParts<Data>) {
         visit(data.parts, answers.parts);
@@ -107,8 +115,13 @@ AskedData askedOf(const projects::Source& source)
 {
     return std::visit(
         []<class Data>(const Data&) {
-            return AskedData{HasPath<Data>,      HasKey<Data>,        HasParts<Data>,
-                             HasTokeniser<Data>, HasVocabulary<Data>, HasClasses<Data>};
+            return AskedData{.path = HasPath<Data>,
+                             .key = HasKey<Data> || HasLabel<Data>,
+                             .label = HasLabel<Data>,
+                             .parts = HasParts<Data>,
+                             .tokeniser = HasTokeniser<Data>,
+                             .vocabulary = HasVocabulary<Data>,
+                             .classes = HasClasses<Data>};
         },
         source);
 }
@@ -122,20 +135,25 @@ AnsweredData answersIn(const projects::Source& source)
     return answers;
 }
 
-projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers)
+projects::Source newSource(std::size_t kind)
 {
     projects::Project project;
     (void)projects::setField(project, "/data/source/kind", static_cast<std::int64_t>(kind));
-    std::visit([&](auto& data) { eachAnswer(data, answers, [](auto& field, const auto& answer) { field = answer; }); },
-               project.data.source);
     return project.data.source;
+}
+
+projects::Source withAnswers(projects::Source source, const AnsweredData& answers)
+{
+    std::visit([&](auto& data) { eachAnswer(data, answers, [](auto& field, const auto& answer) { field = answer; }); },
+               source);
+    return source;
 }
 
 projects::Source withClasses(const projects::Source& source, std::int64_t count)
 {
     AnsweredData answers = answersIn(source);
     answers.classes = count;
-    return sourceFrom(source.index(), answers);
+    return withAnswers(source, answers);
 }
 
 std::int64_t proposedVocabulary(const projects::Source& source)

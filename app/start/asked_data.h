@@ -22,7 +22,8 @@ namespace residua::app {
 /// therefore needs no code here. A generator with none of them begins with the values of its example. Pure; any thread.
 struct AskedData {
     bool path = false;
-    bool key = false;   ///< of the text in files of records
+    bool key = false;   ///< of the text in files of records, or its column in tables
+    bool label = false; ///< column of the label in tables
     bool parts = false; ///< of a mixture
     bool tokeniser = false;
     bool vocabulary = false; ///< of token files
@@ -33,8 +34,8 @@ struct AskedData {
 /// The answers for all fields that may be asked for.
 struct AnsweredData {
     std::string path;
-    std::string validationPath; ///< of a folder that has a part for it; not asked for
     std::string key = projects::JsonLinesData{}.field;
+    std::string label = projects::LabelledTextData{}.label;
     std::vector<projects::MixturePart> parts;
     projects::Tokeniser tokeniser;
     std::int64_t vocabulary = 0;
@@ -42,8 +43,10 @@ struct AnsweredData {
 };
 /// Returns the answers that give this source; initial values for fields that it does not have.
 [[nodiscard]] AnsweredData answersIn(const projects::Source& source);
-/// Returns the source at index `kind` of the alternatives with these answers. Precondition: it exists.
-[[nodiscard]] projects::Source sourceFrom(std::size_t kind, const AnsweredData& answers);
+/// Returns a new source at index `kind` of the alternatives. Precondition: it exists.
+[[nodiscard]] projects::Source newSource(std::size_t kind);
+/// Returns the source with these answers for the fields that it has; the others stay.
+[[nodiscard]] projects::Source withAnswers(projects::Source source, const AnsweredData& answers);
 
 /// Returns the source with so many classes; unchanged if they are not counted in files.
 [[nodiscard]] projects::Source withClasses(const projects::Source& source, std::int64_t count);

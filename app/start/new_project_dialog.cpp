@@ -82,6 +82,7 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
       m_browse(new QPushButton(tr("File…"), this)),
       m_browseFolder(new QPushButton(tr("Folder…"), this)),
       m_key(new QLineEdit(QString::fromStdString(projects::JsonLinesData{}.field), this)),
+      m_label(new QLineEdit(QString::fromStdString(projects::LabelledTextData{}.label), this)),
       m_parts(new MixtureEditor(MixtureEditor::FieldMenus::Standard, this)),
       m_tokeniser(new QComboBox(this)),
       m_train(new QPushButton(tr("Train one…"), this)),
@@ -132,8 +133,8 @@ void NewProjectDialog::setData(const QString& path)
     lookAt(path, KindOfData::Any);
 }
 
-/// Looks into a file or a folder, whose name may not tell what is in it. Of a folder with the parts of a data set, the
-/// part for training becomes the path.
+/// Looks into a file or a folder, whose name may not tell what is in it: the size of its pictures, or the parts of a
+/// data set, of which the one for training becomes the path.
 void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
 {
     const auto look = [path = path.toStdString()] { return engine::dataAt(path); };
@@ -148,10 +149,9 @@ void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
             if (kind == KindOfData::Any) {
                 m_kind->setCurrentIndex(m_kind->findData(found));
             }
-            const AnsweredData answers = answersIn(*source);
-            if (m_kind->currentData().toInt() == found && !answers.validationPath.empty()) {
-                m_path->setText(QDir::toNativeSeparators(QString::fromStdString(answers.path)));
-                m_heldOut = {answers.path, answers.validationPath};
+            if (m_kind->currentData().toInt() == found) {
+                m_found = *source;
+                takeChosen(*m_path, QString::fromStdString(answersIn(*source).path));
                 update();
             }
         });
@@ -177,7 +177,9 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_tokeniser->setAccessibleName(tr("Tokeniser"));
     m_model->setAccessibleName(tr("Model"));
     m_key->setObjectName(QStringLiteral("newKey"));
-    m_key->setToolTip(tr("The key of JSON Lines, or the column of Parquet, that holds the text"));
+    m_key->setToolTip(tr("The key of JSON Lines, or the column of Parquet or a table, that holds the text"));
+    m_label->setObjectName(QStringLiteral("newLabel"));
+    m_label->setToolTip(tr("The column of the table that holds the label"));
     m_train->setObjectName(QStringLiteral("newTrainTokeniser"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the tokeniser's file"));
@@ -197,6 +199,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     m_dataForm->addRow(tr("Place"), fieldRow(m_path, {m_browse, m_browseFolder}));
     m_dataForm->addRow(tr("Texts"), m_parts);
     m_dataForm->addRow(tr("Key or column"), m_key);
+    m_dataForm->addRow(tr("Label's column"), m_label);
     m_dataForm->addRow(tr("Tokeniser"), fieldRow(m_tokeniser, {m_train}));
     m_dataForm->addRow(tr("Model"), fieldRow(m_model, {browseModels}));
     m_dataForm->addRow(tr("Vocabulary"), m_vocabulary);
@@ -278,7 +281,7 @@ void NewProjectDialog::connectFields()
     for (QComboBox* box : {m_tokeniser, m_topology}) {
         connect(box, &QComboBox::currentIndexChanged, this, &NewProjectDialog::update);
     }
-    for (QLineEdit* line : {m_path, m_key, m_model}) {
+    for (QLineEdit* line : {m_path, m_key, m_label, m_model}) {
         connect(line, &QLineEdit::textChanged, this, &NewProjectDialog::update);
     }
     for (QSpinBox* box : {m_vocabulary, m_depth, m_width, m_steps, m_batch, m_sequence}) {
@@ -302,16 +305,16 @@ projects::Source NewProjectDialog::source() const
 {
     AnsweredData answers{.path = m_path->text().trimmed().toStdString(),
                          .key = m_key->text().trimmed().toStdString(),
+                         .label = m_label->text().trimmed().toStdString(),
                          .parts = std::get<projects::MixtureData>(m_mixture.data.source).parts,
                          .tokeniser = {.kind = tokeniserKind(), .model = m_model->text().trimmed().toStdString()},
                          .vocabulary = m_vocabulary->value()};
-    if (answers.path == m_heldOut.path) {
-        answers.validationPath = m_heldOut.heldOut;
-    }
     if (projects::hasVocabulary(answers.tokeniser.kind)) {
         answers.tokeniser.vocabulary = answers.vocabulary;
     }
-    projects::Source asked = sourceFrom(m_kind->currentData().toULongLong(), answers);
+    const std::size_t kind = m_kind->currentData().toULongLong();
+    const bool isFound = m_found && m_found->index() == kind && answersIn(*m_found).path == answers.path;
+    const projects::Source asked = withAnswers(isFound ? *m_found : newSource(kind), answers);
     return asked == m_classes.of ? withClasses(asked, m_classes.count) : asked;
 }
 
@@ -433,6 +436,7 @@ void NewProjectDialog::update()
     m_dataForm->setRowVisible(m_path->parentWidget(), asked.path);
     m_dataForm->setRowVisible(m_parts, asked.parts);
     m_dataForm->setRowVisible(m_key, asked.key);
+    m_dataForm->setRowVisible(m_label, asked.label);
     m_dataForm->setRowVisible(m_tokeniser->parentWidget(), asked.tokeniser);
     m_train->setVisible(asked.path);
     m_train->setEnabled(!m_path->text().trimmed().isEmpty());

@@ -87,6 +87,7 @@ private:
     QPushButton* m_browse;
     QPushButton* m_browseFolder; ///< for a folder of texts
     QLineEdit* m_key;            ///< key or column of records
+    QLineEdit* m_label;          ///< column of the label in tables
     MixtureEditor* m_parts;
     QComboBox* m_tokeniser;
     QPushButton* m_train; ///< trains a tokeniser
@@ -113,10 +114,7 @@ private:
     std::optional<engine::DataSummary> m_data; ///< of the chosen data, once it is read
     projects::Source m_read;                   ///< source of m_data or of the running reading
     CountedClasses m_classes;
-    struct {
-        std::string path;
-        std::string heldOut;
-    } m_heldOut; ///< the part for validation of the folder that `path` is in
+    std::optional<projects::Source> m_found; ///< in the file or folder that was looked into last
     bool m_reading = false;
     bool m_isUnreadable = false; ///< the chosen data cannot be trained on
     std::string m_counted;       ///< the tokeniser's file for which the vocabulary was set

@@ -86,12 +86,19 @@ private slots:
         QTRY_VERIFY2(state->text().contains("labels.csv"), qPrintable(state->text()));
     }
 
+    void aTableWithThreeLabels_data()
+    {
+        QTest::addColumn<QByteArray>("head");
+        QTest::newRow("the usual columns") << QByteArray("text,label");
+        QTest::newRow("columns of other names") << QByteArray("review,stars");
+    }
     void aTableWithThreeLabels()
     {
+        QFETCH(QByteArray, head);
         const QString table = m_folder->filePath("labels.csv");
         {
             std::ofstream out(table.toStdString());
-            out << "text,label\n";
+            out << head.toStdString() << "\n";
             for (int i = 0; i < 60; ++i) {
                 out << "the text number " << i << "," << (i % 3 == 0 ? "good" : i % 3 == 1 ? "bad" : "fair") << "\n";
             }
@@ -99,6 +106,9 @@ private slots:
         NewProjectDialog* dialog = open();
         choose(*dialog, "Labelled text");
         drop(*dialog->findChild<QLineEdit*>("newPath"), table);
+        const QList<QByteArray> columns = head.split(',');
+        type(*dialog->findChild<QLineEdit*>("newKey"), columns.front());
+        type(*dialog->findChild<QLineEdit*>("newLabel"), columns.back());
         const auto* create = dialog->findChild<QPushButton*>("newCreate");
         QTRY_VERIFY2(create->isEnabled(), qPrintable(dialog->findChild<QLabel*>("newAmount")->text()));
         set(*dialog, {{"newDepth", 1}, {"newWidth", 16}, {"newSteps", 4}, {"newBatch", 4}, {"newSequence", 16}});
@@ -208,6 +218,14 @@ private:
         QVERIFY(enter.isAccepted());
         QDropEvent event({4, 4}, Qt::CopyAction, &data, Qt::LeftButton, {});
         QCoreApplication::sendEvent(&target, &event);
+    }
+
+    static void type(QLineEdit& field, const QByteArray& text)
+    {
+        QVERIFY(field.isVisible());
+        field.setFocus();
+        field.selectAll();
+        QTest::keyClicks(&field, QString::fromLatin1(text));
     }
 
     static void choose(NewProjectDialog& dialog, const QString& beginning)
