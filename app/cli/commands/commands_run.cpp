@@ -55,10 +55,11 @@ std::optional<Exit> trainAlong(engine::FollowRun command, const Arguments& argum
 /// Reports that this process does not train, and ends the other ranks that wait for it, if there are any.
 Exit refuse(Exit code, const Error& error, const Computing& computing, const Console& console)
 {
+    const Exit exit = console.fail(code, error);
     if (const auto place = engine::rankPlace(); place && *place) {
         (void)follow(engine::RefuseRanks{kRun, error}, console, Show::Nothing, computing);
     }
-    return console.fail(code, error);
+    return exit;
 }
 
 /// Reports that another process trains the run, as `what` says.
