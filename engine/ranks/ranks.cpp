@@ -3,24 +3,22 @@
 
 #include "engine/host/own_library.h"
 #include "engine/ranks/nccl_group.h"
+#include "engine/ranks/rank_pulse.h"
+#include "engine/ranks/tcp_rank_store.h"
 #include "engine/ranks/tensor_exchange.h"
 #include "projects/base/text.h"
 
 #include <ATen/TensorOperators.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -29,19 +27,9 @@ namespace residua::engine {
 namespace {
 
 constexpr const char* kLibrary = "libresidua_ranks.so";
-constexpr std::chrono::minutes kMeeting{5};     ///< wait for the others at the start
-constexpr std::chrono::seconds kAttempt{1};     ///< to reach the store
-constexpr std::chrono::milliseconds kLook{100}; ///< between two looks at the store
-constexpr std::chrono::seconds kFarewell{5};    ///< in which the others hear that this rank does not train
-constexpr std::chrono::seconds kObeys{5};       ///< in which rank 0 ends a run that has not begun
-constexpr std::chrono::seconds kPulse{1};
+constexpr std::chrono::minutes kMeeting{5};  ///< wait for the others at the start
+constexpr std::chrono::seconds kNotice{5};   ///< to reach a store that may not exist, to refuse
 constexpr std::chrono::seconds kRollCall{3}; ///< in which a living rank has a pulse
-
-// Keys of the store.
-constexpr const char* kOverKey = "over"; ///< why a rank does not train; the others end
-constexpr const char* kReadKey = "read"; ///< the number of ranks that have read it
-constexpr const char* kHereKey = "here"; ///< the number of ranks that have come
-constexpr const char* kStopKey = "stop"; ///< why a rank wants the run to stop
 
 struct Library {
     JoinRanks join = nullptr;
@@ -78,16 +66,6 @@ std::string ownHost(const std::string& storeHost)
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : storeHost;
 }
 
-std::string pulseOf(int rank)
-{
-    return "pulse/" + std::to_string(rank);
-}
-
-std::string stoppedText(int rank)
-{
-    return "rank " + std::to_string(rank) + " was asked to stop";
-}
-
 /// Names this process to another one that claims its number.
 std::string ownName()
 {
@@ -96,165 +74,7 @@ std::string ownName()
     return "process " + std::to_string(getpid()) + " on " + name.data();
 }
 
-/// Another rank does not train.
-struct Refused : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 } // namespace
-
-/// LibTorch's store, which torchrun keeps in its own process.
-class Ranks::Store final : public RankStore {
-public:
-    explicit Store(const RankPlace& place, std::chrono::milliseconds patience = kMeeting)
-        : m_prefix("residua/" + place.attempt + "/")
-    {
-        c10d::TCPStoreOptions options;
-        options.port = place.storePort;
-        options.isServer = place.keepsStore;
-        options.waitWorkers = false;
-        options.timeout = patience;
-        m_store = c10::make_intrusive<c10d::TCPStore>(place.storeHost, options);
-    }
-
-    void set(const std::string& key, const std::string& bytes) override
-    {
-        m_store->set(m_prefix + key, bytesOf(bytes));
-    }
-    /// Waits until the key is set, and calls `onWait` meanwhile.
-    std::string get(const std::string& key) override
-    {
-        while (true) {
-            if (const std::optional<std::string> found = find(key)) {
-                return *found;
-            }
-            if (onWait) {
-                onWait();
-            }
-            std::this_thread::sleep_for(kLook);
-        }
-    }
-    /// Returns nullopt if the key is not set.
-    std::optional<std::string> find(const std::string& key)
-    {
-        if (!m_store->check({m_prefix + key})) {
-            return std::nullopt;
-        }
-        const std::vector<std::uint8_t> bytes = m_store->get(m_prefix + key);
-        return std::string(bytes.begin(), bytes.end());
-    }
-    /// Sets the key unless it is set. Returns its value.
-    std::string claim(const std::string& key, const std::string& bytes)
-    {
-        const std::vector<std::uint8_t> now = m_store->compareSet(m_prefix + key, {}, bytesOf(bytes));
-        return {now.begin(), now.end()};
-    }
-    /// Adds to the number at a key. Returns the sum.
-    std::int64_t add(const std::string& key, std::int64_t number) { return m_store->add(m_prefix + key, number); }
-
-    std::function<void()> onWait; ///< may throw
-
-private:
-    static std::vector<std::uint8_t> bytesOf(const std::string& text) { return {text.begin(), text.end()}; }
-
-    std::string m_prefix;
-    c10::intrusive_ptr<c10d::TCPStore> m_store;
-};
-
-/// Says once a second that this rank is alive, and carries the wish to stop, on a connection of its own: the other is
-/// used by waiting calls.
-class Ranks::Pulse {
-public:
-    Pulse(const RankPlace& place, std::function<void()> abort)
-        : m_state(std::make_shared<State>()),
-          m_thread([state = m_state, place, abort = std::move(abort)] { state->beat(place, abort); })
-    {
-    }
-    ~Pulse()
-    {
-        std::unique_lock lock(m_state->mutex);
-        m_state->quit = true;
-        m_state->wake.notify_all();
-        // A call to a store whose machine does not answer has no end: the thread is then left to the process's.
-        const bool hasEnded = m_state->wake.wait_for(lock, kPulse, [this] { return m_state->hasEnded; });
-        lock.unlock();
-        hasEnded ? m_thread.join() : m_thread.detach();
-    }
-    Pulse(const Pulse&) = delete;
-    Pulse& operator=(const Pulse&) = delete;
-
-    void setWanted(std::function<bool()> wanted)
-    {
-        const std::scoped_lock lock(m_state->mutex);
-        m_state->wanted = std::move(wanted);
-    }
-    void noteStep() { m_state->trains = true; }
-    [[nodiscard]] std::optional<std::string> stopAsked() const
-    {
-        const std::scoped_lock lock(m_state->mutex);
-        return m_state->stopAsked;
-    }
-
-private:
-    struct State {
-        std::mutex mutex;
-        std::condition_variable wake;
-        bool quit = false;
-        bool hasEnded = false;
-        std::function<bool()> wanted;
-        std::optional<std::string> stopAsked; ///< what rank 0 has heard
-        std::atomic<bool> trains = false;
-
-        /// Waits a moment. Returns false at the end.
-        bool goesOn()
-        {
-            std::unique_lock lock(mutex);
-            return !wake.wait_for(lock, kLook, [this] { return quit; });
-        }
-        bool isWanted()
-        {
-            const std::scoped_lock lock(mutex);
-            return !wanted || wanted();
-        }
-        /// The network is never waited for under the lock.
-        void beat(RankPlace place, const std::function<void()>& abort)
-        {
-            place.keepsStore = false;
-            try {
-                Store store(place);
-                auto said = std::chrono::steady_clock::time_point();
-                std::optional<std::chrono::steady_clock::time_point> asked;
-                for (std::int64_t count = 0; goesOn();) {
-                    const auto now = std::chrono::steady_clock::now();
-                    if (now - said >= kPulse) {
-                        said = now;
-                        store.set(pulseOf(place.rank), std::to_string(count++));
-                    }
-                    if (place.rank == 0) {
-                        if (std::optional<std::string> why = store.find(kStopKey)) {
-                            const std::scoped_lock lock(mutex);
-                            stopAsked = std::move(why);
-                        }
-                    } else if (!asked && !isWanted()) {
-                        asked = now;
-                        (void)store.claim(kStopKey, stoppedText(place.rank));
-                    } else if (asked && !trains && now - *asked >= kObeys && goesOn()) {
-                        abort();
-                        break;
-                    }
-                }
-            } catch (const std::exception&) {
-                // The store has gone. The next exchange says so.
-            }
-            const std::scoped_lock lock(mutex);
-            hasEnded = true;
-            wake.notify_all();
-        }
-    };
-
-    std::shared_ptr<State> m_state;
-    std::thread m_thread;
-};
 
 Ranks::Ranks(const RankPlace& place) : m_place(place) {}
 
@@ -323,40 +143,12 @@ void Ranks::refuseOfProcess(const std::string& why)
     }
 }
 
-std::unique_ptr<Ranks::Store> Ranks::reach(const RankPlace& place, std::chrono::milliseconds patience,
-                                           const PreparationWatch& watch)
-{
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (true) {
-        try {
-            return std::make_unique<Store>(place, kAttempt);
-        } catch (const std::exception&) {
-            if (watch && !watch(0)) {
-                throw Refused(stoppedText(place.rank));
-            }
-            if (place.keepsStore || std::chrono::steady_clock::now() > until) {
-                throw;
-            }
-        }
-        std::this_thread::sleep_for(kLook);
-    }
-}
-
-void Ranks::acknowledge(const RankPlace& place, Store& store, std::int64_t ranks)
-{
-    (void)store.add(kReadKey, 1);
-    const auto until = std::chrono::steady_clock::now() + kFarewell;
-    while (place.keepsStore && store.add(kReadKey, 0) < ranks && std::chrono::steady_clock::now() < until) {
-        std::this_thread::sleep_for(kLook);
-    }
-}
-
 void Ranks::refuse(const RankPlace& place, const std::string& why)
 {
     try {
-        const std::unique_ptr<Store> store = reach(place, kFarewell, {});
+        const std::unique_ptr<TcpRankStore> store = TcpRankStore::reach(place, kNotice, {});
         (void)store->claim(kOverKey, why);
-        acknowledge(place, *store, place.count);
+        store->acknowledge(place.count);
     } catch (const std::exception&) {
         // The store is not reached, so nobody waits at it, or it has gone.
     }
@@ -370,7 +162,7 @@ void Ranks::refuse(const std::string& why)
     try {
         (void)m_store->claim(kOverKey, why);
         m_group->abort();
-        acknowledge(m_place, *m_store, m_place.count);
+        m_store->acknowledge(m_place.count);
     } catch (const std::exception&) {
         // They have gone.
     }
@@ -387,14 +179,14 @@ void Ranks::meet(const PreparationWatch& watch)
     const auto until = std::chrono::steady_clock::now() + kMeeting;
     m_store->onWait = [&] {
         if (const std::optional<std::string> why = m_store->find(kOverKey)) {
-            acknowledge(m_place, *m_store, here);
-            throw Refused(*why);
+            m_store->acknowledge(here);
+            throw RankRefused(*why);
         }
         if (watch && !watch(static_cast<double>(here) / m_place.count)) {
             const std::string why = stoppedText(m_place.rank) + " before the first step";
             (void)m_store->claim(kOverKey, why);
-            acknowledge(m_place, *m_store, here);
-            throw Refused(why);
+            m_store->acknowledge(here);
+            throw RankRefused(why);
         }
         if (std::chrono::steady_clock::now() > until) {
             throw std::runtime_error("only " + std::to_string(here) + " of them came within five minutes");
@@ -402,7 +194,7 @@ void Ranks::meet(const PreparationWatch& watch)
     };
     while (here < m_place.count) {
         m_store->onWait();
-        std::this_thread::sleep_for(kLook);
+        std::this_thread::sleep_for(kRankLook);
         here = m_store->add(kHereKey, 0);
     }
 }
@@ -417,13 +209,13 @@ Result<std::unique_ptr<Ranks>> Ranks::join(const RankPlace& place, const Prepara
     }
     try {
         std::unique_ptr<Ranks> ranks(new Ranks(place));
-        ranks->m_store = reach(place, kMeeting, watch);
+        ranks->m_store = TcpRankStore::reach(place, kMeeting, watch);
         ranks->meet(watch);
         ranks->m_group.reset(library->join(place.rank, place.count, ownHost(place.storeHost).c_str(), *ranks->m_store));
         ranks->m_store->onWait = {};
-        ranks->m_pulse = std::make_unique<Pulse>(place, [group = ranks->m_group.get()] { group->abort(); });
+        ranks->m_pulse = std::make_unique<RankPulse>(place, [group = ranks->m_group.get()] { group->abort(); });
         return ranks;
-    } catch (const Refused& refused) {
+    } catch (const RankRefused& refused) {
         return Error{"ranks", refused.what()};
     } catch (const std::exception& error) {
         return Error{own, "does not reach the other " + std::to_string(place.count - 1) + " by " + place.storeHost +
@@ -438,7 +230,7 @@ std::vector<std::string> Ranks::missing()
     const auto pulses = [this] {
         std::vector<std::string> counts;
         for (int rank = 0; rank < m_place.count; ++rank) {
-            counts.push_back(m_store->find(pulseOf(rank)).value_or(""));
+            counts.push_back(m_store->find(pulseKeyOf(rank)).value_or(""));
         }
         return counts;
     };
@@ -464,7 +256,7 @@ std::optional<std::string> Ranks::refusal()
     try {
         std::optional<std::string> why = m_store->find(kOverKey);
         if (why) {
-            acknowledge(m_place, *m_store, m_place.count);
+            m_store->acknowledge(m_place.count);
         }
         return why;
     } catch (const std::exception&) {

@@ -18,6 +18,8 @@
 
 namespace residua::engine {
 
+class RankPulse;
+class TcpRankStore;
 class TensorExchange;
 
 /// The word that rank 0 shares before each step.
@@ -105,15 +107,7 @@ public:
     [[nodiscard]] std::string deviceFor(const std::string& device) const;
 
 private:
-    class Store;
-    class Pulse;
-
     explicit Ranks(const RankPlace& place);
-    /// Connects to the store, which may not exist yet. Throws.
-    [[nodiscard]] static std::unique_ptr<Store> reach(const RankPlace& place, std::chrono::milliseconds patience,
-                                                      const PreparationWatch& watch);
-    /// Notes that this rank knows that one does not train. If it keeps the store, waits until so many ranks know it.
-    static void acknowledge(const RankPlace& place, Store& store, std::int64_t ranks);
     /// Waits until all ranks have come. Throws.
     void meet(const PreparationWatch& watch);
     [[nodiscard]] std::optional<std::string> refusal();
@@ -122,9 +116,9 @@ private:
     [[nodiscard]] std::unique_ptr<TensorExchange> gpuExchange(at::Device device);
 
     RankPlace m_place;
-    std::unique_ptr<Store> m_store;
+    std::unique_ptr<TcpRankStore> m_store;
     std::unique_ptr<RankGroup> m_group;
-    std::unique_ptr<Pulse> m_pulse;
+    std::unique_ptr<RankPulse> m_pulse;
     std::unique_ptr<TensorExchange> m_exchange;
     bool m_isBroken = false; ///< true once a rank has ended
     bool m_isInStep = false; ///< true between beginStep() and finishStep()
