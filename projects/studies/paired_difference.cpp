@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/paired_difference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -102,6 +103,27 @@ PairedDifference pairedDifference(std::span<const double> a, std::span<const dou
     }
     const double error = std::sqrt(squares / (count - 1) / count);
     found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * error;
+    return found;
+}
+
+PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b, double confidence)
+{
+    PairedDifference found{0, a.mean - b.mean, std::numeric_limits<double>::infinity()};
+    const std::size_t fewest = std::min(a.count, b.count);
+    if (fewest < 2) {
+        return found;
+    }
+    const auto ofMean = [](const MeanOfSeveral& each) {
+        return each.deviation * each.deviation / static_cast<double>(each.count);
+    };
+    const auto perDegree = [&](const MeanOfSeveral& each) {
+        return ofMean(each) * ofMean(each) / static_cast<double>(each.count - 1);
+    };
+    const double variance = ofMean(a) + ofMean(b);
+    const bool known = a.is == MeanOfSeveral::Deviation::Known && b.is == MeanOfSeveral::Deviation::Known;
+    const double degrees =
+        known && variance > 0 ? variance * variance / (perDegree(a) + perDegree(b)) : static_cast<double>(fewest - 1);
+    found.halfWidth = studentQuantile((1 + confidence) / 2, degrees) * std::sqrt(variance);
     return found;
 }
 

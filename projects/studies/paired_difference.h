@@ -9,9 +9,9 @@ namespace residua::projects {
 /// The mean of a − b over pairs, which share a seed, and its interval of confidence by Student's t. Without two pairs
 /// the interval is unbounded.
 struct PairedDifference {
-    std::size_t pairs = 0;
-    double mean = 0;      ///< NaN without a pair
-    double halfWidth = 0; ///< of the interval: infinity below two pairs
+    std::size_t pairs = 0; ///< 0 for a difference of means
+    double mean = 0;       ///< NaN without a pair
+    double halfWidth = 0;  ///< of the interval: infinity if it is unbounded
 
     [[nodiscard]] double low() const { return mean - halfWidth; }
     [[nodiscard]] double high() const { return mean + halfWidth; }
@@ -23,6 +23,18 @@ inline constexpr double kConfidence = 0.95;
 /// same length. Pure; any thread.
 [[nodiscard]] PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b,
                                                 double confidence = kConfidence);
+
+/// The mean of several values, of which the single ones are not known.
+struct MeanOfSeveral {
+    double mean = 0;
+    double deviation = 0; ///< standard deviation of a single value, or an upper bound of it
+    std::size_t count = 0;
+    enum class Deviation { Known, AtMost } is = Deviation::Known;
+};
+/// Returns the difference of two means with Welch's interval, which does not know pairs and is wider if pairs agree. If
+/// a deviation is an upper bound, the degrees of freedom are the fewest possible. Unbounded below two values.
+[[nodiscard]] PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b,
+                                                 double confidence = kConfidence);
 
 /// Returns t with P(T ≤ t) = `probability` for Student's distribution, to about 1e-13 of its value. `probability` is in
 /// (0, 1) and `degrees` > 0.

@@ -41,8 +41,13 @@ json jsonOf(const Recording& recording)
                            {"values", member.values},
                            {"deviation", member.deviation ? json(*member.deviation) : json()}});
     }
-    return {{"command", recording.command}, {"commit", recording.commit}, {"device", recording.device},
-            {"seeds", recording.seeds},     {"members", members},         {"text", recording.text}};
+    return {{"command", recording.command},
+            {"commit", recording.commit},
+            {"device", recording.device},
+            {"seeds", recording.seeds},
+            {"deviations", recording.deviations ? json(*recording.deviations) : json()},
+            {"members", members},
+            {"text", recording.text}};
 }
 
 json jsonOf(const Reproduction& row)

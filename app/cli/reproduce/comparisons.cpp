@@ -75,13 +75,25 @@ std::optional<double> deviationOf(const RecordedMember& member)
     return std::sqrt(squares / static_cast<double>(member.values.size() - 1));
 }
 
+/// Returns what is known of a member whose single values are not recorded.
+projects::MeanOfSeveral summaryOf(const Recording& recording, const RecordedMember& member)
+{
+    using Deviation = projects::MeanOfSeveral::Deviation;
+    if (const std::optional<double> known = deviationOf(member)) {
+        return {member.mean, *known, recording.seeds.size(), Deviation::Known};
+    }
+    const bool bounded = recording.deviations.has_value();
+    return {member.mean, bounded ? recording.deviations->second : 0, bounded ? recording.seeds.size() : 0,
+            Deviation::AtMost};
+}
+
 std::string intervalText(const projects::PairedDifference& difference)
 {
-    if (difference.pairs < kFewestPairs) {
+    if (!std::isfinite(difference.halfWidth)) {
         return "no interval";
     }
-    return lossText(difference.low()) + " to " + lossText(difference.high()) + ", " + std::to_string(difference.pairs) +
-           " pairs";
+    return lossText(difference.low()) + " to " + lossText(difference.high()) + ", " +
+           (difference.pairs > 0 ? std::to_string(difference.pairs) + " pairs" : "of means");
 }
 
 std::string paperText(const std::optional<double>& value)
@@ -135,6 +147,9 @@ Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
 {
     Outcome found = outcomeOf(comparison, {}, {});
     for (const Recording* const recording : recordingsOf(row)) {
+        if (std::ranges::find(row.commands, recording->command) == row.commands.end()) {
+            continue; // of a wider study, of another size
+        }
         const RecordedMember* const a = memberOf(*recording, comparison.a, comparison.step);
         const RecordedMember* const b = memberOf(*recording, comparison.b, comparison.step);
         if (a == nullptr || b == nullptr) {
@@ -145,7 +160,8 @@ Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
         }
         found.a = a->mean;
         found.b = b->mean;
-        found.difference.mean = a->mean - b->mean;
+        found.difference = projects::differenceOfMeans(summaryOf(*recording, *a), summaryOf(*recording, *b));
+        found.verdict = projects::verdictOf(found.difference, comparison.direction);
     }
     return found;
 }
@@ -274,6 +290,10 @@ std::vector<std::string> linesOf(const Recording& recording)
         } else {
             lines.back() += "; " + member.name + " " + value;
         }
+    }
+    if (recording.deviations) {
+        const auto& [least, largest] = *recording.deviations;
+        lines.back() += "; deviations " + (least > 0 ? lossText(least) + " to " : "at most ") + lossText(largest);
     }
     if (!recording.text.empty()) {
         lines.push_back(recording.text);

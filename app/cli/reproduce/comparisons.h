@@ -29,7 +29,8 @@ struct Outcome {
 
 [[nodiscard]] Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& a,
                                 const std::vector<SeededValue>& b);
-/// Returns the outcome by the row's recordings. If one side was recorded as a mean alone, the difference has no pairs.
+/// Returns the outcome by the recordings of the row's commands. If a side was recorded as a mean, the difference is
+/// that of means (differenceOfMeans).
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
 /// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A
 /// row without comparisons has the verdict of a person; nullopt if there is none.

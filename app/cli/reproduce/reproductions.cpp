@@ -97,13 +97,20 @@ std::optional<projects::Verdict> verdictFrom(const std::string& text)
 
 Recording recordingOf(const json& object)
 {
-    Recording recording{textsOf(object, "rows"),  object.at("command"),
-                        object.at("commit"),      object.at("device"),
-                        textsOf(object, "seeds"), {},
-                        object.value("text", ""), verdictFrom(object.value("verdict", ""))};
+    Recording recording;
+    recording.rows = textsOf(object, "rows");
+    recording.command = object.at("command");
+    recording.commit = object.at("commit");
+    recording.device = object.at("device");
+    recording.seeds = textsOf(object, "seeds");
     for (const json& member : object.value("members", json::array())) {
         recording.members.push_back(memberOf(member));
     }
+    if (object.contains("deviations")) {
+        recording.deviations = object.at("deviations").get<std::pair<double, double>>();
+    }
+    recording.text = object.value("text", "");
+    recording.verdict = verdictFrom(object.value("verdict", ""));
     return recording;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace residua::cli {
@@ -61,8 +62,9 @@ struct Recording {
     std::string device;
     std::vector<std::string> seeds;
     std::vector<RecordedMember> members;
-    std::string text;                         ///< a result that is no member's value; a remark
-    std::optional<projects::Verdict> verdict; ///< judged by a person, if the row has no comparison
+    std::optional<std::pair<double, double>> deviations; ///< least and largest, of the members without one of their own
+    std::string text;                                    ///< a result that is no member's value; a remark
+    std::optional<projects::Verdict> verdict;            ///< judged by a person, if the row has no comparison
 };
 
 /// A table or figure of one of the papers, and the commands that stand for it here.

@@ -55,6 +55,21 @@ private slots:
         QCOMPARE(verdictOf(turned, Direction::Below), Verdict::Differs);
     }
 
+    /// scipy.stats.ttest_ind(equal_var=False) of SciPy 1.17.1 on data with these moments.
+    void intervalsOfMeansAreWelchs()
+    {
+        const PairedDifference found = differenceOfMeans({1, 0.1, 4}, {2, 0.3, 6});
+        QCOMPARE(found.pairs, std::size_t{0});
+        QVERIFY(std::abs(found.low() + 1.317707270865137) < 1e-12);
+        QVERIFY(std::abs(found.high() + 0.682292729134863) < 1e-12);
+        QCOMPARE(verdictOf(found, Direction::Below), Verdict::Agrees);
+        // A bound of the deviations has the fewest degrees of freedom: t of 3 instead of 8.
+        const PairedDifference bound = differenceOfMeans({1, 0.1, 4, MeanOfSeveral::Deviation::AtMost}, {2, 0.1, 6});
+        QVERIFY(std::abs(bound.halfWidth - 0.20542602567605212) < 1e-12);
+        QVERIFY(bound.halfWidth > differenceOfMeans({1, 0.1, 4}, {2, 0.1, 6}).halfWidth);
+        QCOMPARE(verdictOf(differenceOfMeans({1, 0, 1}, {2, 0, 5}), Direction::Below), Verdict::CannotTell);
+    }
+
     void fewOrEqualPairsTellNothing()
     {
         const double none = std::numeric_limits<double>::quiet_NaN();
