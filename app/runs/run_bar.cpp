@@ -183,7 +183,7 @@ void RunBar::showPlace()
     const engine::EnginePlace& place = m_engine.place();
     m_placeItem->setVisible(place.kind != engine::EnginePlace::Kind::Child);
     m_place->setText(m_engine.outlivesWindow() ? tr("in the background")
-                                               : tr("in %1").arg(QString::fromStdString(engine::titleOf(place))));
+                                               : tr("in %1").arg(QString::fromStdString(place.name)));
 }
 
 void RunBar::addProgress()

@@ -15,7 +15,7 @@ namespace {
 
 const QString kPlacesKey = QStringLiteral("runs/places");
 
-QString keyOf(const std::filesystem::path& project)
+QString nameKeyOf(const std::filesystem::path& project)
 {
     return QString::fromStdString(project.string());
 }
@@ -40,7 +40,7 @@ void PlaceMemory::onOpened()
         return;
     }
     m_project = m_session.directory();
-    m_chosen = m_names.value(keyOf(m_project)).toString();
+    m_chosen = m_names.value(nameKeyOf(m_project)).toString();
     m_due = m_project;
     restore();
 }
@@ -78,9 +78,9 @@ void PlaceMemory::keep()
         return;
     }
     if (m_chosen.isEmpty()) {
-        m_names.remove(keyOf(m_project));
+        m_names.remove(nameKeyOf(m_project));
     } else {
-        m_names.insert(keyOf(m_project), m_chosen);
+        m_names.insert(nameKeyOf(m_project), m_chosen);
     }
     if (m_storage == Storage::Settings) {
         QSettings().setValue(kPlacesKey, m_names);

@@ -30,9 +30,9 @@ struct NamedParameter {
     at::Tensor tensor; ///< a leaf that requires grad
     Decay decay = Decay::Yes;
     /// True for elements that keep their values in training; expands to the tensor's shape. Undefined: none.
-    at::Tensor held;
-    std::optional<PartSlices> slices; ///< nullopt if it belongs to no part, or runs whole with the layer
-    bool writesResidual = false;      ///< a matrix of a layer whose output is added to the residual
+    at::Tensor held = {};
+    std::optional<PartSlices> slices = {}; ///< nullopt if it belongs to no part, or runs whole with the layer
+    bool writesResidual = false;           ///< a matrix of a layer whose output is added to the residual
     projects::ParameterClass is = projects::ParameterClass::Matrix;
     std::optional<projects::MatrixForm> matrix = std::nullopt; ///< TrainedParameter::matrix
 };

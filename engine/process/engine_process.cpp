@@ -11,7 +11,9 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+extern "C" { // the header of glibc 2.36 lacks it
 #include <sys/pidfd.h>
+}
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

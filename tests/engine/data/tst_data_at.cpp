@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string bigEndian(std::uint32_t value)
+std::string highFirst(std::uint32_t value)
 {
     std::string text;
     for (int shift = 24; shift >= 0; shift -= 8) {
@@ -42,13 +42,13 @@ std::string cifarOf(const std::vector<int>& labels)
 
 std::string idxOf(std::uint32_t count, std::uint32_t side)
 {
-    return bigEndian(2051) + bigEndian(count) + bigEndian(side) + bigEndian(side) +
+    return highFirst(2051) + highFirst(count) + highFirst(side) + highFirst(side) +
            std::string(count * side * side, 'a');
 }
 
 std::string idxLabels(std::uint32_t count)
 {
-    std::string bytes = bigEndian(2049) + bigEndian(count);
+    std::string bytes = highFirst(2049) + highFirst(count);
     for (std::uint32_t i = 0; i < count; ++i) {
         bytes += static_cast<char>(i % 10);
     }

@@ -226,7 +226,7 @@ private Q_SLOTS:
     void dataAreJudgedBeforeARun()
     {
         writeAll(m_folder / "a.csv", "text,label\na,x\nb,y\nc,z\nd,z\n");
-        QCOMPARE(std::get<projects::LabelledTextData>(dataAt(m_folder / "a.csv")).classes, 3);
+        QCOMPARE(std::get<projects::LabelledTextData>(*dataAt(m_folder / "a.csv")).classes, 3);
         projects::Project project = projectOf(source("a.csv"), 0, 0);
         const auto judged = [&] { return judgeData(project, m_folder); };
         const DataJudgement few = judged();
