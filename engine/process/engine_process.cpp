@@ -12,7 +12,7 @@
 #include <spawn.h>
 #include <sys/eventfd.h>
 extern "C" { // the header of glibc 2.36 lacks it
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 }
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -563,7 +563,7 @@ std::string EngineProcess::waitAtMost(std::chrono::seconds limit)
 
 std::optional<int> EngineProcess::awaitExit(std::chrono::seconds limit)
 {
-    const FileDescriptor process(pidfd_open(m_child, 0));
+    const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, m_child, 0)));
     if (process.isOpen()) {
         const int cancel = isKilled() ? -1 : m_cancel.get();
         const auto until = std::chrono::steady_clock::now() + limit;
