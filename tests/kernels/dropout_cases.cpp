@@ -81,7 +81,7 @@ std::string checkKnownWord(const TransformerKernels& kernels)
     Values kept;
     for (const std::uint32_t threshold : {kWord, kWord + 1}) {
         const auto memory = kernels.memory();
-        const DeviceBuffer in(*memory, {1}, DataType::float32), out(*memory, 1, DataType::float32);
+        const DeviceBuffer in(*memory, Values{1}, DataType::float32), out(*memory, 1, DataType::float32);
         const DeviceBuffer draws(*memory, asNumbers({0, 0}), DataType::float64);
         check(kernels.dropout({DataType::float32, 1, 1, in.data(), out.data(),
                                static_cast<const std::uint64_t*>(draws.data()), 0, threshold, 2}));
