@@ -274,7 +274,7 @@ bool isBranched(const std::vector<std::string>& words)
            std::filesystem::exists(std::filesystem::path(option[1]) / engine::kRunFile, failed);
 }
 
-/// What the row's commands have given in a folder.
+/// The results of a row's commands in a folder.
 struct Given {
     std::vector<SweepPlan> plans;
     std::string out;

@@ -14,13 +14,13 @@
 
 namespace residua::cli {
 
-/// How far a table or figure of a paper can be repeated.
+/// The part of a table or figure that can be repeated, and its size.
 enum class Coverage {
     Whole,   ///< at the paper's own size
     Small,   ///< the same comparison, smaller
     Part,    ///< some of its rows or panels, smaller
     Drawing, ///< it is a diagram or a list of settings: nothing is measured
-    Missing, ///< nothing that runs here stands for it
+    Missing, ///< it needs data or networks that the program does not have
 };
 
 inline constexpr std::string_view kOutPlaceholder = "OUT";   ///< in commands: the folder that they write into
@@ -80,7 +80,7 @@ struct Reproduction {
     std::vector<std::string> wider; ///< further command lines with a recording, which `reproduce` does not run
     std::string paperSays;
     std::vector<Comparison> comparisons;
-    std::string needs; ///< what it would take to decide a comparison that is open; empty if there is none
+    std::string needs; ///< the experiment that would decide an open comparison; may be empty
 
     [[nodiscard]] std::string name() const { return paper + " " + item; }
 };
