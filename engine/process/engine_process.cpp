@@ -406,6 +406,9 @@ void EngineProcess::copyErrors()
 {
     std::string line;
     ShownErrors shown;
+    const auto show = [](const std::string& text) {
+        [[maybe_unused]] const ssize_t passed = write(STDERR_FILENO, text.data(), text.size());
+    };
     std::array<char, 4096> part{};
     while (true) {
         std::array<pollfd, 2> sources{pollfd{m_errors, POLLIN, 0}, pollfd{m_exited.get(), POLLIN, 0}};
@@ -413,12 +416,13 @@ void EngineProcess::copyErrors()
         const ssize_t got = read(m_errors, part.data(), part.size());
         if (got > 0) {
             const std::string_view bytes(part.data(), static_cast<std::size_t>(got));
-            shown.add(bytes);
+            show(shown.add(bytes));
             copyLines(line, bytes);
         } else if (got == 0 || (errno != EAGAIN && errno != EINTR) || sources[1].revents != 0) {
             break;
         }
     }
+    show(shown.end());
     copyLines(line, "\n");
 }
 

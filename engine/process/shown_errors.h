@@ -8,40 +8,35 @@
 #include <string>
 #include <string_view>
 
-#include <unistd.h>
-
 namespace residua::engine {
 
-/// Copies text of another program, which may be on another machine, to the standard error. Makes visible what a
-/// terminal would act on.
+/// Makes text that another program writes to its standard error, perhaps on another machine, safe for a terminal. The
+/// text comes in pieces.
 class ShownErrors {
 public:
-    ShownErrors() = default;
-    ShownErrors(const ShownErrors&) = delete;
-    ShownErrors& operator=(const ShownErrors&) = delete;
-    ~ShownErrors() { show(m_waiting.size()); }
-
-    void add(std::string_view bytes)
+    /// Returns what of the text so far can be shown. A character or a line end that is cut off waits for its rest.
+    [[nodiscard]] std::string add(std::string_view bytes)
     {
         m_waiting += bytes;
         std::size_t whole = wholeCodePoints(m_waiting);
         whole -= whole > 0 && m_waiting[whole - 1] == '\r' ? 1 : 0; // a line end of ssh is "\r\n"
-        show(whole);
+        return take(whole);
     }
+    /// Returns the rest.
+    [[nodiscard]] std::string end() { return take(m_waiting.size()); }
 
 private:
-    void show(std::size_t bytes)
+    std::string take(std::size_t bytes)
     {
         std::string text = m_waiting.substr(0, bytes);
         m_waiting.erase(0, bytes);
         for (std::size_t at = 0; (at = text.find("\r\n", at)) != std::string::npos;) {
             text.erase(at, 1);
         }
-        text = printable(text, LineEnds::Keep);
-        [[maybe_unused]] const ssize_t passed = write(STDERR_FILENO, text.data(), text.size());
+        return printable(text, LineEnds::Keep);
     }
 
-    std::string m_waiting; ///< an incomplete character, or half of a line end
+    std::string m_waiting;
 };
 
 } // namespace residua::engine

@@ -30,6 +30,7 @@ private slots:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
+        qputenv("XDG_CONFIG_HOME", m_folder.filePath("config").toUtf8()); // with the list of places
         projects::Document tiny = tinyProject();
         tiny.project.training.steps = 2;
         QVERIFY(projects::saveProject(m_folder.filePath("tiny").toStdString(), tiny).ok());
@@ -212,6 +213,12 @@ private slots:
         const QString folder = here.filePath("here");
 
         Ran ran = runProcess({"train", "text", "--run", "r", "--place", place, "--folder", "place"}, folder);
+        QVERIFY2(ran.code == 1 && ran.errors.contains("needs a name") && ran.errors.contains("cd=\"cd "),
+                 qPrintable(ran.errors)); // the run would record it
+        QVERIFY(engine::namedPlaces()->empty());
+        ran = runProcess({"train", "text", "--run", "r", "--place", "there=" + place, "--folder", "place"}, folder);
+        QVERIFY2(ran.errors.contains("the place there is in "), qPrintable(ran.errors));
+        QCOMPARE(engine::namedPlaces()->size(), std::size_t{1});
         QVERIFY2(ran.code == 0 && ran.output.contains("residua-cli fetch "), qPrintable(ran.output + ran.errors));
         ran = runProcess({"eval", "r", "--json"}, folder);
         const double there = ran.json()["loss"].toDouble();
@@ -235,12 +242,64 @@ private slots:
         QVERIFY2(ran.code == 1 && ran.errors.contains("--folder"), qPrintable(ran.errors));
     }
 
+    /// A run names no program. A command line that an earlier version, or a stranger, wrote into it is shown.
+    void aCommandInARunIsNotRun_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("eval") << QStringList{"eval", "strange"};
+        QTest::newRow("sample") << QStringList{"sample", "strange"};
+        QTest::newRow("fetch") << QStringList{"fetch", "strange"};
+        QTest::newRow("resume") << QStringList{"resume", "strange", "--steps", "20"};
+        QTest::newRow("train on") << QStringList{"train",   "tiny", "--run", "strange", "--resume-or-start",
+                                                 "--steps", "20"};
+        QTest::newRow("analyze stability") << QStringList{"analyze", "stability", "strange"};
+        QTest::newRow("analyze gap") << QStringList{"analyze", "gap", "strange"};
+    }
+    void aCommandInARunIsNotRun()
+    {
+        QFETCH(QStringList, words);
+        makeStrange();
+        const Ran ran = runProcess(words, m_folder.path());
+        QVERIFY2(ran.code == 3, qPrintable(ran.output + ran.errors));
+        QVERIFY2(ran.errors.contains("was not run: touch PWNED \\x1b[8m; exit 1") &&
+                     ran.errors.contains("--place gpu9=COMMAND --folder place"),
+                 qPrintable(ran.errors));
+        QVERIFY(!QFile::exists(m_folder.filePath("PWNED")));
+        QVERIFY(engine::namedPlaces()->empty() || engine::namedPlaces()->front().name == "there");
+    }
+
+    /// Where a run is now is said once, with any command of a run.
+    void whereARunIsNowIsSaid()
+    {
+        const QDir here(m_folder.path());
+        QVERIFY(here.mkpath("moved"));
+        const QString engine = QFileInfo(RESIDUA_CLI).dir().filePath("residua-engine");
+        const QString place = "cd " + here.filePath("moved") + "; exec " + engine + " --stdio";
+        Ran ran =
+            runProcess({"train", "tiny", "--run", "m", "--place", "before=" + place, "--folder", "a"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QVERIFY(QFile::rename(here.filePath("moved/a"), here.filePath("moved/b")));
+        QVERIFY(engine::keepNamedPlaces({}).ok());
+        ran = runProcess({"eval", "m"}, m_folder.path());
+        QVERIFY2(ran.code == 3 && ran.errors.contains("--place before=COMMAND --folder a"), qPrintable(ran.errors));
+        ran = runProcess({"eval", "m", "--place", "now=" + place, "--folder", "b"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = runProcess({"fetch", "m"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = runProcess({"resume", "m", "--steps", "4"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = runProcess({"sample", "run", "--place", "now"}, m_folder.path()); // a run of this machine
+        QVERIFY2(ran.code == 3 && ran.errors.contains("leave out --place"), qPrintable(ran.errors));
+        ran = runProcess({"analyze", "coefficients", "m", "--place", "now"}, m_folder.path());
+        QVERIFY2(ran.code == 1 && ran.errors.contains("--place"), qPrintable(ran.errors));
+    }
+
     /// A command line that neither answers nor ends obeys the first signal.
     void aPlaceThatNeverAnswersObeysASignal_data()
     {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<int>("signal");
-        const QString place = "sed s/x/y/ | true";
+        const QString place = "silent=sed s/x/y/ | true";
         const QStringList train{"train", "tiny", "--run", "unanswered", "--place", place, "--folder", "dir"};
         QTest::newRow("TERM") << train << SIGTERM;
         QTest::newRow("INT") << train << SIGINT;
@@ -269,7 +328,7 @@ private slots:
         QVERIFY(here.mkpath("far"));
         const QString engine = QFileInfo(RESIDUA_CLI).dir().filePath("residua-engine");
         // The engine there lifts the limit that is set for the files here.
-        const QString place = "cd " + here.filePath("far") + "; ulimit -f unlimited; exec " + engine + " --stdio";
+        const QString place = "far=cd " + here.filePath("far") + "; ulimit -f unlimited; exec " + engine + " --stdio";
         QProcess process;
         process.setWorkingDirectory(m_folder.path());
         process.start("/bin/sh", {"-c", "ulimit -Sf 600; exec \"$@\"", "sh", RESIDUA_CLI, "train", "tiny", "--steps",
@@ -285,6 +344,25 @@ private slots:
     }
 
 private:
+    /// Copies a run, with a record that somebody else has written.
+    void makeStrange() const
+    {
+        const std::filesystem::path strange = m_folder.filePath("strange").toStdString();
+        std::filesystem::remove_all(strange);
+        std::filesystem::copy(m_folder.filePath("run").toStdString(), strange,
+                              std::filesystem::copy_options::recursive);
+        QFile file(m_folder.filePath("strange/run.json"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QJsonObject record = QJsonDocument::fromJson(file.readAll()).object();
+        file.close();
+        record["remote"] = QJsonObject{{"place", "gpu9"},
+                                       {"command", "touch PWNED \x1b[8m; exit 1"},
+                                       {"folder", "place"},
+                                       {"directory", "runs/a"}};
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QJsonDocument(record).toJson());
+    }
+
     [[nodiscard]] engine::RunStatus statusOf(const QString& run) const
     {
         const auto reader = engine::RunReader::open(m_folder.filePath(run).toStdString());

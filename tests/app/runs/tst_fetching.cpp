@@ -2,8 +2,11 @@
 // A run that trained at a place without shared folders: its checkpoints come to the window's machine on request, and
 // before what reads them here.
 #include "app/runs/checkpoint_dialogs.h"
+#include "app/runs/places_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "engine/results/engine_places.h"
 #include "engine/results/run_reader.h"
+#include "engine/runs/run_files.h"
 #include "projects/library/presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/app/window_harness.h"
@@ -35,10 +38,9 @@ private slots:
             }
         }
         openWindowOn(project);
+        qputenv("XDG_CONFIG_HOME", folder("config").c_str()); // with the list of places
         std::filesystem::create_directories(folder("there"));
-        m_window->runs().setPlace({"gpu1", engine::EnginePlace::Kind::CommandLine,
-                                   "cd '" + folder("there").string() + "' && exec " RESIDUA_ENGINE_PROGRAM " --stdio",
-                                   "place"});
+        m_window->runs().setPlace(place());
         train();
     }
     void cleanup() { m_window.reset(); }
@@ -89,6 +91,47 @@ private slots:
         QVERIFY(exported->findChild<QPushButton*>(QStringLiteral("exportGo"))->isEnabled());
     }
 
+    /// The record of an earlier version, or of a stranger, names a command line: it is shown, and not run.
+    void anUnknownPlaceIsAskedFor()
+    {
+        const std::string former = place().command;
+        m_window->runs().setPlace({});
+        engine::RunFile file = *engine::readRunFile(m_run);
+        file.remote->formerCommand = "touch '" + folder("PWNED").string() + "'; exit 1";
+        QVERIFY(engine::writeRunFile(m_run, file).ok());
+        const QPointer<FetchDialog> fetch = ask<FetchDialog>("run:fetch");
+        press(*fetch, "fetchGo");
+        const QPointer<UnknownPlaceDialog> asked = opened<UnknownPlaceDialog>();
+        QVERIFY(asked);
+        const QList<QLabel*> labels = asked->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [&](const QLabel* label) {
+            return label->text().contains(QString::fromStdString(file.remote->formerCommand)) &&
+                   label->textFormat() == Qt::PlainText;
+        }));
+        auto* add = asked->findChild<QPushButton*>(QStringLiteral("unknownPlaceGo"));
+        auto* command = asked->findChild<QLineEdit*>(QStringLiteral("unknownPlaceCommand"));
+        QVERIFY(!add->isDefault() && !add->autoDefault());
+        QCOMPARE(command->text().toStdString(), file.remote->formerCommand);
+        asked->reject();
+        QTRY_VERIFY(fetch->findChild<QLabel*>(QStringLiteral("fetchReason"))->isVisible());
+        QVERIFY(engine::namedPlaces()->empty());
+        QVERIFY(!std::filesystem::exists(folder("PWNED")));
+
+        QTRY_VERIFY(!asked);
+        press(*fetch, "fetchGo");
+        const QPointer<UnknownPlaceDialog> again = opened<UnknownPlaceDialog>();
+        QVERIFY(again);
+        again->findChild<QLineEdit*>(QStringLiteral("unknownPlaceCommand"))->setText(QString::fromStdString(former));
+        press(*again, "unknownPlaceGo");
+        QTRY_VERIFY(!again || !again->isVisible());
+        QCOMPARE(engine::namedPlaces()->size(), std::size_t{1});
+        QTRY_VERIFY(fetch->findChild<QLabel*>(QStringLiteral("fetchReason"))->isVisible());
+        press(*fetch, "fetchGo");
+        QTRY_VERIFY(!fetch || !fetch->isVisible());
+        QCOMPARE(checkpointsHere(), std::vector<std::int64_t>{4});
+        QVERIFY(!std::filesystem::exists(folder("PWNED")));
+    }
+
     void aForkFetchesItsCheckpointFirst()
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
@@ -113,6 +156,12 @@ private slots:
     }
 
 private:
+    [[nodiscard]] engine::EnginePlace place() const
+    {
+        return {"gpu1", engine::EnginePlace::Kind::CommandLine,
+                "cd '" + folder("there").string() + "' && exec " RESIDUA_ENGINE_PROGRAM " --stdio", "place"};
+    }
+
     void train()
     {
         QSignalSpy ended(&m_window->runs(), &RunController::ended);

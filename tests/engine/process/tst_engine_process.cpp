@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine's own process: it answers, ends with its session, and where it is killed, its run is resumed by another.
+#include "engine/process/shown_errors.h"
 #include "engine/results/run_reader.h"
 #include "tests/engine/session/run_harness.h"
 #include "tests/support/child_processes.h"
@@ -22,6 +23,35 @@ class TestEngineProcess : public QObject {
 
 private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void whatAPlaceWritesIsShownSafely_data()
+    {
+        QTest::addColumn<QByteArrayList>("pieces");
+        QTest::addColumn<QByteArray>("shown");
+        QTest::newRow("plain") << QByteArrayList{"a\n", "b"} << QByteArray("a\nb");
+        QTest::newRow("an escape") << QByteArrayList{"\x1b[31mred\x07\n"} << QByteArray("\\x1b[31mred\\x07\n");
+        QTest::newRow("a title") << QByteArrayList{"\x1b", "]0;x\x07"} << QByteArray("\\x1b]0;x\\x07");
+        QTest::newRow("a line end of ssh") << QByteArrayList{"a\r\nb\r", "\nc\r"} << QByteArray("a\nb\nc\\x0d");
+        QTest::newRow("a cut character") << QByteArrayList{"gr\xc3", "\xb6\xc3\x9f"
+                                                                     "e"}
+                                         << QByteArray("größe");
+        QTest::newRow("C1") << QByteArrayList{"\xc2", "\x9b"
+                                                      "2J"}
+                            << QByteArray("\\x9b2J");
+        QTest::newRow("no UTF-8") << QByteArrayList{"\xff", "\x9b"} << QByteArray("\uFFFD\uFFFD");
+        QTest::newRow("another direction") << QByteArrayList{"\u202eabc"} << QByteArray("\\u202eabc");
+    }
+    void whatAPlaceWritesIsShownSafely()
+    {
+        QFETCH(QByteArrayList, pieces);
+        QFETCH(QByteArray, shown);
+        ShownErrors errors;
+        std::string text;
+        for (const QByteArray& piece : pieces) {
+            text += errors.add(piece.toStdString());
+        }
+        QCOMPARE(QByteArray::fromStdString(text + errors.end()), shown);
+    }
 
     void answersAndEndsWithItsSession()
     {
