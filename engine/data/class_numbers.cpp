@@ -201,7 +201,7 @@ Result<ClassNumbers> ClassNumbers::of(const std::vector<std::string>& labels, st
                                  std::to_string(classes)}
                      : Error{{},
                              "has " + std::to_string(count) + " different classes, expected at most " +
-                                 std::to_string(classes)};
+                                 std::to_string(classes) + ": set the number of classes to " + std::to_string(count)};
     }
     bool haveNumber = false;
     for (std::int64_t i = 0; i < count; ++i) {

@@ -12,10 +12,12 @@
 namespace residua::engine {
 namespace {
 
-constexpr double kShortestPause = 1;  ///< seconds between flushes
-constexpr double kLongestPause = 30;  ///< the most of its curves that a killed run may lose
-constexpr double kLongestWait = 60;   ///< at the end, for another process that holds the store
-constexpr double kShareOfTime = 0.01; ///< the fraction of the time that writing may take
+constexpr double kShortestPause = 1;                          ///< seconds between flushes
+constexpr double kLongestPause = 30;                          ///< the most of its curves that a killed run may lose
+constexpr double kLongestWait = 60;                           ///< at the end, for another process that holds the store
+constexpr std::size_t kMostClassBytes = std::size_t{1} << 19; ///< escaped six times as many; run.json may have 4 MiB
+constexpr std::size_t kBytesAround = 8;                       ///< of each name in run.json
+constexpr double kShareOfTime = 0.01;                         ///< the fraction of the time that writing may take
 
 double secondsNow()
 {
@@ -35,6 +37,17 @@ Recorder::Recorder(RunWriter writer, const std::string& device, std::int64_t thr
     m_info.device = device;
     m_info.threads = threads;
     m_info.steps = steps;
+}
+
+void Recorder::setClasses(std::vector<std::string> classes)
+{
+    std::size_t bytes = 0;
+    for (const std::string& name : classes) {
+        bytes += name.size() + kBytesAround;
+    }
+    if (bytes <= kMostClassBytes) {
+        m_info.classes = std::move(classes);
+    }
 }
 
 void Recorder::goOnFrom(std::int64_t step)

@@ -30,8 +30,8 @@ public:
     /// For a new or resumed run on `device` that ends after `steps`. `threads` is RunInfo::threads.
     Recorder(RunWriter writer, const std::string& device, std::int64_t threads, std::int64_t steps);
 
-    /// Sets RunInfo::classes for the next write.
-    void setClasses(std::vector<std::string> classes) { m_info.classes = std::move(classes); }
+    /// Sets RunInfo::classes for the next write, unless the names take more than run.json may have.
+    void setClasses(std::vector<std::string> classes);
     /// Continues the record after `step`. The writer has dropped the later rows; this also removes their values from
     /// run.json.
     void goOnFrom(std::int64_t step);

@@ -445,7 +445,7 @@ struct Fields<Masking> {
           &Masking::wholeWords);
         v({"token",
            "mask token",
-           "Number of the mask token; -1: the token [MASK] of the tokeniser.",
+           "Number of the mask token; -1: the token [MASK] of the tokeniser, or one that no text has.",
            {.range = Range::within(-1, kMostVocabulary), .where = when<isUsed>}},
           &Masking::token);
         v({"next_sentence",

@@ -82,7 +82,8 @@ private Q_SLOTS:
             "1 0 of 9007199254740992, "
             "9007199254740993");
         row("words and numbers", "07|7|a", 2, "", "", "0 0 1 of 7, a");
-        row("too many", "a|b|c", 2, "", "", "has 3 different classes, expected at most 2");
+        row("too many", "a|b|c", 2, "", "",
+            "has 3 different classes, expected at most 2: set the number of classes to 3");
         row("a second table", "neg|pos", 2, "", "pos", "1 of neg, pos");
         row("a word that it lacks", "neg|pos", 2, "", "pso",
             "has the class \"pso\", which is none of the 2 of the training data, such as \"pos\": rename it, or leave "
