@@ -6,12 +6,16 @@
 #include "visualizers/gap/start_losses.h"
 
 #include <QApplication>
+#include <QComboBox>
+#include <QScrollBar>
 #include <QSplitter>
+#include <QTableView>
 #include <QTest>
 
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 using namespace residua::visualizers;
@@ -44,6 +48,41 @@ private slots:
         QTRY_COMPARE(split->orientation(), Qt::Horizontal);
         QTRY_VERIFY(std::min(split->sizes()[0], split->sizes()[1]) > 150);
         QVERIFY(losses->height() > 80);
+    }
+
+    /// In a narrow panel one part has the whole width, and every bar is wide enough to be seen.
+    void aNarrowPanelShowsOnePart()
+    {
+        ShownRuns runs;
+        GapView view(runs);
+        view.resize(600, 240);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        residua::engine::Gap gap;
+        gap.methods = {residua::projects::LowRankMethod::Spectral, residua::projects::LowRankMethod::ReluSvd,
+                       residua::projects::LowRankMethod::Exact};
+        for (int layer = 1; layer <= 126; ++layer) {
+            residua::engine::GapWeight weight;
+            weight.name = "layers." + std::to_string(layer) + ".up";
+            gap.weights.push_back(weight);
+        }
+        gap.fits.resize(gap.weights.size() * gap.methods.size());
+        view.setGap(gap);
+        auto* bars = view.findChild<GapBars*>();
+        const auto* table = view.findChild<QTableView*>(QStringLiteral("gapTable"));
+        auto* part = view.findChild<QComboBox*>(QStringLiteral("gapPart"));
+        QVERIFY(part->isVisible() && bars->isVisible() && !table->isVisible());
+        QTRY_VERIFY(bars->width() > 500);
+        auto* scroll = view.findChild<QScrollBar*>(QStringLiteral("gapScroll"));
+        QTRY_VERIFY(scroll->isVisible());
+        const auto bar = [bars] { return bars->axisRect()->width() / bars->xAxis->range().size() / 3; };
+        QVERIFY2(bar() >= 2, qPrintable(QString::number(bar())));
+        scroll->setValue(scroll->maximum());
+        QVERIFY(bars->xAxis->range().contains(125));
+        part->setCurrentIndex(1);
+        QVERIFY(table->isVisible() && !bars->isVisible());
+        view.resize(1200, 240);
+        QTRY_VERIFY(table->isVisible() && bars->isVisible() && !part->isVisible());
     }
 
     /// The losses from each start have the stages of training as bands, as the other losses have.

@@ -20,6 +20,7 @@ constexpr double kMargin = 0.06;
 constexpr double kMarkAlpha = 0.16;
 constexpr double kSlant = -45; ///< degrees
 constexpr int kLabelPixels = 16;
+constexpr int kLeastBar = 3; ///< pixels of a bar that can be told from its neighbours
 constexpr double kBoundSize = 6;
 constexpr double kBehind = 0.2; ///< opacity of bars while another entry of the legend is hovered
 
@@ -112,13 +113,32 @@ void GapBars::draw()
     drawBound();
     drawMarks();
     labelWeights();
-    xAxis->setRange(-0.6, std::max<double>(static_cast<double>(m_order.size()), 1) - 0.4);
+    const int all = std::max(static_cast<int>(m_order.size()), 1);
+    const int shown = std::min(roomForWeights(), all);
+    m_first = std::clamp(m_first, 0, all - shown);
+    xAxis->setRange(m_first - 0.6, m_first + shown - 0.4);
+    emit roomChanged(shown, all);
     const QString label = labelOf(m_measure);
     yAxis->setLabel(fontMetrics().horizontalAdvance(label) <= axisRect()->height() ? label : QString());
     fitTicks(*this);
     fillLegend();
     fitHeight();
     replotSoon(*this);
+}
+
+/// Returns for how many weights every bar has its least width.
+int GapBars::roomForWeights() const
+{
+    const int methods = std::max(static_cast<int>(m_gap.methods.size()), 1);
+    return std::max(axisRect()->width() / (kLeastBar * methods + kLeastBar), 1);
+}
+
+void GapBars::showFrom(int first)
+{
+    if (first != m_first) {
+        m_first = first;
+        draw();
+    }
 }
 
 void GapBars::fitHeight()
@@ -239,8 +259,8 @@ void GapBars::labelWeights()
 {
     const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
     const int room = std::max(axisRect()->width() / kLabelPixels, 1);
-    const auto every = std::max<std::size_t>(1, (m_order.size() + static_cast<std::size_t>(room) - 1) /
-                                                    static_cast<std::size_t>(room));
+    const int seen = std::min(roomForWeights(), static_cast<int>(m_order.size()));
+    const auto every = static_cast<std::size_t>(std::max(1, (seen + room - 1) / room));
     for (std::size_t at = 0; at < m_order.size(); at += every) {
         ticker->addTick(static_cast<double>(at), QString::fromStdString(shortNameOf(m_gap.weights[m_order[at]].name)));
     }

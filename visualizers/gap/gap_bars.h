@@ -22,8 +22,12 @@ public:
     void mark(const std::set<std::size_t>& weights);
     void setTheme(resources::Theme theme);
     [[nodiscard]] bool isEmpty() const { return m_gap.weights.empty(); }
+    /// Shows the weights from this place in the order on, if there are more than can be told apart at once.
+    void showFrom(int first);
 
 signals:
+    /// Emitted when so many of all weights can be shown at once.
+    void roomChanged(int shown, int all);
     void weightClicked(std::size_t weight);
 
 protected:
@@ -40,6 +44,7 @@ private:
     void toggle(const QString& key);
     void drawMarks();
     void labelWeights();
+    [[nodiscard]] int roomForWeights() const;
     /// Returns the index in the order that the pointer is over; −1: none.
     [[nodiscard]] std::ptrdiff_t placeAt(QPointF position) const;
     [[nodiscard]] QString readingOf(std::size_t weight) const;
@@ -47,6 +52,7 @@ private:
     engine::Gap m_gap;
     std::vector<std::size_t> m_order;
     GapMeasure m_measure = GapMeasure::FunctionError;
+    int m_first = 0; ///< place of the first weight that is shown
     std::set<std::size_t> m_marked;
     std::vector<QCPItemRect*> m_marks;
     QCPBarsGroup* m_group;

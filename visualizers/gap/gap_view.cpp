@@ -18,6 +18,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QResizeEvent>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QSplitter>
@@ -40,8 +41,9 @@ constexpr int kMostSeeds = 20;
 constexpr int kRowHeight = 22;
 constexpr int kProgressWidth = 110;
 constexpr int kLeastTable = 120;
-constexpr int kAnyWidth = 1000; ///< of each part of a splitter that shares what there is
-constexpr int kLow = 270;       ///< pixels: below that the losses stand beside the bars
+constexpr int kAnyWidth = 1000;   ///< of each part of a splitter that shares what there is
+constexpr int kLeastForAll = 900; ///< pixels, of bars, table and losses together
+constexpr int kLow = 270;         ///< pixels: below that the losses stand beside the bars
 
 /// True if the method takes only seconds for models that fit in a window. The user selects the others when needed.
 bool isQuick(LowRankMethod method)
@@ -64,7 +66,12 @@ public:
         return ordered(gap, static_cast<engine::GapOrder>(sorting->currentIndex()));
     }
 
+    void fitParts();
+
     GapBars* bars;
+    QScrollBar* scroll; ///< over the weights, if there are more than the bars have room for
+    QSplitter* upper;   ///< of bars and table
+    PlotChoice* part;   ///< that is shown where there is no room for all
     PlotChoice* subject;
     PlotChoice* rank;
     QToolButton* choice;
@@ -98,6 +105,9 @@ private:
 
 GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
     : bars(new GapBars(view)),
+      scroll(new QScrollBar(Qt::Horizontal, view)),
+      upper(new QSplitter(Qt::Horizontal, view)),
+      part(new PlotChoice(view)),
       subject(new PlotChoice(view)),
       rank(new PlotChoice(view)),
       choice(new QToolButton(view)),
@@ -124,6 +134,9 @@ GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
 
 void GapView::Impl::fillChoices()
 {
+    part->addItems({tr("bars"), tr("table"), tr("losses")});
+    part->setObjectName(QStringLiteral("gapPart"));
+    part->setAccessibleName(tr("What is shown"));
     subject->addItems({tr("as drawn"), tr("as the run in front learned them"), tr("as that run started")});
     subject->setObjectName(QStringLiteral("gapSubject"));
     subject->setAccessibleName(tr("Which weights"));
@@ -180,8 +193,16 @@ void GapView::Impl::layOut()
     state->setObjectName(QStringLiteral("gapState"));
     state->setWordWrap(true);
     state->setContentsMargins(8, 0, 8, 4);
-    auto* upper = new QSplitter(Qt::Horizontal, m_view);
-    upper->addWidget(bars);
+    auto* scrolled = new QWidget(m_view);
+    auto* barsColumn = new QVBoxLayout(scrolled);
+    barsColumn->setContentsMargins(0, 0, 0, 0);
+    barsColumn->setSpacing(0);
+    barsColumn->addWidget(bars, 1);
+    barsColumn->addWidget(scroll);
+    scroll->setObjectName(QStringLiteral("gapScroll"));
+    scroll->setAccessibleName(tr("Weights that are shown"));
+    scroll->hide();
+    upper->addWidget(scrolled);
     upper->addWidget(table);
     upper->setStretchFactor(0, 1);
     upper->setStretchFactor(1, 1);
@@ -195,8 +216,8 @@ void GapView::Impl::layOut()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     auto* controls = new ControlRows;
-    for (QWidget* control :
-         std::initializer_list<QWidget*>{subject, rank, choice, compute, progress, measure, sorting, seeds, train}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{part, subject, rank, choice, compute, progress, measure,
+                                                            sorting, seeds, train}) {
         controls->addWidget(control);
     }
     column->addLayout(controls);
@@ -224,7 +245,14 @@ void GapView::Impl::connectControls()
                              choose(*weight);
                          }
                      });
-    QObject::connect(losses, &StartLosses::emptyChanged, m_view, [this] { losses->setVisible(!losses->isEmpty()); });
+    QObject::connect(losses, &StartLosses::emptyChanged, m_view, [this] { fitParts(); });
+    QObject::connect(part, &QComboBox::currentIndexChanged, m_view, [this] { fitParts(); });
+    QObject::connect(scroll, &QScrollBar::valueChanged, bars, &GapBars::showFrom);
+    QObject::connect(bars, &GapBars::roomChanged, m_view, [this](int shown, int all) {
+        scroll->setPageStep(shown);
+        scroll->setMaximum(all - shown);
+        scroll->setVisible(all > shown);
+    });
 }
 
 void GapView::Impl::choose(std::size_t weight)
@@ -257,9 +285,25 @@ void GapView::Impl::show()
     model.setGap(gap, order());
     bars->setGap(gap, order(), static_cast<GapMeasure>(measure->currentIndex()));
     empty->setVisible(gap.weights.empty());
-    table->setVisible(!gap.weights.empty());
+    fitParts();
     showMarks();
     showState();
+}
+
+/// Shows the bars, the table and the losses together, or one of them in a panel where they would be too narrow. The
+/// losses stand below the others where there is height for them.
+void GapView::Impl::fitParts()
+{
+    enum Part { Bars, Table, Losses };
+    const bool isWide = m_view->width() >= kLeastForAll;
+    const bool isHigh = split->height() >= kLow;
+    const bool areLosses = part->currentIndex() == Losses && !losses->isEmpty();
+    const bool isTable = part->currentIndex() == Table && !gap.weights.empty();
+    part->setVisible(!isWide);
+    losses->setVisible(!losses->isEmpty() && (isWide || isHigh || areLosses));
+    upper->setVisible(isWide || isHigh || !areLosses);
+    bars->parentWidget()->setVisible(isWide || !isTable);
+    table->setVisible(!gap.weights.empty() && (isWide || isTable));
 }
 
 void GapView::Impl::showMarks()
@@ -349,6 +393,12 @@ void GapView::mark(std::function<bool(const WeightPlace&)> which)
 {
     m_impl->marked = std::move(which);
     m_impl->showMarks();
+}
+
+void GapView::resizeEvent(QResizeEvent* event)
+{
+    PlotView::resizeEvent(event);
+    m_impl->fitParts();
 }
 
 void GapView::setTheme(resources::Theme theme)

@@ -62,6 +62,7 @@ signals:
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Impl;

@@ -116,6 +116,7 @@ private slots:
         const projects::Sweep* sweep = projects::findSweep(project().sweeps, "starts");
         QVERIFY(sweep && sweep->axes.size() == 2);
         QTRY_COMPARE(ended.count(), 4);
+        m_window->findChild<QComboBox*>(QStringLiteral("gapPart"))->setCurrentIndex(2); // for a narrow panel
         QTRY_VERIFY(losses.isVisible());
         QTRY_VERIFY(losses.csv().contains("baseline") && losses.csv().contains("spectral"));
         // What a run recorded of its start is read from its directory.
