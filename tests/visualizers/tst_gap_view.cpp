@@ -67,6 +67,7 @@ private slots:
             gap.weights.push_back(weight);
         }
         gap.fits.resize(gap.weights.size() * gap.methods.size());
+        gap.outputs.resize(gap.methods.size());
         view.setGap(gap);
         auto* bars = view.findChild<GapBars*>();
         const auto* table = view.findChild<QTableView*>(QStringLiteral("gapTable"));

@@ -72,6 +72,11 @@ GapBars::GapBars(QWidget* parent) : Plot(parent), m_group(new QCPBarsGroup(this)
     auto* const names = new PlotLegend(*this, PlotLegend::Room::Beside); // within the axes it would cover bars
     connect(names, &PlotLegend::clicked, this, &GapBars::toggle);
     connect(names, &PlotLegend::pointedChanged, this, &GapBars::draw);
+    connect(this, &QCustomPlot::afterLayout, this, [this] {
+        if (roomForWeights() != m_room) { // the legend or the labels have taken another width
+            draw();
+        }
+    });
     setTheme(m_theme);
 }
 
@@ -114,7 +119,8 @@ void GapBars::draw()
     drawMarks();
     labelWeights();
     const int all = std::max(static_cast<int>(m_order.size()), 1);
-    const int shown = std::min(roomForWeights(), all);
+    m_room = roomForWeights();
+    const int shown = std::min(m_room, all);
     m_first = std::clamp(m_first, 0, all - shown);
     xAxis->setRange(m_first - 0.6, m_first + shown - 0.4);
     emit roomChanged(shown, all);

@@ -52,6 +52,7 @@ private:
     engine::Gap m_gap;
     std::vector<std::size_t> m_order;
     GapMeasure m_measure = GapMeasure::FunctionError;
+    int m_room = 0;  ///< roomForWeights() as drawn
     int m_first = 0; ///< place of the first weight that is shown
     std::set<std::size_t> m_marked;
     std::vector<QCPItemRect*> m_marks;
