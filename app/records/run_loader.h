@@ -25,7 +25,7 @@ struct RunMark {
     bool operator==(const RunMark&) const = default;
 };
 
-/// The matrices of a run that are read. Those that are drawn as heatmaps need far more memory than curves.
+/// Selects the matrices of a run to read. Matrices for heatmaps need far more memory than curves.
 enum class Matrices {
     OfCurves, ///< only those that are drawn as curves (engine::isDrawnAsCurves)
     All,      ///< all of them; of those for heatmaps every n-th recorded step, so that they fit into memory

@@ -323,7 +323,7 @@ void paintBrackets(ImDrawList& list, const DepthPicture& picture)
     }
 }
 
-/// Tells which arcs are left out, at the lower right of the legend.
+/// Paints a line beside the legend that says which arcs are left out.
 void paintThinned(ImDrawList& list, const DepthPicture& picture, const ThinnedArcs& thinned)
 {
     const std::string text = filled(

@@ -378,7 +378,7 @@ void paintAttention(ImDrawList& list, const MatrixPicture& picture)
     }
 }
 
-/// Tells the meaning of the hatched cells.
+/// Paints the meaning of the hatched cells.
 void paintKey(ImDrawList& list, const MatrixPicture& picture)
 {
     constexpr float kSide = 14;

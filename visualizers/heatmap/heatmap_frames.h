@@ -19,8 +19,7 @@
 
 namespace residua::visualizers {
 
-/// The number of bytes that the recorded matrices of one run may need in memory. A long run has more, of which every
-/// n-th step is kept.
+/// The limit in bytes of the recorded matrices of one run in memory. Of a run with more, every n-th step is kept.
 inline constexpr std::size_t kMostMatrixBytes = std::size_t{128} << 20;
 /// Returns the number of bytes of a matrix's numbers.
 [[nodiscard]] std::size_t bytesOf(const engine::Matrix& matrix);

@@ -48,7 +48,7 @@ struct FieldRow {
     const char* typed;
 };
 
-/// The fields of the window that stand in its panels. Those of properties and of dialogs have tests of their own.
+/// The fields in the panels of the window. Fields of properties and of dialogs have tests of their own.
 constexpr FieldRow kFields[] = {
     {"sweepField1", Meaning::Value, "/training/batch"},
     {"sweepValues1", Meaning::Value, "2, 3"},
@@ -456,7 +456,8 @@ private:
         }
     }
 
-    /// Returns the value cell of the first property of this kind that is as typed valid; invalid if there is none.
+    /// Returns the value cell of the first property of this kind that otherValueOf() can change; invalid if there is
+    /// none.
     QModelIndex propertyOf(PropertyKind kind, const QModelIndex& parent = {}) const
     {
         const OutlineModel& outline = m_window->workspace().outlineModel();
@@ -538,7 +539,7 @@ private:
         QCoreApplication::processEvents();
     }
 
-    /// One step that can be undone holds the edit; without an edit there is none.
+    /// Verifies that the edit is one step that can be undone, and that Escape makes no edit.
     void verifyDocument(End end)
     {
         if (end == End::Escape) {

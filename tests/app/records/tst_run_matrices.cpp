@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The matrices of runs in memory: those that are drawn, within a limit.
+#include "app/records/run_loader.h"
+#include "engine/api/row_curves.h"
+#include "tests/app/runs/runs_harness.h"
+#include "tests/support/test_program.h"
+#include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/runs/shown_runs.h"
+
+#include <QApplication>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+using namespace residua;
+using namespace residua::app;
+
+class TestRunMatrices : public RunsHarness {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_project = newProject(quickExample());
+        for (const char* const name : {"a", "b", "c", "d"}) {
+            writeLong(name);
+        }
+    }
+
+    void cleanup() { m_window.reset(); }
+
+    void aLoadedRunHasFewMatrices()
+    {
+        const std::string directory = (m_project / projects::kRunsFolder / "a").string();
+        const auto all = loadRunRecord(directory, Matrices::All);
+        QVERIFY(all.ok());
+        QCOMPARE(stepsOf(*all).size(), kSteps);
+        const std::size_t limit = bytesOf(*all) / 10;
+        const auto some = loadRunRecord(directory, Matrices::All, {}, limit);
+        QVERIFY(some.ok());
+        QVERIFY(bytesOf(*some) <= limit + 2 * visualizers::bytesOf(matrix(0)));
+        QCOMPARE(stepsOf(*some).front(), std::int64_t(0));
+        QCOMPARE(stepsOf(*some).back(), std::int64_t(kSteps - 1));
+        QVERIFY(stepsOf(*some).size() > 5);
+        const auto curves = loadRunRecord(directory, Matrices::OfCurves);
+        QVERIFY(curves.ok());
+        QCOMPARE(stepsOf(*curves).size(), std::size_t{0});
+        QCOMPARE(curves->numbers.matrices.size(), std::size_t{1}); // is drawn as curves
+        QCOMPARE(curves->numbers.steps.size(), all->numbers.steps.size());
+    }
+
+    /// However many runs are overlaid, only those of two have matrices in memory.
+    void onlyTheDrawnRunsHaveMatrices()
+    {
+        openWindow();
+        visualizers::ShownRuns& shown = m_window->workspace().shownRuns();
+        std::map<std::string, std::size_t> received;
+        connect(&shown, &visualizers::ShownRuns::added, this,
+                [&](const std::string& key, const visualizers::RunNumbers& numbers) {
+                    received[key] += static_cast<std::size_t>(std::ranges::count_if(
+                        numbers.matrices, [](const auto& each) { return !engine::isDrawnAsCurves(each.name); }));
+                });
+        m_window->openProject(m_project);
+        QTRY_COMPARE(model().rowCount(), 4);
+        for (const engine::RunInfo& run : std::vector(model().runs())) {
+            shown.overlay(run.directory);
+        }
+        const auto& frames = m_window->workspace().shownMatrices().frames();
+        QTRY_VERIFY(!shown.compared().empty() && received[shown.compared()] == kSteps);
+        QTRY_COMPARE(frames.comparedBytes(), kSteps * visualizers::bytesOf(matrix(0)));
+        QCOMPARE(frames.count("mix"), kSteps);
+        for (const engine::RunInfo& run : model().runs()) {
+            const bool drawn = run.directory == shown.front() || run.directory == shown.compared();
+            QCOMPARE(received[run.directory], drawn ? kSteps : 0);
+        }
+    }
+
+private:
+    static constexpr std::size_t kSteps = 100;
+
+    static engine::Matrix matrix(std::int64_t step) { return {"mix", step, 2, 2, {0.5F, 0.5F, 0.5F, 0.5F}}; }
+
+    void writeLong(const char* name)
+    {
+        auto writer = create(name);
+        QVERIFY(writer.has_value());
+        put(*writer, 1, 8);
+        for (std::size_t step = 0; step < kSteps; ++step) {
+            writer->matrix(matrix(static_cast<std::int64_t>(step)));
+        }
+        writer->matrix({engine::matrix::kReadRanks, 8, 1, 2, {1, 2}});
+        QVERIFY(writer->flush().ok());
+        engine::RunInfo info = writer->info();
+        info.status = engine::RunStatus::Finished;
+        QVERIFY(writer->update(info).ok());
+    }
+
+    static std::vector<std::int64_t> stepsOf(const RunRecord& record)
+    {
+        std::vector<std::int64_t> steps;
+        for (const engine::Matrix& each : record.numbers.matrices) {
+            if (each.name == engine::MatrixName("mix")) {
+                steps.push_back(each.step);
+            }
+        }
+        return steps;
+    }
+
+    static std::size_t bytesOf(const RunRecord& record)
+    {
+        std::size_t sum = 0;
+        for (const engine::Matrix& each : record.numbers.matrices) {
+            sum += engine::isDrawnAsCurves(each.name) ? 0 : visualizers::bytesOf(each);
+        }
+        return sum;
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestRunMatrices)
+#include "tst_run_matrices.moc"
