@@ -4,6 +4,7 @@
 #include "model_folder.h"
 
 #include "engine/files/safetensors.h"
+#include "engine/queries/base/run_use.h"
 #include "engine/queries/models/model_queries.h"
 #include "engine/runs/checkpoint.h"
 #include "projects/file/store.h"
@@ -149,6 +150,43 @@ private Q_SLOTS:
         for (const char* const name : {"modeling_residua.py", "configuration_residua.py", "model.py"}) {
             QVERIFY(fs::exists(at("exported") / name));
         }
+    }
+
+    /// Labels get the numbers that the model's names have, and the names and other keys go out again.
+    void namesTheModelsClasses()
+    {
+        tests::ModelFolder(m_cases["bert, classes"].toObject()).write(at("model"));
+        configSays("id2label", QJsonObject{{"0", "pos"}, {"1", "neg"}, {"2", "mixed"}})(at("model"));
+        configSays("pad_token_id", 7)(at("model"));
+        const projects::LabelledTextData table{
+            .path = at("texts.csv").string(), .validationPath = {}, .second = {}, .tokeniser = {}};
+        std::ofstream(table.path) << "text,label\nw1,neg\nw2,pos\nw3,neg\nw4,neg\n";
+        const auto ready = imported(at("model"), at("project"), table);
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        const auto opened = openCheckpoint({ready->runDirectory, {}, OtherData::Refuse}, std::nullopt, {});
+        QVERIFY2(opened.ok(), opened ? "" : opened.error().text().c_str());
+        QCOMPARE(opened->run.info.classes, (std::vector<std::string>{"pos", "neg", "mixed"}));
+        Batch batch;
+        QVERIFY(opened->dataset->fillSequential(batch, Split::Train, 0, 4).ok());
+        QCOMPARE(batch.values<std::int64_t>(1), (std::vector<std::int64_t>{1, 0, 1, 1}));
+
+        const auto out = exported(ready->runDirectory, at("exported"));
+        QVERIFY2(out.ok(), out ? "" : out.error().text().c_str());
+        QFile file(QString::fromStdString((at("exported") / "config.json").string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QJsonObject config = QJsonDocument::fromJson(file.readAll()).object();
+        QCOMPARE(config["id2label"].toObject()["1"].toString(), QString("neg"));
+        QCOMPARE(config["label2id"].toObject()["mixed"].toInt(), 2);
+        QCOMPARE(config["pad_token_id"].toInt(), 7);
+
+        std::ofstream(table.path) << "text,label\nw1,neg\nw2,bad\n";
+        const auto other = imported(at("model"), at("refused"), table);
+        QVERIFY(!other.ok());
+        QVERIFY2(other.error().text().find(
+                     "texts.csv:3] has the class \"bad\", which is none of the 3 of the network") != std::string::npos,
+                 other.error().text().c_str());
+        const auto none = imported(at("model"), at("without"));
+        QVERIFY2(none.ok(), none ? "" : none.error().text().c_str());
     }
 
     /// With what lies beside it, into the project and out again; one that cannot be read is left out.
