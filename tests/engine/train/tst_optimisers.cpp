@@ -262,7 +262,10 @@ private Q_SLOTS:
         stacked[0].matrix = projects::MatrixForm{.stacks = stacks, .rows = rows};
         std::vector<NamedParameter> apart;
         for (const at::Tensor& matrix : matricesOf(stacked[0].tensor.detach())) {
-            apart.push_back({"layers." + std::to_string(apart.size() + 1) + ".w", matrix.requires_grad_(true)});
+            apart.push_back({.name = "layers." + std::to_string(apart.size() + 1) + ".w",
+                             .tensor = matrix.requires_grad_(true),
+                             .held = {},
+                             .slices = {}});
         }
         const std::vector<at::Tensor> before = matricesOf(stacked[0].tensor.detach());
         Optimiser together(plan, stacked);
