@@ -6,6 +6,7 @@
 #include "engine/place/place_paths.h"
 #include "engine/place/place_store.h"
 #include "engine/place/project_files.h"
+#include "engine/place/remote_place.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
 #include "engine/runs/run_writer.h"
@@ -366,6 +367,31 @@ private slots:
         }
         QVERIFY(!checkAtPlace(place(), ExportRequest{}).ok());
         QVERIFY(!checkAtPlace(place(), TokeniserRequest{}).ok());
+    }
+
+    /// A place answers queries and tells of the runs that were begun from here; nothing else, and no path of this
+    /// machine.
+    void eventsThatAPlaceMayNotSendAreDropped()
+    {
+        std::vector<Event> told;
+        RemotePlace remote(
+            {"other", EnginePlace::Kind::CommandLine, "none", "dir"},
+            [&told](Event event) { told.push_back(std::move(event)); }, [](const Command&) {});
+        RunStarted started;
+        started.run = kFoundRun;
+        started.runDirectory = "/etc";
+        remote.fromPlace(started);
+        remote.fromPlace(Notice{RunId{7}, "x"});
+        remote.fromPlace(PlaceUnknown{});
+        remote.fromPlace(CheckpointFetched{});
+        remote.fromPlace(RetrofitReady{});
+        remote.fromPlace(FactoriseReady{});
+        remote.fromPlace(ImportReady{});
+        remote.fromPlace(ExportReady{});
+        remote.fromPlace(TokeniserReady{});
+        QVERIFY(told.empty());
+        remote.fromPlace(QueryFailed{QueryTag{1}, Error{"a", "b"}});
+        QCOMPARE(told.size(), std::size_t{1});
     }
 
     void aMessageThatIsNoneIsRefused()
