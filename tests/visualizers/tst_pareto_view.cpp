@@ -6,12 +6,14 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -115,6 +117,27 @@ private slots:
         box("cost")->setCurrentIndex(0); // by parameters
         QVERIFY(frontIn(m_view->csv()).contains('e'));
         QVERIFY(!legendOf(*m_view).contains("start of unknown cost"));
+    }
+
+    /// Its training loss has an axis of its own.
+    void aRunHasNoPointBeforeItsFirstValidation()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        runs.push_back({"/e", "e", 10, 1e8, 1, 0.1, kNoValue, ParetoStanding::SoFar, "running"});
+        m_view->setRuns(runs);
+        plot().replot();
+        QVERIFY(plot().yAxis->range().lower > 1); // without the training loss
+        box("measure")->setCurrentIndex(1);
+        plot().replot();
+        QVERIFY(plot().yAxis->range().contains(0.1));
+        QTest::mouseClick(&plot(), Qt::LeftButton, {}, pixel(1e8, 0.1));
+        QCOMPARE(m_shown.chosen(), std::string("/e"));
+        box("measure")->setCurrentIndex(0);
+        m_view->setRuns({runs.back()});
+        const auto labels = m_view->findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [](const QLabel* label) {
+            return label->isVisible() && label->text().startsWith("No run has been validated yet");
+        }));
     }
 
     void aRunThatIsLeftOutIsNoPoint()

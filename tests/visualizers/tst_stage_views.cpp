@@ -8,6 +8,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QSet>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
@@ -137,6 +138,11 @@ private slots:
         runs.setStages("b", {{.step = 0, .name = "b one", .note = {}}, {.step = 25, .name = "b two", .note = {}}});
         const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
         const auto header = [model] { return model->headerData(1, Qt::Horizontal).toString(); };
+        QSet<QString> heads; // each names one thing
+        for (int column = 0; column < model->columnCount(); ++column) {
+            heads << model->headerData(column, Qt::Horizontal).toString();
+        }
+        QCOMPARE(heads.size(), qsizetype{model->columnCount()});
         auto* choice = view.findChild<QComboBox*>("stagesOf");
         QVERIFY(choice->isVisible());
         runs.bringToFront("b");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/records/run_costs.h"
 #include "app/records/runs_model.h"
 #include "app/training/run_controller.h"
 #include "tests/support/test_program.h"
@@ -10,6 +11,9 @@
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
+
+#include <cmath>
+#include <vector>
 
 using namespace residua;
 using namespace residua::app;
@@ -126,6 +130,27 @@ private slots:
         QVERIFY(m_shown->runs().empty());
     }
 
+    /// Its costs are read later.
+    void aPointFollowsTheListAtOnce()
+    {
+        const RunCosts costs(*m_model);
+        std::vector<visualizers::ParetoRun> points;
+        connect(&costs, &RunCosts::changed, this,
+                [&points](const std::vector<visualizers::ParetoRun>& now) { points = now; });
+        engine::RunInfo info = run("a", "1");
+        info.step = 5;
+        info.status = engine::RunStatus::Running;
+        m_model->setRuns({info});
+        QTRY_COMPARE(points.size(), std::size_t{1});
+        QVERIFY(std::isnan(points.front().validationLoss));
+        info.status = engine::RunStatus::Finished;
+        info.values[engine::metric::kValidationLoss] = 2.5;
+        m_model->setRuns({info});
+        QCOMPARE(points.front().validationLoss, 2.5);
+        QCOMPARE(points.front().status, QString("finished"));
+        QVERIFY(points.front().standing == visualizers::ParetoStanding::Result);
+    }
+
     void sweepsAndRepeatedExperimentsAreColumns()
     {
         std::vector<engine::RunInfo> runs{run("lr 1, seed 1", "1"), run("lr 1, seed 2", "2"), run("other", "3")};
@@ -151,7 +176,7 @@ private slots:
         QCOMPARE(settings.of(runs[1]), settings.of(runs[0]));
         QCOMPARE(settings.of(runs[2]).toString(), "mine: batch " + QString::number(other.training.batch));
         projects[runs[2].directory].stack().schedule.stages = {{0, 2, {1}}, {10, 3, {1}}};
-        QVERIFY(studyColumns(runs, projects).back().of(runs[2]).toString().endsWith("stages 2-3"));
+        QVERIFY(studyColumns(runs, projects).back().of(runs[2]).toString().contains("stages 2-3"));
         projects[runs[1].directory].training.batch += 2; // now each has settings of its own
         runs[0].membership.reset();
         QVERIFY(studyColumns(runs, projects).empty());

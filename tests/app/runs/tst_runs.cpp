@@ -15,6 +15,7 @@
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
+#include "visualizers/runs/shown_runs.h"
 #include "visualizers/runs/metrics_view.h"
 
 #include <QAbstractItemModelTester>
@@ -388,6 +389,16 @@ private slots:
         }
         QVERIFY(groups.join(QLatin1Char('|')).contains("Coefficients"));
         QCOMPARE(tree->topLevelItem(1)->childCount(), 8); // losses by step
+        // Numbers align at their points, and each run has the colour that it has in the plots.
+        const QTreeWidgetItem* loss = tree->topLevelItem(1)->child(0);
+        const auto decimals = [loss](int column) { return loss->text(column).section(QLatin1Char('.'), 1).size(); };
+        QVERIFY(decimals(1) > 0 && decimals(1) == decimals(2) && decimals(2) == decimals(3));
+        QVERIFY((loss->textAlignment(1) & Qt::AlignRight) != 0 && !tree->headerItem()->icon(1).isNull());
+        const auto& shown = m_window->workspace().shownRuns();
+        for (const auto& run : dialog->findChild<visualizers::ShownRuns*>()->runs()) {
+            const auto* inPlots = shown.find(run.key);
+            QVERIFY(!inPlots || !inPlots->overlaid || inPlots->colour == run.colour);
+        }
     }
 
     /// The run that is chosen is one, wherever it was chosen: in the list or from elsewhere.
