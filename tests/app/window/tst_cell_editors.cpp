@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every cell that is edited, and every kind of property, left with Return, Tab, Escape and a click elsewhere: what was
+// typed is kept, or the old value is, and the editor closes.
+#include "app/commands/key_bindings.h"
+#include "app/inspector/property_editor.h"
+#include "app/outline/outline_view.h"
+#include "app/runs/run_table.h"
+#include "tests/app/window/editor_harness.h"
+#include "tests/support/test_program.h"
+
+#include <QAbstractProxyModel>
+#include <QApplication>
+#include <QKeySequenceEdit>
+#include <QLineEdit>
+#include <QTableView>
+
+using namespace residua;
+using namespace residua::app;
+
+namespace {
+
+constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
+
+/// A changed value of a property as it is typed, and as the document then holds it.
+QString otherValueOf(const Property& property)
+{
+    switch (property.kind) {
+    case PropertyKind::Integer:
+        return QString::number(property.value.toLongLong() + 1);
+    case PropertyKind::Real:
+        return QString::number(property.value.toDouble() / 2);
+    case PropertyKind::Size:
+        return QString::number(property.value.toString().toInt() + 8);
+    case PropertyKind::Text:
+    case PropertyKind::File:
+        return property.value.toString() + QStringLiteral("x");
+    case PropertyKind::Choice:
+    case PropertyKind::Toggle:
+        break; // nothing is typed
+    }
+    return {};
+}
+
+constexpr std::pair<const char*, PropertyKind> kKinds[] = {
+    {"toggle", PropertyKind::Toggle}, {"integer", PropertyKind::Integer}, {"real", PropertyKind::Real},
+    {"size", PropertyKind::Size},     {"text", PropertyKind::Text},       {"file", PropertyKind::File},
+    {"choice", PropertyKind::Choice}};
+
+} // namespace
+
+class TestCellEditors : public EditorHarness {
+    Q_OBJECT
+
+private slots:
+    void init() { open(); }
+
+    void cleanup() { m_window.reset(); }
+
+    void outlineCells_data() { kindsTimesEnds(); }
+    void outlineCells()
+    {
+        QFETCH(PropertyKind, kind);
+        QFETCH(End, end);
+        const auto found = propertyOf(kind);
+        QVERIFY(found.isValid());
+        m_window->workspace().arrange({.front = &panels().front()}, m_window->size());
+        auto& outline = m_window->workspace().view<OutlineView>();
+        const QPersistentModelIndex cell = found;
+        const Property property = *m_window->workspace().outlineModel().rowAt(found)->property;
+        outline.scrollTo(cell);
+        QCoreApplication::processEvents();
+        if (kind == PropertyKind::Toggle) { // its cell is a box without an editor
+            outline.setFocus();
+            outline.setCurrentIndex(cell);
+            QTest::keyClick(&outline, Qt::Key_Space);
+            QVERIFY(project() != m_before);
+            return;
+        }
+        QTest::mouseDClick(outline.viewport(), Qt::LeftButton, {}, outline.visualRect(cell).center());
+        QTRY_VERIFY(cellEditor() != nullptr);
+        leave(*cellEditor()->focusProxy(), property, end);
+        QTRY_VERIFY(cellEditor() == nullptr);
+        clickElsewhere();
+        QVERIFY(cellEditor() == nullptr);
+        verifyDocument(end);
+    }
+
+    void inspectorFields_data() { kindsTimesEnds(); }
+    void inspectorFields()
+    {
+        QFETCH(PropertyKind, kind);
+        QFETCH(End, end);
+        const QModelIndex found = propertyOf(kind);
+        QVERIFY(found.isValid());
+        const OutlineRow* const row = m_window->workspace().outlineModel().rowAt(found);
+        const Property property = *row->property;
+        m_window->documents().choose(Place(row->place));
+        const QString name = QString::fromStdString("property:" + property.key);
+        QTRY_VERIFY(visible<QWidget>(name) != nullptr);
+        auto* field = visible<QWidget>(name);
+        field->setFocus();
+        leave(*field, property, end);
+        clickElsewhere();
+        verifyDocument(end);
+        auto* line = qobject_cast<QLineEdit*>(field);
+        QVERIFY(!line || !line->isModified());
+    }
+
+    void runCells_data()
+    {
+        QTest::addColumn<int>("column");
+        QTest::addColumn<End>("end");
+        for (const int column : kRunColumns) {
+            for (const auto& [name, end] : kEnds) {
+                QTest::addRow("%s, %s", qPrintable(RunsModel::keyOf(column)), name) << column << end;
+            }
+        }
+    }
+
+    void runCells()
+    {
+        QFETCH(int, column);
+        QFETCH(End, end);
+        const QString before = model().index(0, column).data().toString();
+        QLineEdit* const line = openRunCell(column);
+        QVERIFY(line);
+        type(*line, "typed");
+        std::vector<engine::RunInfo> runs = model().runs();
+        runs.front().step = 5; // it grows
+        model().setRuns(runs);
+        QCOMPARE(line->text(), QString("typed"));
+        leave(*line, end);
+        QTRY_VERIFY(tree()->viewport()->findChild<QLineEdit*>() == nullptr);
+        clickElsewhere();
+        QTRY_COMPARE(model().index(0, column).data().toString(), end == End::Escape ? before : QString("typed"));
+    }
+
+    /// A run that is added resets the list.
+    void aNoteBeingTypedOutlivesANewList()
+    {
+        QLineEdit* line = openRunCell(RunsModel::Notes);
+        QVERIFY(line);
+        type(*line, "half a no");
+        engine::RunInfo other = model().runs().front();
+        other.directory += "-2";
+        std::vector<engine::RunInfo> runs = model().runs();
+        runs.push_back(other);
+        model().setRuns(runs);
+        QTRY_VERIFY((line = tree()->viewport()->findChild<QLineEdit*>()) != nullptr);
+        QTRY_COMPARE(line->text(), QString("half a no"));
+        QTest::keyClicks(line, "te");
+        QTest::keyClick(line, Qt::Key_Return);
+        QTRY_COMPARE(model().indexOf(model().runs().front().directory).siblingAtColumn(RunsModel::Notes).data(),
+                     QVariant("half a note"));
+    }
+
+    void aClickOnASelectedRunRenamesNothing()
+    {
+        showRuns();
+        auto* runs = qobject_cast<RunsTree*>(tree());
+        QVERIFY(runs);
+        const auto edits = [&](int column) {
+            return runs->edit(runs->model()->index(0, column), QAbstractItemView::SelectedClicked, nullptr);
+        };
+        QVERIFY(!edits(RunsModel::Name));
+        QVERIFY(edits(RunsModel::Notes));
+    }
+
+    void keys_data()
+    {
+        QTest::addColumn<End>("end");
+        for (const auto& [name, end] : kEnds) {
+            QTest::addRow("%s", name) << end;
+        }
+    }
+
+    /// With a key typed, and with none: Return and Tab are no keys of commands.
+    void keys()
+    {
+        QFETCH(End, end);
+        m_window->actions().keys->trigger();
+        auto* dialog = m_window->findChild<KeysDialog*>();
+        QVERIFY(QTest::qWaitForWindowActive(dialog));
+        auto* table = dialog->findChild<QTableView*>();
+        const QPersistentModelIndex cell = table->model()->index(0, KeyBindings::Keys);
+        const QString before = cell.data().toString();
+        for (const bool typed : {false, true}) {
+            table->setCurrentIndex(cell);
+            table->edit(cell);
+            auto* editor = table->findChild<QKeySequenceEdit*>();
+            QVERIFY(editor);
+            if (typed) {
+                QTest::keyClick(editor, Qt::Key_J, Qt::ControlModifier | Qt::AltModifier);
+            }
+            if (end == End::ClickElsewhere) {
+                dialog->findChild<QLineEdit*>()->setFocus(Qt::MouseFocusReason);
+            } else {
+                leave(*editor, end);
+            }
+            QTRY_VERIFY(table->findChild<QKeySequenceEdit*>() == nullptr || end == End::Tab);
+            QCOMPARE(cell.data().toString(), typed && end != End::Escape ? QString("Ctrl+Alt+J") : before);
+        }
+        static_cast<KeyBindings*>(static_cast<QAbstractProxyModel*>(table->model())->sourceModel())->resetAll();
+        dialog->close();
+    }
+
+private:
+    static void kindsTimesEnds()
+    {
+        QTest::addColumn<PropertyKind>("kind");
+        QTest::addColumn<End>("end");
+        for (const auto& [kindName, kind] : kKinds) {
+            for (const auto& [endName, end] : kEnds) {
+                QTest::addRow("%s, %s", kindName, endName) << kind << end;
+            }
+        }
+    }
+
+    /// Returns the value cell of the first property of this kind that otherValueOf() can change; invalid if there is
+    /// none.
+    QModelIndex propertyOf(PropertyKind kind, const QModelIndex& parent = {}) const
+    {
+        const OutlineModel& outline = m_window->workspace().outlineModel();
+        for (int row = 0; row < outline.rowCount(parent); ++row) {
+            const QModelIndex index = outline.index(row, OutlineModel::Name, parent);
+            const auto& property = outline.rowAt(index)->property;
+            if (property && property->kind == kind && property->edit &&
+                (kind != PropertyKind::Size || property->value.toString().toInt() > 0) &&
+                (kind != PropertyKind::Choice || property->choices.size() > property->value.toInt() + 1)) {
+                return index.siblingAtColumn(OutlineModel::Value);
+            }
+            if (const QModelIndex below = propertyOf(kind, index); below.isValid()) {
+                return below;
+            }
+        }
+        return {};
+    }
+
+    /// Returns the open editor of the outline.
+    PropertyEditor* cellEditor() const
+    {
+        for (auto* each : m_window->workspace().view<OutlineView>().viewport()->findChildren<PropertyEditor*>()) {
+            if (each->isVisible()) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    using EditorHarness::leave;
+    /// Types another value of the property and leaves the field.
+    void leave(QWidget& field, const Property& property, End end)
+    {
+        if (auto* line = qobject_cast<QLineEdit*>(&field)) {
+            type(*line, otherValueOf(property));
+        } else if (property.kind == PropertyKind::Toggle) {
+            if (end != End::Escape) {
+                QTest::keyClick(&field, Qt::Key_Space);
+            }
+        } else if (end != End::Escape) { // a choice is entered at once
+            QTest::keyClick(&field, Qt::Key_Down);
+            QCoreApplication::processEvents();
+            return;
+        }
+        leave(field, end);
+    }
+
+    QLineEdit* openRunCell(int column)
+    {
+        showRuns();
+        const QModelIndex cell = tree()->model()->index(0, column);
+        tree()->scrollTo(cell);
+        tree()->setFocus();
+        tree()->setCurrentIndex(cell);
+        QTest::keyClick(tree(), Qt::Key_F2);
+        return tree()->viewport()->findChild<QLineEdit*>();
+    }
+};
+
+RESIDUA_TEST_IN(QApplication, TestCellEditors)
+#include "tst_cell_editors.moc"
