@@ -175,9 +175,11 @@ void Ranks::meet(const PreparationWatch& watch)
     if (const std::string first = m_store->claim("rank/" + name, own); first != own) {
         throw std::runtime_error("the number " + name + " is also that of " + first);
     }
-    std::int64_t here = m_store->add(kHereKey, 1);
+    (void)m_store->add(kHereKey, 1);
     const auto until = std::chrono::steady_clock::now() + kMeeting;
-    m_store->onWait = [&] {
+    // Also while the ranks connect to each other, after this function has returned.
+    m_store->onWait = [this, watch, until] {
+        const std::int64_t here = m_store->add(kHereKey, 0);
         if (const std::optional<std::string> why = m_store->find(kOverKey)) {
             m_store->acknowledge(here);
             throw RankRefused(*why);
@@ -192,10 +194,9 @@ void Ranks::meet(const PreparationWatch& watch)
             throw std::runtime_error("only " + std::to_string(here) + " of them came within five minutes");
         }
     };
-    while (here < m_place.count) {
+    while (m_store->add(kHereKey, 0) < m_place.count) {
         m_store->onWait();
         std::this_thread::sleep_for(kRankLook);
-        here = m_store->add(kHereKey, 0);
     }
 }
 
