@@ -29,6 +29,13 @@ double meanOf(const std::vector<SeededValue>& values)
     return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
 }
 
+/// Formats a value with four significant digits; "–" for NaN.
+std::string shown(double value)
+{
+    constexpr int kDigits = 4;
+    return std::isnan(value) ? "–" : numberText(value, kDigits);
+}
+
 const RecordedMember* memberOf(const Recording& recording, const Side& side, std::optional<std::int64_t> step)
 {
     const auto found = std::ranges::find_if(recording.members, [&](const RecordedMember& member) {
@@ -92,13 +99,13 @@ std::string intervalText(const projects::PairedDifference& difference)
     if (!std::isfinite(difference.halfWidth)) {
         return "no interval";
     }
-    return lossText(difference.low()) + " to " + lossText(difference.high()) + ", " +
+    return shown(difference.low()) + " to " + shown(difference.high()) + ", " +
            (difference.pairs > 0 ? std::to_string(difference.pairs) + " pairs" : "of means");
 }
 
 std::string paperText(const std::optional<double>& value)
 {
-    return value ? lossText(*value) : "";
+    return value ? shown(*value) : "";
 }
 
 std::string statedText(const Comparison& comparison)
@@ -121,7 +128,7 @@ void addColumn(std::vector<std::vector<std::string>>& rows, const std::vector<st
 
 void addOutcome(std::vector<std::vector<std::string>>& rows, const Outcome& outcome)
 {
-    addColumn(rows, {lossText(outcome.a), lossText(outcome.b), lossText(outcome.difference.mean),
+    addColumn(rows, {shown(outcome.a), shown(outcome.b), shown(outcome.difference.mean),
                      intervalText(outcome.difference), projects::textOf(outcome.verdict)});
 }
 
@@ -282,7 +289,7 @@ std::vector<std::string> linesOf(const Recording& recording)
     std::string metric;
     for (const RecordedMember& member : recording.members) {
         const std::optional<double> deviation = deviationOf(member);
-        const std::string value = lossText(member.mean) + (deviation ? " ± " + lossText(*deviation) : "");
+        const std::string value = shown(member.mean) + (deviation ? " ± " + shown(*deviation) : "");
         const std::string of = member.metric + (member.step ? " at step " + groupedText(*member.step) : "");
         if (of != metric) {
             metric = of;
@@ -293,7 +300,7 @@ std::vector<std::string> linesOf(const Recording& recording)
     }
     if (recording.deviations) {
         const auto& [least, largest] = *recording.deviations;
-        lines.back() += "; deviations " + (least > 0 ? lossText(least) + " to " : "at most ") + lossText(largest);
+        lines.back() += "; deviations " + (least > 0 ? shown(least) + " to " : "at most ") + shown(largest);
     }
     if (!recording.text.empty()) {
         lines.push_back(recording.text);
