@@ -3,6 +3,7 @@
 #include "app/inspector/problems_view.h"
 #include "app/runs/samples_panel.h"
 #include "app/start/new_project_dialog.h"
+#include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/app/window_harness.h"
@@ -12,6 +13,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDir>
 #include <QDockWidget>
 #include <QDropEvent>
 #include <QImage>
@@ -172,6 +174,20 @@ private slots:
         QVERIFY(none->isHidden());
         m_window->actions().run.run->trigger();
         QTRY_VERIFY2(m_window->bannerText().contains("gone.txt"), qPrintable(m_window->bannerText()));
+    }
+
+    /// The path is entered, not a URL.
+    void aFileDroppedOnAFieldOfTheDataIsTaken()
+    {
+        projects::Project project = quickLanguage();
+        project.data.source = projects::TextData{.path = folder("gone.txt").string(), .tokeniser = {}};
+        openWindowOn(project, {1440, 900});
+        m_window->documents().choose(SectionPlace{Section::Data});
+        auto* field = visible<QLineEdit>(QStringLiteral("property:/data/source/path"));
+        QVERIFY(field);
+        const QString own = m_folder->filePath("own text.txt");
+        drop(*field, own);
+        QTRY_COMPARE(std::get<projects::TextData>(this->project().data.source).path, own.toStdString());
     }
 
     /// Every kind of data that lies in files has both buttons.
