@@ -279,10 +279,10 @@ QStyleOptionComboBox optionOf(const QComboBox& box)
 /// Returns the text of the box as it fits.
 QString elidedIn(const QComboBox& box, const QStyleOptionComboBox& option)
 {
-    constexpr int kPadding = 4; // of the style, at both sides together
+    constexpr int kBesideIcon = 4;
     const QRect field = box.style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, &box);
-    const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + kPadding;
-    return option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, field.width() - icon - kPadding);
+    const int icon = option.currentIcon.isNull() ? 0 : option.iconSize.width() + kBesideIcon;
+    return option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, field.width() - icon);
 }
 
 /// Paints the box as QComboBox does, with an ellipsis. Returns true: it is painted.
