@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The weights of a run on the canvases, in the heatmap and in the outline: the same numbers in the same colours.
 #include "app/outline/outline_model.h"
+#include "app/views/live_views.h"
+#include "app/views/run_follower.h"
 #include "editor/shortcuts/live_weights.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
