@@ -50,7 +50,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                                      {engine::metric::kStageLoss, tr("validation of the stage"), Qt::DotLine}},
                           .bounded = true},
                          tr("Run the project to see its loss."), view)),
-      accuracy(new RunPlot(runs, {}, {},
+      accuracy(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
                            {.number = std::string("accuracy/train"),
                             .title = tr("training"),
                             .label = tr("accuracy"),
