@@ -108,6 +108,11 @@ private slots:
         const auto graph = readFile(folder / "model.onnx"); // the names of the free sizes
         QVERIFY(graph && graph->find("batch") != std::string::npos);
         QVERIFY(!examplesOf(project.data).hasTime() || graph->find("time") != std::string::npos);
+        const auto config = readFile(folder / "config.json"); // the classes of what was trained, in both
+        const bool classifies = std::holds_alternative<projects::DrawnPictures>(project.data.source);
+        QCOMPARE(graph->find("id2label") != std::string::npos, classifies);
+        QCOMPARE(config && config->find("\"disc+ring\"") != std::string::npos, classifies);
+        QVERIFY(!classifies || graph->find("disc+ring") != std::string::npos);
         QCOMPARE(entries(), 2);                              // the run and the folder
         QVERIFY(exported(std::nullopt, folder).has_value()); // it is there already
         QVERIFY(fs::exists(folder / "model.onnx"));

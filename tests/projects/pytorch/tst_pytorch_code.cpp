@@ -296,6 +296,11 @@ void TestPyTorchCode::theReadmeSaysWhatIsLost()
     }
     const std::string config = pyTorchConfig(*sound, *code, {"first", 3, 10, 1, 0});
     QVERIFY(contains(config, "\"layers\": 12") && contains(config, "\"step\": 3"));
+    QVERIFY(!contains(config, "id2label"));
+    const std::string named =
+        pyTorchConfig(*sound, *code, {.name = "first", .step = 3, .steps = 10, .classes = {"ant", "bee", "ant"}});
+    QVERIFY(contains(named, "\"id2label\"") && contains(named, "\"2\": \"ant\""));
+    QVERIFY(contains(named, "\"label2id\"") && contains(named, "\"ant\": 0") && contains(named, "\"bee\": 1"));
 }
 
 RESIDUA_TEST(TestPyTorchCode)
