@@ -8,6 +8,7 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/data_summary.h"
 #include "engine/api/rank_place.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
@@ -38,6 +39,9 @@ json tellProblems(const std::vector<projects::Problem>& problems, const Console&
                         {"path", problem.path},
                         {"place", problem.place},
                         {"message", problem.message}});
+        if (problem.wanted) {
+            list.back()["wanted"] = *problem.wanted;
+        }
     }
     return list;
 }
@@ -116,6 +120,12 @@ Exit runValidate(const Arguments& arguments, const Console& console)
         console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
     }
     console.value({{"valid", valid}, {"problems", list}, {"data", data}});
+    for (const projects::Problem& problem : judgement.problems) {
+        if (problem.wanted) {
+            console.remark("to set it: residua-cli set " + shellWord(arguments.positional(0)) + " " + problem.path +
+                           "=" + std::to_string(*problem.wanted));
+        }
+    }
     if (!valid) {
         console.remark("the project is invalid: it cannot be trained");
     }
