@@ -24,7 +24,9 @@ protected:
     void open()
     {
         projects::Project project = quickLanguage();
-        project.data.source = projects::TextData{.path = "corpus.txt"};
+        projects::TextData text;
+        text.path = "corpus.txt";
+        project.data.source = std::move(text);
         project.sweeps = {{"rates", {{"/training/learning_rate/peak", {}, {{{}, {"0.001"}}, {{}, {"0.002"}}}}}}};
         project.stack().schedule.stages = {{0, 1, {}}, {2, 2, {}}};
         m_project = newProject(project);
