@@ -62,6 +62,12 @@ Qt::DockWidgetArea areaOf(const Panel& panel)
                                             : Qt::BottomDockWidgetArea;
 }
 
+/// True for the panel that only a project that classifies needs.
+bool isConfusion(const Panel& panel)
+{
+    return std::string_view(panel.view) == "confusion";
+}
+
 } // namespace
 
 Workspace::Workspace(const Look& look, QWidget* parent)
@@ -177,7 +183,14 @@ void Workspace::arrange(const Arrangement& wanted, QSize size)
 
 void Workspace::setClassifies(bool classifies)
 {
-    m_classifies = classifies;
+    if (std::exchange(m_classifies, classifies) == classifies) {
+        return;
+    }
+    for (const Panel& panel : panels()) {
+        if (isConfusion(panel)) {
+            dockOf(panel)->setVisible(classifies);
+        }
+    }
     view<visualizers::LossView>().showAccuracy(classifies);
 }
 
@@ -199,7 +212,7 @@ void Workspace::placeDocks(const Layout& layout, QSize size)
     for (const Panel& panel : panels()) {
         dockOf(panel)->setVisible(panel.area == PanelArea::Left    ? layout.left
                                   : panel.area == PanelArea::Right ? layout.right
-                                                                   : true);
+                                                                   : m_classifies || !isConfusion(panel));
     }
     for (const PanelArea area : {PanelArea::Left, PanelArea::Right, PanelArea::Tables, PanelArea::Curves}) {
         docksOf(area).front()->raise();
