@@ -344,7 +344,7 @@ function(residua_add_test path)
   residua_register_test(${name} ${target} "${ARG_LABELS}" "${ARG_DISPLAY}")
 endfunction()
 
-# The main() of grouped tests. Its precompiled header serves the tests without Qt Widgets and LibTorch, beside which Qt has
+# The main() of grouped tests. Its precompiled header serves the tests without Qt Gui, Widgets and LibTorch, beside which Qt has
 # other macros: they are too few to win back the ten to twenty seconds that GCC takes to write another.
 function(residua_reuse_test_headers target uses externals)
   if(NOT TARGET residua_test_program)
@@ -353,7 +353,7 @@ function(residua_reuse_test_headers target uses externals)
     set_target_properties(residua_test_program PROPERTIES AUTOMOC OFF)
     residua_precompile(residua_test_program <QtTest> <algorithm> <map> <string> <vector>)
   endif()
-  if(NOT "${uses};${externals}" MATCHES "(^|;)(app|visualizers|Qt6::Widgets|residua::torch)(;|$)")
+  if(NOT "${uses};${externals}" MATCHES "(^|;)(app|visualizers|Qt6::Gui|Qt6::Widgets|residua::torch)(;|$)")
     target_precompile_headers(${target} REUSE_FROM residua_test_program)
   endif()
 endfunction()
