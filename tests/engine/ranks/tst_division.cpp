@@ -111,7 +111,7 @@ std::set<std::string> drawingKinds()
     std::set<std::string> kinds;
     for (const projects::NodeKind& kind : projects::nodeKinds()) {
         const bool draws = std::ranges::any_of(kind.params, [](const projects::ParamSpec& param) {
-            return param.summary.find("while training") != std::string::npos;
+            return param.help.find("while training") != std::string::npos;
         });
         if (draws || kind.traits.onlyInTraining) {
             kinds.insert(kind.key);
@@ -240,7 +240,7 @@ private Q_SLOTS:
         }
         std::int64_t number = 0;
         for (const projects::Choice& choice : projects::Choices<projects::Optimiser>::all) {
-            row("optimiser " + std::string(choice.key), with(language(), "/training/optimiser/kind", number++));
+            row("optimiser " + std::string(choice.name), with(language(), "/training/optimiser/kind", number++));
         }
         for (const auto& [source, project] : sources()) {
             row("source " + source, project);
@@ -294,7 +294,7 @@ private Q_SLOTS:
         }
         const std::map<std::string, Project> known = sources();
         for (const projects::Choice& choice : projects::Choices<projects::Source>::all) {
-            QVERIFY2(known.contains(std::string(choice.key)), choice.key.data());
+            QVERIFY2(known.contains(std::string(choice.name)), choice.name.data());
         }
         QCOMPARE(drawingKinds(), (std::set<std::string>{"attention", "dropout"})); // dropping() makes these
     }
@@ -363,11 +363,14 @@ private:
             return project;
         };
         projects::Tokeniser bytes;
+        projects::TokenFileData ids;
+        ids.path = "ids.bin";
+        ids.vocabulary = 24;
         std::map<std::string, Project> made;
         made["text"] = text(projects::TextData{"text.txt", bytes});
         made["json_lines"] = text(projects::JsonLinesData{"lines.jsonl", "text", bytes});
         made["mixture"] = text(projects::MixtureData{{{"text.txt", "text", 2.0}, {"more.txt", "text", 1.0}}, bytes});
-        made["token_file"] = text(projects::TokenFileData{.path = "ids.bin", .vocabulary = 24});
+        made["token_file"] = text(ids);
         made["synthetic_language"] = language();
         made["linear_regression"] = withObjective(projects::Objective::HalfSquaredError);
         made["low_rank_regression"] = vectors("low-rank-regression");
