@@ -35,7 +35,8 @@ std::string cifarOf(const std::vector<int>& labels)
     std::string bytes;
     for (const int label : labels) {
         bytes += static_cast<char>(label);
-        bytes += std::string(1, static_cast<char>(bytes.size() % 251)) + std::string(3071, '\x2f');
+        bytes += static_cast<char>(bytes.size() % 251);
+        bytes.append(3071, '\x2f');
     }
     return bytes;
 }
