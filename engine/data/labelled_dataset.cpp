@@ -65,6 +65,25 @@ std::vector<Document> documentsOf(const std::vector<Table>& tables)
     return {{bytesInMemory(std::move(all)), 0, size}};
 }
 
+/// Returns the lengths that two texts are cut to, the longer one first. Of two that are cut, the longer one keeps an
+/// odd token, and the second if both are as long, as the strategy longest_first of `tokenizers` has it; in the first
+/// reading it is always the second.
+std::pair<std::size_t, std::size_t> lengthsIn(std::size_t room, std::size_t first, std::size_t second,
+                                              ReadingVersion reading)
+{
+    if (first + second <= room) {
+        return {first, second};
+    }
+    const std::size_t half = room / 2;
+    const std::size_t more = room - half;
+    const std::size_t shorter = std::min(first, second);
+    const bool firstIsLonger = first > second;
+    if (shorter <= half) { // the other alone is cut
+        return firstIsLonger ? std::pair(room - shorter, shorter) : std::pair(shorter, room - shorter);
+    }
+    return firstIsLonger && reading != ReadingVersion::First ? std::pair(more, half) : std::pair(half, more);
+}
+
 } // namespace
 
 Result<std::int64_t> countClasses(const projects::LabelledTextData& source,
@@ -103,6 +122,7 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
     dataset->m_schema = projects::examplesOf(project.data);
     dataset->m_codec = *std::move(codec);
     dataset->m_time = project.training.sequenceLength;
+    dataset->m_reading = reading.version;
     const double validation = tables.size() > 1 ? 0.0 : project.data.validationFraction;
     for (const Table& table : tables) {
         const bool validates = &table != &tables.front();
@@ -148,9 +168,9 @@ Result<LabelledDataset::Row> LabelledDataset::encoded(const std::string& first, 
     const std::size_t around = marks.before.size() + marks.behind.size() * (second != nullptr ? 2 : 1);
     const auto length = static_cast<std::size_t>(m_time);
     const std::size_t room = length > around ? length - around : 0;
-    while (texts[0].size() + texts[1].size() > room) {
-        texts[texts[1].size() > texts[0].size() ? 1 : 0].pop_back();
-    }
+    const auto [left, right] = lengthsIn(room, texts[0].size(), texts[1].size(), m_reading);
+    texts[0].resize(left);
+    texts[1].resize(right);
     Row row;
     row.tokens = marks.before;
     const auto append = [&row](const std::vector<std::uint32_t>& tokens) {

@@ -59,6 +59,7 @@ private:
 
     projects::ExampleSchema m_schema;
     std::unique_ptr<TextCodec> m_codec;
+    ReadingVersion m_reading = kNewestReading;
     std::int64_t m_time = 0;
     std::array<std::vector<Row>, kSplits> m_rows;
     std::vector<std::string> m_classes;

@@ -154,9 +154,10 @@ Status TensorFiles::add(const fs::path& path, const std::vector<std::string>* wa
         for (const std::string& name : *wanted) {
             const auto found = header->tensors.find(name);
             if (found == header->tensors.end()) {
-                return Error{path.string() + " · tensor " + name, "is missing, and the index says it is in this file"};
+                m_absent[name] = path;
+            } else {
+                m_tensors[name] = {number, std::move(found->second)};
             }
-            m_tensors[name] = {number, std::move(found->second)};
         }
     }
     m_files.push_back(std::move(*file));

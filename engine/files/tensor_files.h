@@ -24,8 +24,8 @@ namespace residua::engine {
 /// removed: a run that trains removes its older checkpoints.
 class TensorFiles {
 public:
-    /// Opens model.safetensors of a folder, or the files in its model.safetensors.index.json. They must be in that
-    /// folder and hold the tensors that the index lists. Errors name the file.
+    /// Opens model.safetensors of a folder, or the files in its model.safetensors.index.json, which must be in that
+    /// folder. Errors name the file.
     [[nodiscard]] static Result<TensorFiles> openFolder(const std::filesystem::path& folder);
     [[nodiscard]] static Result<TensorFiles> openFile(const std::filesystem::path& path);
 
@@ -34,17 +34,20 @@ public:
         TensorPlace place;
     };
     [[nodiscard]] const std::map<std::string, Tensor>& tensors() const { return m_tensors; }
+    /// Returns the tensors that the index names and its files lack, each with its file.
+    [[nodiscard]] const std::map<std::string, std::filesystem::path>& absent() const { return m_absent; }
     /// Reads the bytes of a tensor into `out`, which must have the tensor's size. Returns an error if the file has
     /// changed since it was opened.
     [[nodiscard]] Status read(const Tensor& tensor, std::span<std::byte> out) const;
 
 private:
-    /// Adds a file's tensors. If `wanted` is given, adds only these and requires that each exists.
+    /// Adds a file's tensors. If `wanted` is given, adds only these.
     [[nodiscard]] Status add(const std::filesystem::path& path, const std::vector<std::string>* wanted);
     [[nodiscard]] Status addIndexed(const std::filesystem::path& folder, const std::filesystem::path& index);
 
     std::vector<InputFile> m_files;
     std::map<std::string, Tensor> m_tensors;
+    std::map<std::string, std::filesystem::path> m_absent;
 };
 
 } // namespace residua::engine

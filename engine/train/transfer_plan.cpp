@@ -116,7 +116,8 @@ TransferReport TransferPlan::match(const TensorFiles& files, std::vector<NamedPa
             if (!files.tensors().contains(step.name) && step.name.starts_with(prefix)) {
                 step.name = step.name.substr(prefix.size());
             }
-            if (!files.tensors().contains(step.name) && files.tensors().contains(row.tensor.otherName)) {
+            if ((row.tensor.otherWins || !files.tensors().contains(step.name)) &&
+                files.tensors().contains(row.tensor.otherName)) {
                 step.name = row.tensor.otherName;
             }
             const auto stored = files.tensors().find(step.name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -29,7 +30,71 @@ void tell(std::string& text, std::vector<std::string>& all, const std::vector<st
     text += names.size() > kMostNamed ? ", … (residua-cli import --json lists all)" : "";
 }
 
+Result<bool> equalBytes(const TensorFiles& files, const TensorFiles::Tensor& one, const TensorFiles::Tensor& other)
+{
+    if (one.place.type != other.place.type || one.place.shape != other.place.shape) {
+        return false;
+    }
+    std::vector<std::byte> bytes(one.place.bytes);
+    std::vector<std::byte> others(other.place.bytes);
+    for (const auto& [tensor, out] : {std::pair(&one, &bytes), std::pair(&other, &others)}) {
+        if (const Status read = files.read(*tensor, *out); !read) {
+            return read.error();
+        }
+    }
+    return bytes == others;
+}
+
+/// Returns the names that a file may have for a tensor.
+std::vector<std::string> namesOf(const projects::FileTensor& tensor, std::string_view prefix)
+{
+    std::vector<std::string> names{tensor.name};
+    if (tensor.name.starts_with(prefix)) {
+        names.push_back(tensor.name.substr(prefix.size()));
+    }
+    if (!tensor.otherName.empty()) {
+        names.push_back(tensor.otherName);
+    }
+    return names;
+}
+
 } // namespace
+
+Status checkTwins(const TensorFiles& files, const projects::KnownModel& model, std::vector<std::string>& notes)
+{
+    const auto& tensors = files.tensors();
+    std::map<std::string, std::string> twins; // a held tensor by the name of one that is missing
+    for (const projects::FileTensor& tensor : projects::fileTensorsOf(model)) {
+        const auto names = namesOf(tensor, projects::findModelKind(model.kind)->prefix);
+        const auto held = std::ranges::find_if(names, [&](const auto& name) { return tensors.contains(name); });
+        for (const std::string& name : names) {
+            if (held != names.end()) {
+                twins.emplace(name, *held);
+            }
+        }
+        const auto one = tensors.find(tensor.name);
+        const auto other = tensors.find(tensor.otherName);
+        if (tensor.otherWins && one != tensors.end() && other != tensors.end()) {
+            const Result<bool> same = equalBytes(files, one->second, other->second);
+            if (!same) {
+                return same.error();
+            }
+            if (!*same) {
+                notes.push_back(tensor.otherName + " differs from " + tensor.name +
+                                ": the first is taken, with which transformers computes");
+            }
+        }
+    }
+    for (const auto& [name, file] : files.absent()) {
+        const auto twin = twins.find(name);
+        if (twin == twins.end() && !projects::isRedundant(model, name)) {
+            return Error{file.string() + " · tensor " + name, "is missing, and the index says it is in this file"};
+        }
+        notes.push_back(name + " is in none of the files, though the index names it" +
+                        (twin != twins.end() ? ": it is tied to " + twin->second : std::string()));
+    }
+    return Done{};
+}
 
 TransferReport matchModel(const TensorFiles& files, const projects::KnownModel& model,
                           const std::function<std::string(const std::string&)>& named,
@@ -56,19 +121,7 @@ Result<bool> tieHolds(const TensorFiles& files, const projects::KnownModel& mode
     if (!model.tied || head == tensors.end() || stem == tensors.end()) {
         return true;
     }
-    const TensorPlace& one = head->second.place;
-    const TensorPlace& other = stem->second.place;
-    if (one.type != other.type || one.shape != other.shape) {
-        return false;
-    }
-    std::vector<std::byte> bytes(one.bytes);
-    std::vector<std::byte> others(other.bytes);
-    for (const auto& [place, out] : {std::pair(head, &bytes), std::pair(stem, &others)}) {
-        if (const Status read = files.read(place->second, *out); !read) {
-            return read.error();
-        }
-    }
-    return bytes == others;
+    return equalBytes(files, head->second, stem->second);
 }
 
 Result<std::vector<TransferStep>> transfersOf(const TensorFiles& files, const projects::KnownModel& model,

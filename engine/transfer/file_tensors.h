@@ -23,6 +23,11 @@ namespace residua::engine {
 /// Returns false only if `model` is tied and the files hold a head's weight that differs from the embedding.
 [[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::KnownModel& model);
 
+/// Adds notes about tensors that a file has under two names with different values, and about tied tensors that an index
+/// names and no file holds. Returns an error for any other tensor that is missing so.
+[[nodiscard]] Status checkTwins(const TensorFiles& files, const projects::KnownModel& model,
+                                std::vector<std::string>& notes);
+
 /// Returns the steps for all parameters of a model's network. The error describes the files as a whole: missing
 /// tensors, unused ones (each with the nearest name), and tensors of another shape than in the network. It names the
 /// first few of each kind; `all` gets a line for each. `place` is the folder.

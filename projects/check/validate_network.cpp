@@ -5,6 +5,7 @@
 #include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
+#include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
@@ -55,6 +56,7 @@ public:
         checkShapes();
         checkSharedNorms();
         checkUse();
+        checkSegments();
     }
 
 private:
@@ -260,6 +262,27 @@ private:
             const NodeKind* const kind = findNodeKind(node.kind);
             if (kind && !kind->outputs.empty() && !feeding.contains(node.id)) {
                 m_problems.warning(nodePath(i), placeOf(m_ref, node), "its output is not used");
+            }
+        }
+    }
+
+    /// Reports segment embeddings that do not tell the two texts of the data's pairs apart.
+    void checkSegments()
+    {
+        if (!examplesOf(m_project.data).conditions().contains(kSegmentsPort)) {
+            return;
+        }
+        const auto has = [](const Node& node, const char* param, const ParamValue& value) {
+            const auto found = node.params.find(param);
+            return found != node.params.end() && found->second == value;
+        };
+        for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+            const Node& node = m_graph.nodes[i];
+            if (node.kind == "segment_embedding" && !has(node, kPairedParam, true) &&
+                !has(node, "segments", std::int64_t{1})) {
+                m_problems.warning(nodePath(i), placeOf(m_ref, node),
+                                   "reads no segments, so that both texts of a pair get row 0; expected the port "
+                                   "segments, by which the second gets row 1");
             }
         }
     }

@@ -211,6 +211,15 @@ void addNextSentenceCure(const Project& project, Cures& cures)
     cures.push_back({title, std::move(group)});
 }
 
+/// Adds a cure that feeds the segments of pairs to a segment embedding.
+void addSegmentsCure(const Project& project, const GraphPointer& at, Cures& cures)
+{
+    const Graph& graph = *findGraph(project, at.graph);
+    if (graph.nodes[*at.node].kind == "segment_embedding") {
+        cures.push_back({"Read the segments of pairs", SetGraph{at.graph, withSegments(graph)}});
+    }
+}
+
 /// Adds a cure that sets the field of a problem to the value that the problem asks for.
 void addWantedCure(const Project& project, const Problem& problem, Cures& cures)
 {
@@ -249,6 +258,7 @@ Cures candidates(const Project& project, const Problem& problem)
     }
     if (at && at->node) {
         addHeadCures(project, *at, cures);
+        addSegmentsCure(project, *at, cures);
     }
     if (at && findGraph(project, at->graph) != nullptr) {
         addWidthCures(project, *at, cures);

@@ -221,8 +221,10 @@ constexpr NameRow kMaskedHead[] = {{"cls.predictions.transform.dense", {"head.de
                                    {"cls.predictions.transform.LayerNorm", {"head.norm"}},
                                    {"cls.predictions", {"head.logits"}}};
 constexpr NameRow kPooledHead[] = {{"bert.pooler.dense", {"head.pooler"}}, {"classifier", {"head.classes"}}};
-constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship.",
-                                                "cls.predictions.decoder.bias"};
+constexpr std::string_view kMaskedBias = "cls.predictions.bias";
+constexpr std::string_view kMaskedDecoderBias = "cls.predictions.decoder.bias"; // the same parameter by tying
+constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship.", kMaskedBias,
+                                                kMaskedDecoderBias};
 constexpr NameRow kVitOutside[] = {{"embeddings.cls_token", {"stem.class_token"}, Layout::Bare},
                                    {"embeddings.position_embeddings", {"stem.positions"}, Layout::Bare},
                                    {"embeddings.patch_embeddings.projection", {"stem.patches"}},
@@ -240,9 +242,7 @@ constexpr std::string_view kUnusedByVit[] = {"vit.pooler."};
 
 /// Ends of names that older files have for the same tensors.
 constexpr std::pair<std::string_view, std::string_view> kOlderEnds[] = {
-    {"LayerNorm.weight", "LayerNorm.gamma"},
-    {"LayerNorm.bias", "LayerNorm.beta"},
-    {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
+    {"LayerNorm.weight", "LayerNorm.gamma"}, {"LayerNorm.bias", "LayerNorm.beta"}, {kMaskedBias, kMaskedDecoderBias}};
 
 NameTable tableOf(const ModelKind& kind)
 {
@@ -284,6 +284,7 @@ void add(std::vector<FileTensor>& tensors, const std::string& file, std::int64_t
         FileTensor tensor;
         tensor.name = file + std::string(row.file) + (bare ? "" : what);
         tensor.otherName = olderName(tensor.name);
+        tensor.otherWins = tensor.otherName == kMaskedDecoderBias;
         if (ofTopology) {
             tensor.parameters.push_back(topologyParameter(module, "norm" + what));
         }

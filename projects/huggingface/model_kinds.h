@@ -46,7 +46,7 @@ struct ModelKind {
     std::string_view className; ///< in "architectures"
     /// A class in "architectures" with the same network and further heads, which are not read; empty if there is none.
     std::string_view widerClass;
-    std::string_view prefix;    ///< of all tensors except the head's; files with only the body lack it
+    std::string_view prefix; ///< of all tensors except the head's; files with only the body lack it
     ModelFamily family = ModelFamily::Llama;
     ModelTask task = ModelTask::NextToken;
     bool layerNorm = false; ///< layer norms with bias, else RMS norms
@@ -99,6 +99,7 @@ struct FileTensor {
     /// second part of each, and so on. 1: the parameters are not split.
     std::int64_t groups = 1;
     std::string otherName = {}; ///< alternative name of the tensor; may be empty
+    bool otherWins = false;     ///< true if transformers computes with the other one where a file has both
     bool leadingOne = false;    ///< true if the file's shape has a 1 before the parameter's
 };
 /// Returns every tensor that such a model may have. Tensors whose parameters the network lacks are absent from the

@@ -80,6 +80,9 @@ private:
         m_classes = std::move(model->classes);
         m_ready.notes = std::move(model->notes);
         m_files.emplace(std::move(*files));
+        if (Status twins = checkTwins(*m_files, m_model, m_ready.notes); !twins) {
+            return twins.error();
+        }
         const Result<bool> tied = tieHolds(*m_files, m_model);
         if (!tied) {
             return tied.error();

@@ -85,6 +85,36 @@ private slots:
         QVERIFY(!hasErrors(validate(after(other, cureFor(other, "is of hidden tokens")->edit))));
     }
 
+    /// A segment embedding that reads no segments gives both texts of a pair the same row.
+    void pairsReachTheSegmentEmbedding()
+    {
+        constexpr const char* kSaid = "reads no segments";
+        Project project = findExample("small-bert")->project;
+        LabelledTextData texts;
+        texts.path = "pairs.csv";
+        texts.tokeniser = Tokeniser{.kind = TokeniserKind::Bytes, .model = {}};
+        project.data.source = texts;
+        project.network.objective = Objective::Classification;
+        project.network.tieHead = false;
+        project.network.stem = withSegments(project.network.stem);
+        const Graph paired = project.network.stem;
+        project.network = withNextSentence(project.network, false);
+        QVERIFY(!cureFor(project, kSaid).has_value()); // no pairs
+        std::get<LabelledTextData>(project.data.source).second = "second";
+        const auto cure = cureFor(project, kSaid);
+        QVERIFY(cure.has_value());
+        QCOMPARE(cure->title, std::string("Read the segments of pairs"));
+        const Project cured = after(project, cure->edit);
+        QCOMPARE(cured.network.stem.nodes.size(), paired.nodes.size());
+        QVERIFY(!cureFor(cured, kSaid).has_value());
+        for (Node& node : project.network.stem.nodes) {
+            if (node.kind == "segment_embedding") {
+                node.params["segments"] = std::int64_t{1}; // which has no other row
+            }
+        }
+        QVERIFY(!cureFor(project, kSaid).has_value());
+    }
+
     void everyTopologyFitsTheBlocksOfATransformer_data()
     {
         QTest::addColumn<QString>("name");
