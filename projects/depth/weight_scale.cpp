@@ -89,8 +89,7 @@ int decimalsOf(const WeightScale& scale)
 {
     const double reach = scale.reach();
     return reach > kLeastMagnitude && std::isfinite(reach)
-               ? std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(reach))), kFewestDecimals,
-                            kMostDecimals)
+               ? std::clamp(kDigits - static_cast<int>(std::ceil(std::log10(reach))), kFewestDecimals, kMostDecimals)
                : kFewestDecimals;
 }
 

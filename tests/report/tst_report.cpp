@@ -385,7 +385,7 @@ private slots:
         // The table of colours has the ground's in the middle, at the scale's centre.
         const auto middle = [](resources::Rgb colour) { return '"' + QString::fromStdString(colour.hex()) + '"'; };
         const QString grn = page(path);
-        QCOMPARE(grn.count("data-low='0' data-high='2' data-digits='2'>"), 2);
+        QCOMPARE(grn.count("data-low='0' data-high='2' data-digits='3'>"), 2);
         const QStringList colours = grn.section("class='colours'>[", 1, 1).section("]", 0, 0).split(",");
         QCOMPARE(colours[colours.size() / 2], middle(resources::diverging(0, resources::Theme::Light)));
 
@@ -395,7 +395,7 @@ private slots:
             writer->matrix({"mix/q", 0, 2, 2, {0, 1, 1, 1}});
             QVERIFY(writer->flush().ok());
         }
-        QCOMPARE(page(path).count("data-low='0' data-high='2' data-digits='2'>"), 2); // number and colour are one value
+        QCOMPARE(page(path).count("data-low='0' data-high='2' data-digits='3'>"), 2); // number and colour are one value
 
         const QTemporaryDir other;
         const QString softmax = page(writeRun(other, "ancre"));

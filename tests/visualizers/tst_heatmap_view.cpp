@@ -230,16 +230,16 @@ private slots:
         matrices.append({triangle(0, 0.5F), triangle(10, 0.6F)});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
-        view.setHighlighted(0, 0);
+        view.setHighlighted(1, 1);
         const auto reads = [&](const QString& text) {
             const auto labels = view.findChildren<QLabel*>();
             return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text() == text; });
         };
-        QVERIFY(reads("0:1 = 0.600"));
+        QVERIFY(reads("1:2 = 0.600"));
         view.findChild<QSlider*>()->setValue(0);
-        QVERIFY(reads("0:1 = 0.500"));
+        QVERIFY(reads("1:2 = 0.500"));
         matrices.append({triangle(20, 0.7F)}); // the step stays
-        QVERIFY(reads("0:1 = 0.500"));
+        QVERIFY(reads("1:2 = 0.500"));
     }
 
     /// Rows and columns are called what they are.
@@ -272,7 +272,7 @@ private slots:
         using residua::projects::weightText;
         QCOMPARE(weightText(0.8824, WeightScale{std::nullopt, 0, 0.9}), std::string("0.882"));
         QCOMPARE(weightText(1.003, WeightScale{1.0, 0.95, 1.05}), std::string("1.0030"));
-        QCOMPARE(weightText(-0.0, WeightScale{0.0, -1, 1}), std::string("0.00"));
+        QCOMPARE(weightText(-0.0, WeightScale{0.0, -1, 1}), std::string("0.000"));
         QCOMPARE(weightText(0.00034, WeightScale{std::nullopt, 0, 1}), std::string("0.00034"));
         QCOMPARE(residua::projects::decimalsOf({0.0, 0, 0}), 2);
     }
