@@ -158,12 +158,18 @@ Project withObjective(projects::Objective objective)
 /// Words of several pieces, so that the number of hidden tokens differs by example.
 std::string wordPieces()
 {
-    return R"({"version":"1.0","added_tokens":[{"id":0,"content":"[UNK]","special":true,"single_word":false,"lstrip":)"
-           R"(false,"rstrip":false,"normalized":false},{"id":1,"content":"[MASK]","special":true,"single_word":false,)"
-           R"("lstrip":false,"rstrip":false,"normalized":false}],"normalizer":null,)"
-           R"("pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":{"type":"WordPiece","prefix":"##",)"
-           R"("cleanup":true},"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",)"
-           R"("max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[MASK]":1,"a":2,"b":3,"c":4,"##a":5,"##b":6,"##c":7}}})";
+    std::string text = "{'version':'1.0','added_tokens':["
+                       "{'id':0,'content':'[UNK]','special':true,'single_word':false,'lstrip':false,'rstrip':false,"
+                       "'normalized':false},"
+                       "{'id':1,'content':'[MASK]','special':true,'single_word':false,'lstrip':false,'rstrip':false,"
+                       "'normalized':false}],"
+                       "'normalizer':null,'pre_tokenizer':{'type':'Whitespace'},'post_processor':null,"
+                       "'decoder':{'type':'WordPiece','prefix':'##','cleanup':true},"
+                       "'model':{'type':'WordPiece','unk_token':'[UNK]','continuing_subword_prefix':'##',"
+                       "'max_input_chars_per_word':100,"
+                       "'vocab':{'[UNK]':0,'[MASK]':1,'a':2,'b':3,'c':4,'##a':5,'##b':6,'##c':7}}}";
+    std::ranges::replace(text, '\'', '"');
+    return text;
 }
 
 } // namespace
@@ -188,7 +194,7 @@ private Q_SLOTS:
         for (int i = 0; i < 60; ++i) {
             table += text.substr(static_cast<std::size_t>(i), static_cast<std::size_t>(3 + i % 11)) + "," +
                      (i % 2 == 0 ? "x" : "y") + "\n";
-            lines += R"({"text":")" + text.substr(static_cast<std::size_t>(i), 40) + "\"}\n";
+            lines += "{\"text\":\"" + text.substr(static_cast<std::size_t>(i), 40) + "\"}\n";
         }
         write("table.csv", table);
         write("lines.jsonl", lines);
