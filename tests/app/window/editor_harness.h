@@ -17,6 +17,9 @@ enum class End { Return, Tab, Escape, ClickElsewhere };
 constexpr std::pair<const char*, End> kEnds[] = {
     {"Return", End::Return}, {"Tab", End::Tab}, {"Escape", End::Escape}, {"click elsewhere", End::ClickElsewhere}};
 
+/// The columns of the list of runs that are edited.
+constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
+
 /// A window on a language model with stages, a sweep and a run. Derive the test class from it, call open() in init().
 /// GUI thread.
 class EditorHarness : public RunsHarness {

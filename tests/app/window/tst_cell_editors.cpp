@@ -19,8 +19,6 @@ using namespace residua::app;
 
 namespace {
 
-constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
-
 /// A changed value of a property as it is typed, and as the document then holds it.
 QString otherValueOf(const Property& property)
 {

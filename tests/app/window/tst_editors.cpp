@@ -73,8 +73,6 @@ constexpr FieldRow kPopups[] = {
 /// The lists of the window whose cells are edited.
 constexpr const char* kCells[] = {"outline", "runsTree", "Commands and their keys"};
 
-constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
-
 QString nameOf(const QWidget& widget)
 {
     return widget.objectName().isEmpty() ? widget.accessibleName() : widget.objectName();
