@@ -92,27 +92,6 @@ private:
     std::set<Node> m_entered;
 };
 
-/// True if the contents of both files are equal. Reads up to the first difference.
-bool isCopy(const fs::path& one, const fs::path& other)
-{
-    const Result<InputFile> a = InputFile::open(one);
-    const Result<InputFile> b = InputFile::open(other);
-    if (!a || !b || a->size() != b->size()) {
-        return false;
-    }
-    constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
-    std::vector<std::byte> left(std::min(kBlock, a->size()));
-    std::vector<std::byte> right(left.size());
-    for (std::uint64_t at = 0; at < a->size(); at += kBlock) {
-        const std::size_t size = std::min(kBlock, a->size() - at);
-        if (!a->read(at, std::span(left).first(size)) || !b->read(at, std::span(right).first(size)) ||
-            !std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) {
-            return false;
-        }
-    }
-    return true;
-}
-
 enum class Part { Training, Validation, Test };
 
 std::optional<Part> partOf(const std::string& word)
@@ -209,16 +188,12 @@ Status refuseShared(const std::vector<fs::path>& training, const std::vector<fs:
             known.insert(*node);
         }
     }
-    constexpr const char* kExpected = ", so nothing is held out: expected other data, or an empty validation_path";
     for (const fs::path& file : heldOut) {
         const auto node = nodeOf(file);
         if (node && known.contains(*node)) {
-            return Error{file.string(), std::string("is held out for validation and is trained on too") + kExpected};
+            return Error{file.string(), "is held out for validation and is trained on too, so nothing is held out: "
+                                        "expected other data, or an empty validation_path"};
         }
-    }
-    if (!heldOut.empty() && std::ranges::equal(training, heldOut, isCopy)) {
-        return Error{heldOut.front().string(), "is a copy of " + training.front().string() +
-                                                   (heldOut.size() > 1 ? ", as are the other files" : "") + kExpected};
     }
     return Done{};
 }

@@ -24,8 +24,7 @@ struct FolderFiles {
 [[nodiscard]] Result<std::vector<FolderFiles>> filesBelow(std::span<const std::filesystem::path> folders,
                                                           const std::filesystem::path& root = {});
 
-/// Returns an error if a file that is held out is also a training file, under whatever path or link, or if all files
-/// that are held out are copies of the training files.
+/// Returns an error if a file that is held out is also a training file, under whatever path or link.
 [[nodiscard]] Status refuseShared(const std::vector<std::filesystem::path>& training,
                                   const std::vector<std::filesystem::path>& heldOut);
 

@@ -21,6 +21,7 @@
 #include "projects/base/random.h"
 #include "projects/huggingface/custom_model.h"
 #include "projects/huggingface/known_model.h"
+#include "projects/huggingface/picture_processor.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -109,6 +110,9 @@ private:
         m_imported = std::move(*imported);
         Result<projects::FoundModel> found = findModel();
         if (found) {
+            if (found->model.picture.height > 0) {
+                companions->written[projects::kPictureProcessorFile] = projects::pictureProcessorOf(m_run->project);
+            }
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};
         }

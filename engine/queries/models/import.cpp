@@ -16,6 +16,7 @@
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 #include "projects/huggingface/known_model.h"
+#include "projects/huggingface/picture_processor.h"
 
 #include <algorithm>
 #include <map>
@@ -114,10 +115,36 @@ private:
             return data.error();
         }
         m_document.project = projects::projectOf(m_model, m_request.projectDirectory.filename().string(), *data);
+        if (const Status read = takePictureProcessor(); !read) {
+            return read;
+        }
         if (const Status valid = checkProject(m_document.project); !valid) {
             return valid;
         }
         return projects::saveProject(m_folder->path(), m_document);
+    }
+
+    /// Prepares pictures as the model's folder says, if it says so.
+    Status takePictureProcessor()
+    {
+        if (m_model.picture.height == 0) {
+            return Done{};
+        }
+        const Result<fs::path> path = fileOf(m_request.folder, projects::kPictureProcessorFile);
+        if (!path || path->empty()) {
+            return path ? Status(Done{}) : path.error();
+        }
+        const Result<std::string> text = readFile(*path);
+        if (!text) {
+            return text.error();
+        }
+        Result<std::vector<std::string>> notes =
+            projects::readPictureProcessor(*text, path->string(), m_document.project);
+        if (!notes) {
+            return notes.error();
+        }
+        m_ready.notes.insert(m_ready.notes.end(), notes->begin(), notes->end());
+        return Done{};
     }
 
     Status compile()

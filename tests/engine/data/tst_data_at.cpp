@@ -235,8 +235,7 @@ private slots:
             return projects::Source(source);
         };
         fs::create_directory_symlink("d", m_folder / "link");
-        fs::copy(m_folder / "d", m_folder / "copy", fs::copy_options::recursive);
-        for (const char* validation : {"d", "./d", "link", "copy"}) {
+        for (const char* validation : {"d", "./d", "link"}) {
             QVERIFY2(refused(pictured("d", validation)), validation);
         }
         writeFile(m_folder / "cifar/data_batch_1.bin", cifarOf({1, 2, 0}));
@@ -260,6 +259,54 @@ private slots:
         projects::Project project;
         project.data.source = pictured("d", "d");
         QVERIFY(Dataset::open(project, m_folder, {}, {ReadingVersion::First, {}}).ok());
+    }
+
+    /// What numpy.save writes is read by its own header, whatever its name; other types are named.
+    void numpyArraysAreTokens()
+    {
+        const auto array = [](const std::string& type, const std::string& shape, const std::string& numbers) {
+            std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+            header += std::string(118 - header.size() - 1, ' ') + "\n";
+            return "\x93NUMPY\1" + std::string(1, '\0') + "\x76" + std::string(1, '\0') + header + numbers;
+        };
+        std::string numbers;
+        for (int i = 0; i < 1000; ++i) {
+            numbers += tests::littleEndian(static_cast<std::uint64_t>(i % 200), 2);
+        }
+        projects::Project project;
+        project.training.sequenceLength = 16;
+        for (const char* name : {"t.bin", "t.npy", "t.dat", "t.txt"}) {
+            writeFile(m_folder / name, array("<u2", "(1000,)", numbers));
+            const auto source = dataAt(m_folder / name);
+            QVERIFY(source && std::holds_alternative<projects::TokenFileData>(*source));
+            project.data.source = projects::TokenFileData{.path = name, .validationPath = {}, .vocabulary = 300};
+            const auto dataset = Dataset::open(project, m_folder);
+            QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+            QCOMPARE((*dataset)->size(Split::Train) + (*dataset)->size(Split::Validation), 1000);
+            Batch batch;
+            QVERIFY((*dataset)->fillSequential(batch, Split::Train, 0, 1).ok());
+            QCOMPARE(batch.values<std::int64_t>(0)[3], std::int64_t{3});
+        }
+        project.data.source = projects::TokenFileData{.path = "x.bin", .validationPath = {}, .vocabulary = 300};
+        const struct {
+            std::string bytes;
+            const char* message;
+        } cases[] = {{array("<i8", "(250,)", numbers), "is a NumPy array of '<i8'"},
+                     {array("<u2", "(1001,)", numbers), "truncated"},
+                     {"PK\3\4" + std::string(22, '\0') + tests::littleEndian(9, 2) + std::string(2, '\0') +
+                          "arr_0.npy" + std::string(40, 'x'),
+                      "is a NumPy archive"},
+                     {"PK\3\4" + std::string(22, '\0') + tests::littleEndian(10, 2) + std::string(2, '\0') +
+                          "m/data.pkl" + std::string(40, 'x'),
+                      "is a PyTorch file"}};
+        for (const auto& [bytes, message] : cases) {
+            writeFile(m_folder / "x.bin", bytes);
+            const std::string error = errorOf(project);
+            QVERIFY2(error.find(message) != std::string::npos, error.c_str());
+        }
+        writeFile(m_folder / "x.bin", array("<u2", "(1000,)", numbers));
+        const auto earlier = Dataset::open(project, m_folder, {}, {ReadingVersion::First, {}});
+        QVERIFY(!earlier || (*earlier)->size(Split::Train) + (*earlier)->size(Split::Validation) == 1064);
     }
 
     void csvOfPictures_data()

@@ -115,7 +115,8 @@ private slots:
             QCOMPARE(turned.form.height, orientation < 5 ? 2 : 3);
             // A directory of one entry, in either order of bytes.
             const char number = static_cast<char>(orientation);
-            const std::string big = std::string("MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0", 19) + number + std::string(6, '\0');
+            const std::string big =
+                std::string("MM\0*\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0", 19) + number + std::string(6, '\0');
             const std::string little =
                 std::string("II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0", 18) + number + std::string(7, '\0');
             for (const std::string& block : {big, little, std::string("Exif\0\0", 6) + little}) {
