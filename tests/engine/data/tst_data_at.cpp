@@ -34,8 +34,8 @@ std::string cifarOf(const std::vector<int>& labels)
 {
     std::string bytes;
     for (const int label : labels) {
-        bytes += static_cast<char>(label);
-        bytes += static_cast<char>(bytes.size() % 251);
+        bytes.push_back(static_cast<char>(label));
+        bytes.push_back(static_cast<char>(bytes.size() % 251));
         bytes.append(3071, '\x2f');
     }
     return bytes;
