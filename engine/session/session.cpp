@@ -277,11 +277,12 @@ private:
     /// Returns a watch for the run's preparation. Sets `givenUp` when it cancels.
     PreparationWatch watchFor(RunId id, const std::string& what, bool& givenUp)
     {
-        return [this, id, what, &givenUp,
+        return [this, id, what, &givenUp, said = -1,
                 next = std::chrono::steady_clock::now() + kPreparationNotices](double share) mutable {
-            if (const auto now = std::chrono::steady_clock::now(); now > next) {
+            const auto now = std::chrono::steady_clock::now();
+            if (const auto percent = static_cast<int>(100 * share); now > next && percent != said) {
                 next = now + kPreparationNotices;
-                const auto percent = static_cast<int>(100 * share);
+                said = percent;
                 m_sink(Notice{id, what + ": " + std::to_string(percent) + " %"});
             }
             givenUp = givenUp || !isWanted(id);

@@ -9,6 +9,7 @@
 #include "engine/results/loss_measures.h"
 #include "engine/results/run_reader.h"
 #include "projects/base/text.h"
+#include "projects/check/validate.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 
@@ -52,12 +53,14 @@ std::optional<Exit> trainAlong(engine::FollowRun command, const Arguments& argum
                : Exit::Ok;
 }
 
-/// Reports that this process does not train, and ends the other ranks that wait for it, if there are any.
-Exit refuse(Exit code, const Error& error, const Computing& computing, const Console& console)
+/// Reports that this process does not train, and ends the other ranks that wait for it, if there are any. They report
+/// `reason`, or else the error.
+Exit refuse(Exit code, const Error& error, const Computing& computing, const Console& console,
+            const std::optional<Error>& reason = std::nullopt)
 {
     const Exit exit = console.fail(code, error);
     if (const auto place = engine::rankPlace(); place && *place) {
-        (void)follow(engine::RefuseRanks{kRun, error}, console, Show::Nothing, computing);
+        (void)follow(engine::RefuseRanks{kRun, reason.value_or(error)}, console, Show::Nothing, computing);
     }
     return exit;
 }
@@ -273,7 +276,8 @@ Exit runTrain(const Arguments& arguments, const Console& console)
         return refuse(Exit::InvalidProject, planned.error(), computing, console);
     }
     if (const auto error = obstacle(project, console)) {
-        return refuse(Exit::InvalidProject, *error, computing, console);
+        const projects::Problem first = projects::validate(project).front(); // errors come first
+        return refuse(Exit::InvalidProject, *error, computing, console, Error{first.place, first.message});
     }
     if (mayResume && isRun()) {
         return trainOn(project, written, directory, arguments, computing, console);
