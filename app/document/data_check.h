@@ -40,7 +40,7 @@ signals:
     void changed();
 
 private:
-    /// What decides how data are read.
+    /// The parts of a project that decide how its data are read.
     struct Subject {
         projects::DataSource data;
         projects::Objective objective{};

@@ -46,7 +46,7 @@ signals:
 
 private:
     void layOut();
-    /// What a person may give the model.
+    /// The kinds of input that a user may give to the model.
     enum class Given { Text, Picture, Nothing };
     void askFor(projects::SampleUse use, Given given);
     void choosePicture();

@@ -101,7 +101,7 @@ private:
     QString m_detail;
 };
 
-/// What a recent project is busy with.
+/// The state of a recent project.
 struct Standing {
     QString folder;
     bool trains = false;
