@@ -55,7 +55,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                             .title = tr("training"),
                             .label = tr("accuracy"),
                             .beside = {{"accuracy/validation", tr("validation")}}},
-                           tr("Run the project to see its accuracy."), view)),
+                           tr("Run the project to see its accuracy from the first validation on."), view)),
       both(new QSplitter(Qt::Horizontal, view)),
       table(new QTableView(view))
 {
