@@ -134,7 +134,8 @@ private slots:
         }
         const auto parametersOf = [&](const QString& rank) {
             const Ran ran = run({"info", "example:low-rank-language", "--json", "--set", rank});
-            return ran.code == 0 ? ran.json().object()["parameters"].toInteger() : -1;
+            return ran.code == 0 ? ran.json().object()["cost"].toObject()["total"].toObject()["parameters"].toInteger()
+                                 : -1;
         };
         QVERIFY(parametersOf("network.rank=0.25") > 0);
         QCOMPARE(parametersOf("network.rank=0.25"), parametersOf("network.rank.scale=0.25"));

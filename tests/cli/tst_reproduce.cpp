@@ -367,7 +367,7 @@ private slots:
         QVERIFY2(made.code == 0, qPrintable(made.errors));
         const auto widthOf = [&](const QString& project) {
             const Ran told = runProcess({"info", project, "--json"}, folder.path());
-            return told.json().object()["parameters"].toInteger();
+            return told.json().object()["cost"].toObject()["total"].toObject()["parameters"].toInteger();
         };
         const Ran set = runProcess({"set", "plain-language", "network.width=16"}, folder.path());
         QVERIFY2(set.code == 0, qPrintable(set.errors));
