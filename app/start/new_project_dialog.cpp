@@ -39,7 +39,7 @@
 namespace residua::app {
 namespace {
 
-constexpr QSize kSize(760, 600);
+constexpr QSize kSize(860, 620);
 constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
 

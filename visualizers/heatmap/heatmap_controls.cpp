@@ -198,8 +198,10 @@ void HeatmapControls::refresh()
         control->setEnabled(step.has_value());
     }
     distance->setEnabled(step && m_matrices.series().isOfShortcuts());
-    for (QWidget* control : std::initializer_list<QWidget*>{kind, value, distance}) {
-        control->setVisible(control->isVisibleTo(this) && m_matrices.of() == ShownMatrices::Of::Shortcuts);
+    if (m_matrices.of() == ShownMatrices::Of::Outputs) { // they have no weights to compare
+        for (QWidget* control : std::initializer_list<QWidget*>{kind, value, distance, pin}) {
+            control->hide();
+        }
     }
 }
 
