@@ -276,7 +276,7 @@ private Q_SLOTS:
         tests::withRanks(2, [&](Ranks& ranks) {
             const auto onRanks = [&](const Project& of, const char* what) {
                 Trainer trainer = trainerOf(of, &ranks);
-                const std::vector<double> losses = lossesOf(trainer);
+                const std::vector<double> losses = lossesOf(trainer, &ranks);
                 if (ranks.rank() == 0) {
                     compare(losses, whole, what);
                 }
@@ -412,9 +412,12 @@ private:
         return Trainer(std::move(*parts), ranks);
     }
 
-    static std::vector<double> lossesOf(Trainer& trainer)
+    static std::vector<double> lossesOf(Trainer& trainer, Ranks* ranks = nullptr)
     {
         for (int step = 0; step < kSteps; ++step) {
+            if (ranks != nullptr && ranks->rank() > 0) {
+                (void)ranks->share({}); // rank 0's word before each step
+            }
             if (const auto begun = trainer.beginStage(); !begun) {
                 throw std::runtime_error(begun.error().text());
             }
