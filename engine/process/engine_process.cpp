@@ -11,11 +11,9 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
-extern "C" { // the header of glibc 2.36 lacks it
-#include <sys/syscall.h>
-}
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
