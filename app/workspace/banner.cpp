@@ -22,6 +22,7 @@ namespace {
 constexpr int kWidest = 900;
 constexpr int kMargin = 14; ///< to the borders of what it is over
 constexpr int kLeastArea = 160;
+constexpr int kLeastWidth = 560; ///< of a room that needs no place of its neighbours
 constexpr int kNoticeMilliseconds = 4000; ///< until a note is noticed
 constexpr int kLetterMilliseconds = 60;   ///< in which a slow reader reads a letter
 
@@ -76,7 +77,8 @@ void Banner::place()
 {
     const QRect whole = parentWidget()->rect();
     const QRect over = room();
-    const int width = std::min(kWidest, whole.width() - 2 * kMargin);
+    const int widest = over.width() >= kLeastWidth ? over.width() : whole.width();
+    const int width = std::min(kWidest, widest - 2 * kMargin);
     const int height = std::max(layout()->totalHeightForWidth(width), layout()->totalMinimumSize().height());
     const int left = std::clamp(over.center().x() - width / 2, kMargin, whole.width() - width - kMargin);
     setGeometry(left, std::max(over.bottom() + 1 - height - kMargin, 0), width, height);
