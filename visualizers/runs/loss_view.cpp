@@ -73,8 +73,8 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     column->setContentsMargins(0, 0, 0, 0);
     both->setObjectName(QStringLiteral("lossAndAccuracy"));
     both->setChildrenCollapsible(false);
-    both->addWidget(curves);
     both->addWidget(accuracy);
+    both->insertWidget(0, curves); // last, because a splitter lowers what it takes, and the losses come first
     both->setSizes({kAnyWidth, kAnyWidth});
     accuracy->plot().setAccessibleName(tr("Accuracy plot"));
     accuracy->hide();
