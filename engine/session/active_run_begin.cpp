@@ -32,6 +32,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
                                                     const PreparationWatches& watches)
 {
     PreparedRun prepared{command.project, command.projectDirectory, command.device};
+    prepared.runDirectory = command.runDirectory;
     const Result<std::string> device = callRanks(prepared, watches.ranks);
     if (!device) {
         return device.error();

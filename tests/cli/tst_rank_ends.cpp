@@ -143,8 +143,7 @@ private slots:
         const Ran first = ended(*m_ranks[0]);
         QVERIFY2(first.code != 0 && first.errors.contains(says), qPrintable(first.errors));
         const Ran second = ended(*m_ranks[1]);
-        QVERIFY2(second.code != 0 && second.errors.contains("rank 0 does not train") && second.errors.contains(says),
-                 qPrintable(second.errors));
+        QVERIFY2(second.code != 0 && second.errors.contains(says), qPrintable(second.errors));
     }
 
     /// Nobody else comes.
@@ -244,7 +243,7 @@ private slots:
     {
         QTest::addColumn<QStringList>("more");
         QTest::addColumn<QString>("says");
-        QTest::newRow("a field") << QStringList{"--set", "training.batch=8"} << "batch 8, rank 0 4";
+        QTest::newRow("a field") << QStringList{"--set", "training.batch=8"} << "batch 8 examples, rank 0 4 examples";
         QTest::newRow("steps") << QStringList{"--steps", "5"} << "steps 5";
         QTest::newRow("the run") << QStringList{"--run", "other"} << "--run ";
     }
