@@ -374,8 +374,8 @@ private slots:
     /// The disk here is full from the middle of the run on.
     void aFullDiskHereIsToldAtTheEnd()
     {
-        projects::Project project = textProject(here(), 1000);
-        project.training.checkpointEvery = 500;
+        projects::Project project = textProject(here(), 200);
+        project.training.checkpointEvery = 100;
         const auto expected = recordedLosses(trained(project, "own", {}));
         SessionProbe probe(placeIn(there()));
         StartRun start = startAs("run", project);
