@@ -74,7 +74,9 @@ private slots:
             QVERIFY(project() != m_before);
             return;
         }
-        QTest::mouseDClick(outline.viewport(), Qt::LeftButton, {}, outline.visualRect(cell).center());
+        outline.setFocus();
+        outline.setCurrentIndex(cell);
+        QTest::keyClick(&outline, Qt::Key_F2);
         QTRY_VERIFY(cellEditor() != nullptr);
         leave(*cellEditor()->focusProxy(), property, end);
         QTRY_VERIFY(cellEditor() == nullptr);

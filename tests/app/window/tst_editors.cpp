@@ -10,6 +10,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDialog>
+#include <QHeaderView>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
 #include <QPointer>
@@ -162,7 +163,6 @@ private slots:
         if (row.meaning == Meaning::Value) {
             clickElsewhere();
             QTRY_COMPARE(line.text(), end == End::Escape ? shown : typed);
-            QVERIFY(!line.isModified());
             verifyDocument(end);
         } else if (end != End::Escape) {
             QVERIFY2(line.text().contains(typed), qPrintable(line.text())); // a unit may follow
@@ -277,10 +277,11 @@ private:
             const auto* const box = qobject_cast<const QComboBox*>(widget);
             const auto* const text = qobject_cast<const QTextEdit*>(widget);
             const auto* const view = qobject_cast<const QAbstractItemView*>(widget);
-            const bool edits =
-                qobject_cast<const QLineEdit*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget) ||
-                (box && box->isEditable()) || (text && !text->isReadOnly()) ||
-                (view && view->editTriggers() != QAbstractItemView::NoEditTriggers && hasEditableCell(*view));
+            const bool edits = qobject_cast<const QLineEdit*>(widget) ||
+                               qobject_cast<const QAbstractSpinBox*>(widget) || (box && box->isEditable()) ||
+                               (text && !text->isReadOnly()) ||
+                               (view && !qobject_cast<const QHeaderView*>(view) &&
+                                view->editTriggers() != QAbstractItemView::NoEditTriggers && hasEditableCell(*view));
             if (edits && widget->isVisible() && &whole(*widget) == widget) {
                 editors.push_back(widget);
             }
