@@ -187,6 +187,13 @@ void TestValidate::dataAndTraining_data()
         },
         "E /data/source/tokeniser/model [data · tokeniser · model file] names no tokenizer.json");
     row(
+        "bytes with another vocabulary",
+        [](Project& p) {
+            p.data.source = TextData{"a.txt", {TokeniserKind::Bytes, "", 512}};
+        },
+        "E /data/source/tokeniser/vocabulary [data · tokeniser · vocabulary] got 512, expected 256: text as bytes has "
+        "that many tokens");
+    row(
         "no parts",
         [](Project& p) {
             p.data.source = MixtureData{{}, {TokeniserKind::Characters, "", 64}};
