@@ -137,6 +137,36 @@ private Q_SLOTS:
         }
     }
 
+    /// As the strategy longest_first of `tokenizers` has it; a run of the first reading keeps what it had.
+    void theLongerOfTwoTextsKeepsTheOddToken()
+    {
+        writeAll(m_folder / "a.tsv", "text\tother\tlabel\nabcdefgh\tABCDEF\tx\nabcdef\tABCDEFGH\tx\n"
+                                     "abcdef\tABCDEF\tx\nabcdefgh\tAB\ty\n");
+        projects::LabelledTextData pairs = source("a.tsv");
+        pairs.second = "other";
+        projects::Project project = projectOf(pairs, 0, 0);
+        project.training.sequenceLength = 7;
+        for (const ReadingVersion version : {kNewestReading, ReadingVersion::First}) {
+            const auto dataset = Dataset::open(project, m_folder, {}, {version, {}});
+            QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+            Batch batch;
+            QVERIFY((*dataset)->fillSequential(batch, Split::Train, 0, 4).ok());
+            std::vector<std::string> texts;
+            for (std::size_t row = 0; row < 4; ++row) {
+                std::string text;
+                for (std::size_t t = 0; t < 7; ++t) {
+                    text += static_cast<char>(tokensIn(batch)[row * 7 + t]);
+                }
+                texts.push_back(text);
+            }
+            std::ranges::sort(texts);
+            const char* const firstIsLonger = version == kNewestReading ? "abcdABC" : "abcABCD";
+            std::vector<std::string> expected{firstIsLonger, "abcABCD", "abcABCD", "abcdeAB"};
+            std::ranges::sort(expected);
+            QCOMPARE(texts, expected);
+        }
+    }
+
     /// Rows sorted by label come into both splits, each row once, in an order that the seed decides.
     void splitsAreDrawn()
     {

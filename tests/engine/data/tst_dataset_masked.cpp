@@ -253,6 +253,42 @@ private Q_SLOTS:
         QVERIFY(masked > kMaskedRows); // by the token [MASK] of the file
     }
 
+    /// A mask that takes the space before it does so in either spelling.
+    void masksTakeTheirSpaces()
+    {
+        for (const char* const own : {"<mask>", "[MASK]"}) {
+            for (const bool left : {false, true}) {
+                writeAll(m_folder / "tokenizer.json",
+                         std::string(R"({"version": "1.0", "added_tokens": [{"id": 0, "content": ")") + own +
+                             R"(", "special": true, "single_word": false, "lstrip": )" + (left ? "true" : "false") +
+                             R"(, "rstrip": false, "normalized": false}], "normalizer": null,
+                             "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
+                             "use_regex": true}, "post_processor": null, "decoder": null,
+                             "model": {"type": "BPE", "dropout": null, "unk_token": null,
+                             "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": false,
+                             "byte_fallback": false, "vocab": {")" +
+                             own + R"(": 0, "a": 1, "Ġ": 2, "b": 3}, "merges": []}})");
+                std::string words;
+                for (int i = 0; i < 1000; ++i) {
+                    words += i % 2 == 0 ? "a " : "b ";
+                }
+                projects::Project project =
+                    projectOn(words, {projects::TokeniserKind::TokenizerJson, "tokenizer.json", 4});
+                project.training.sequenceLength = kMaskedTime;
+                project.network.objective = projects::Objective::MaskedToken;
+                const auto dataset = opened(project);
+                QVERIFY(dataset);
+                const std::vector<std::int64_t> expected =
+                    left ? std::vector<std::int64_t>{1, 0, 2, 3} : std::vector<std::int64_t>{1, 2, 0, 2, 3};
+                for (const char* const spelling : {"<mask>", "[MASK]"}) {
+                    const auto tokens = dataset->encode(std::string("a ") + spelling + " b");
+                    QVERIFY(tokens.ok());
+                    QCOMPARE(*tokens, expected);
+                }
+            }
+        }
+    }
+
     void tokensAreNeeded()
     {
         m_project.data.masking.token = -1;

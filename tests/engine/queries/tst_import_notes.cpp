@@ -8,11 +8,14 @@
 #include "tests/support/test_program.h"
 
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -57,6 +60,64 @@ class TestImportNotes : public QObject {
 
 private Q_SLOTS:
     void initTestCase() { m_cases = tests::modelCases(); }
+
+    /// A tied head that the index names and no shard holds is the embedding; without the tie it is missing.
+    void anIndexMayNameATiedHead()
+    {
+        tests::ModelFolder model(m_cases["gpt2"].toObject());
+        model.shards = 3;
+        model.write(at("tied"));
+        QFile index(QString::fromStdString((at("tied") / "model.safetensors.index.json").string()));
+        QVERIFY(index.open(QIODevice::ReadWrite));
+        QJsonObject map = QJsonDocument::fromJson(index.readAll()).object()["weight_map"].toObject();
+        map["lm_head.weight"] = "model-1.safetensors";
+        index.resize(0);
+        index.seek(0);
+        index.write(QJsonDocument(QJsonObject{{"weight_map", map}}).toJson());
+        index.close();
+        const auto ready = imported(at("tied"), at("tied project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QVERIFY(tells(ready->notes, "lm_head.weight is in none of the files, though the index names it"));
+    }
+
+    /// transformers computes with the bias of the decoder where a file has both.
+    void theDecodersBiasWins()
+    {
+        tests::ModelFolder model(m_cases["bert"].toObject());
+        model.shapes["cls.predictions.decoder.bias"] = model.shapes.at("cls.predictions.bias");
+        model.write(at("bert"));
+        const auto ready = imported(at("bert"), at("bert project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QVERIFY(tells(ready->notes, "cls.predictions.decoder.bias differs from cls.predictions.bias"));
+        const auto out = exported(ready->runDirectory, at("bert exported"));
+        QVERIFY2(out.ok(), out ? "" : out.error().text().c_str());
+        const auto before = tensorsIn(at("bert"));
+        const auto after = tensorsIn(at("bert exported"));
+        QVERIFY(after.at("cls.predictions.bias") == before.at("cls.predictions.decoder.bias"));
+    }
+
+    /// The normalisation of a model's folder comes into the project, and goes out again.
+    void picturesArePreparedAsTheFolderSays()
+    {
+        tests::ModelFolder(m_cases["vit"].toObject()).write(at("vit"));
+        std::ofstream(at("vit") / "preprocessor_config.json")
+            << R"({"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "resample": 3,
+                   "size": {"height": 8, "width": 8}})";
+        const auto ready = imported(at("vit"), at("vit project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QVERIFY(tells(ready->notes, "resample is not 2"));
+        const auto project = projects::loadProject(at("vit project"));
+        QVERIFY(project.ok());
+        QVERIFY(std::abs(project->project.data.augmentation.mean - 0.485) < 1e-9);
+        QVERIFY(std::abs(project->project.data.augmentation.deviationBlue - 0.225) < 1e-9);
+        const auto out = exported(ready->runDirectory, at("vit exported"));
+        QVERIFY2(out.ok(), out ? "" : out.error().text().c_str());
+        QFile file(QString::fromStdString((at("vit exported") / "preprocessor_config.json").string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QJsonObject processor = QJsonDocument::fromJson(file.readAll()).object();
+        QCOMPARE(processor["image_processor_type"].toString(), QString("ViTImageProcessor"));
+        QCOMPARE(processor["image_mean"].toArray()[1].toDouble(), 0.456);
+    }
 
     void aTieIsHeldAgainstTheTensors()
     {
