@@ -67,12 +67,13 @@ private slots:
             shown.overlay(run.directory);
         }
         const auto& frames = m_window->workspace().shownMatrices().frames();
-        QTRY_VERIFY(!shown.compared().empty() && received[shown.compared()] == kSteps);
+        QTRY_VERIFY(!shown.compared().empty() && received[shown.compared()] >= kSteps);
         QTRY_COMPARE(frames.comparedBytes(), kSteps * visualizers::bytesOf(matrix(0)));
         QCOMPARE(frames.count("mix"), kSteps);
         for (const engine::RunInfo& run : model().runs()) {
             const bool drawn = run.directory == shown.front() || run.directory == shown.compared();
-            QCOMPARE(received[run.directory], drawn ? kSteps : 0);
+            QCOMPARE(received[run.directory] >= kSteps, drawn);
+            QVERIFY(drawn || received[run.directory] == 0);
         }
     }
 
@@ -93,6 +94,7 @@ private:
         QVERIFY(writer->flush().ok());
         engine::RunInfo info = writer->info();
         info.status = engine::RunStatus::Finished;
+        info.step = 8; // otherwise it would be read again as one that was resumed from an earlier step
         QVERIFY(writer->update(info).ok());
     }
 
