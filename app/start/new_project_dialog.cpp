@@ -447,6 +447,9 @@ void NewProjectDialog::update()
     showCost(project);
     if (project && project->data.source != m_read) {
         m_read = project->data.source;
+        if (m_wanted) {
+            *m_wanted = false; // a reading of other data that ends before the next begins counts no more
+        }
         m_data.reset();
         m_isUnreadable = false;
         m_preview->clear();

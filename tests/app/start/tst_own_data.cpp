@@ -54,8 +54,8 @@ private slots:
         auto* dialog = m_window->findChild<NewProjectDialog*>();
         QVERIFY(dialog);
         const auto* create = dialog->findChild<QPushButton*>("newCreate");
+        QTRY_VERIFY(dialog->findChild<QComboBox*>("newData")->currentText().startsWith("Pictures"));
         QTRY_VERIFY2(create->isEnabled(), qPrintable(dialog->findChild<QLabel*>("newAmount")->text()));
-        QVERIFY(dialog->findChild<QComboBox*>("newData")->currentText().startsWith("Pictures"));
         set(*dialog, {{"newDepth", 1}, {"newWidth", 16}, {"newSteps", 4}, {"newBatch", 4}});
         press(*dialog);
         QCOMPARE(std::get<projects::PictureData>(project().data.source).classes, std::int64_t{3});
