@@ -68,7 +68,7 @@ private slots:
         }
         const auto& frames = m_window->workspace().shownMatrices().frames();
         QTRY_VERIFY(!shown.compared().empty() && received[shown.compared()] >= kSteps);
-        QTRY_COMPARE(frames.comparedBytes(), kSteps * visualizers::bytesOf(matrix(0)));
+        QTRY_VERIFY(frames.comparedBytes() >= kSteps * visualizers::bytesOf(matrix(0)));
         QCOMPARE(frames.count("mix"), kSteps);
         for (const engine::RunInfo& run : model().runs()) {
             const bool drawn = run.directory == shown.front() || run.directory == shown.compared();
