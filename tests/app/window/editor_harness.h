@@ -70,8 +70,11 @@ protected:
     {
         QWidget* const popup = QApplication::activePopupWidget();
         CanvasWidget* const canvas = m_window->workspace().frontCanvas();
-        QWidget& surface = canvas ? *canvas->surface() : m_window->workspace().schedule().ribbon();
-        QTest::mouseClick(popup ? popup : &surface, Qt::LeftButton, {}, popup ? QPoint(-3, -3) : QPoint(2, 2));
+        QWidget* elsewhere = &m_window->workspace().schedule().ribbon();
+        if (canvas) { // it has no surface before it is first drawn
+            elsewhere = canvas->surface() ? canvas->surface() : canvas;
+        }
+        QTest::mouseClick(popup ? popup : elsewhere, Qt::LeftButton, {}, popup ? QPoint(-3, -3) : QPoint(2, 2));
         QCoreApplication::processEvents();
     }
 
