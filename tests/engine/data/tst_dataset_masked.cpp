@@ -258,16 +258,16 @@ private Q_SLOTS:
     {
         for (const char* const own : {"<mask>", "[MASK]"}) {
             for (const bool left : {false, true}) {
-                writeAll(m_folder / "tokenizer.json",
-                         std::string(R"({"version": "1.0", "added_tokens": [{"id": 0, "content": ")") + own +
-                             R"(", "special": true, "single_word": false, "lstrip": )" + (left ? "true" : "false") +
-                             R"(, "rstrip": false, "normalized": false}], "normalizer": null,
-                             "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
-                             "use_regex": true}, "post_processor": null, "decoder": null,
-                             "model": {"type": "BPE", "dropout": null, "unk_token": null,
-                             "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": false,
-                             "byte_fallback": false, "vocab": {")" +
-                             own + R"(": 0, "a": 1, "Ġ": 2, "b": 3}, "merges": []}})");
+                QString file = R"({"version": "1.0", "added_tokens": [
+                    {"id": 0, "content": "OWN", "special": true, "single_word": false, "lstrip": LEFT, "rstrip": false,
+                     "normalized": false}],
+                    "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false,
+                    "trim_offsets": true, "use_regex": true}, "post_processor": null, "decoder": null,
+                    "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
+                    "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false,
+                    "vocab": {"OWN": 0, "a": 1, "Ġ": 2, "b": 3}, "merges": []}})";
+                file.replace("OWN", own).replace("LEFT", left ? "true" : "false");
+                writeAll(m_folder / "tokenizer.json", file.toStdString());
                 std::string words;
                 for (int i = 0; i < 1000; ++i) {
                     words += i % 2 == 0 ? "a " : "b ";
