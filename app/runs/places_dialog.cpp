@@ -127,8 +127,9 @@ UnknownPlaceDialog::UnknownPlaceDialog(const engine::PlaceUnknown& unknown, engi
     }
     form().addRow(tr("Name"), m_name);
     form().addRow(tr("Command line"), m_command);
-    goButton().setDefault(false);
     goButton().setAutoDefault(false);
+    // Return must not agree. Without another default, a box of buttons makes the accepting one its default.
+    findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Cancel)->setDefault(true);
     const auto enable = [this] {
         goButton().setEnabled(!m_name->text().trimmed().isEmpty() && !m_command->text().trimmed().isEmpty());
     };

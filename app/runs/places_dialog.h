@@ -30,7 +30,7 @@ private:
 };
 
 /// Asks whether a run's place is to be added to the list. Shows the command line that the run's record names, which has
-/// not been run; no button is the default. GUI thread.
+/// not been run; Cancel is the default. GUI thread.
 class UnknownPlaceDialog : public AskDialog {
     Q_OBJECT
 public:
