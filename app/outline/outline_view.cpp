@@ -39,7 +39,7 @@ public:
                 [self, editor, isChoice, at = QPersistentModelIndex(index)](const QVariant& value) {
                     self->m_model.setData(at, value, Qt::EditRole);
                     if (isChoice && editor->isVisible()) {
-                        emit self->closeEditor(editor);
+                        self->close(*editor);
                     }
                 });
         return editor;
@@ -91,7 +91,7 @@ private:
             return true; // the tree would open the editor again
         case Qt::Key_Escape:
             editor.restore();
-            emit closeEditor(&editor, RevertModelCache);
+            close(editor, RevertModelCache);
             return true;
         default:
             return false;
@@ -101,8 +101,15 @@ private:
     void finish(PropertyEditor& editor)
     {
         if (editor.enter() && editor.isVisible()) {
-            emit closeEditor(&editor);
+            close(editor);
         }
+    }
+
+    /// Closes the editor once: it loses the focus while it closes.
+    void close(PropertyEditor& editor, EndEditHint hint = NoHint)
+    {
+        editor.focusProxy()->removeEventFilter(this);
+        emit closeEditor(&editor, hint);
     }
 
     OutlineModel& m_model;

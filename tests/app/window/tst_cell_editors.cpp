@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QKeySequenceEdit>
 #include <QLineEdit>
+#include <QPointer>
 #include <QTableView>
 
 using namespace residua;
@@ -97,12 +98,12 @@ private slots:
         m_window->documents().choose(Place(row->place));
         const QString name = QString::fromStdString("property:" + property.key);
         QTRY_VERIFY(visible<QWidget>(name) != nullptr);
-        auto* field = visible<QWidget>(name);
+        const QPointer<QWidget> field = visible<QWidget>(name); // a change of the document may replace it
         field->setFocus();
         leave(*field, property, end);
         clickElsewhere();
         verifyDocument(end);
-        auto* line = qobject_cast<QLineEdit*>(field);
+        const auto* const line = qobject_cast<QLineEdit*>(field.data());
         QVERIFY(!line || !line->isModified());
     }
 
