@@ -103,13 +103,10 @@ Recipe lm1b()
         std::move(project),
         "dca",
         {},
-        {"rows are windows that begin anywhere in the text and cross sentences; Flax packs whole sentences, each with "
-         "its own positions, a 0 before it and no attention to its neighbours: the perplexity is not the paper's",
+        {"rows begin anywhere and cross sentences; Flax packs whole ones, apart: the perplexity is not the paper's",
          "the embedding starts with a deviation of about 0.02; Flax's starts with 1, beside positions of amplitude 1",
-         "the positions turn by 10000^(-2i/d); Flax's by 10000^(-i/(d/2 - 1))",
-         "no dropout within the MLP; Flax has 0.1 after the ReLU too",
-         "weights and biases of norms do not decay; Flax decays all weights",
-         "biases start at 0; Flax draws them with a deviation of 1e-6"}};
+         "positions turn by 10000^(-2i/d), biases start at 0; Flax has 10000^(-i/(d/2 - 1)), and a deviation of 1e-6",
+         "the MLP has no dropout within, norms do not decay; Flax has 0.1 after the ReLU too, and decays all weights"}};
 }
 
 /// "Better plain ViT baselines" (Beyer et al., 2022): 12 layers, patches of 16 × 16. That of width 384 is table 8 of
@@ -186,12 +183,10 @@ Recipe llama(const std::string& size, std::int64_t depth, std::int64_t width, st
         std::move(project),
         "ancre-ingoing",
         {},
-        {"rows are windows that begin anywhere in the text and cross documents; GaLore's runs have one document a row, "
-         "cut or padded to 256 tokens, never packed, and do not predict padding: the perplexity is not the paper's",
+        {"rows begin anywhere and cross documents; GaLore's runs have one a row, padded: the perplexity is not the "
+         "paper's",
          "weights, gradients and moments are fp32, activations and the residual bf16; GaLore's runs have bf16 for all",
-         "the perplexity is that of the mean loss; GaLore's runs divide the sum of the batches' losses by one batch "
-         "too "
-         "many, which prints a lower one",
+         "the perplexity is of the mean loss; GaLore's runs divide by one batch too many, which prints a lower one",
          "examples are drawn from the whole text; GaLore's runs stream C4 through a shuffle buffer"}};
 }
 
