@@ -207,7 +207,8 @@ Status EngineProcess::startChild(const EnginePlace& place, const StartWatch& wat
     if (const Status spawned = spawn(words); !spawned) {
         return spawned;
     }
-    if (const Status came = awaitGreeting(path, watch); !came) {
+    // The program's own engine asks for nothing: it only loads for longer on a busy machine.
+    if (const Status came = awaitGreeting(path, command != nullptr ? watch : StartWatch()); !came) {
         kill();
         [[maybe_unused]] const std::string end = wait();
         return Error{came.error().place, came.error().message + lastLinesText(m_lines)};
