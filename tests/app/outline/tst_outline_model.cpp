@@ -183,9 +183,9 @@ private slots:
         live.rows = live.columns = depth + 1;
         m_model->setLive(shared(live));
         const QModelIndex index = m_model->indexOf(ShortcutsPlace{{{0, 2}}}).siblingAtColumn(OutlineModel::Value);
-        QCOMPARE(index.data().toString(), QString("0.2500"));
+        QCOMPARE(index.data().toString(), QString("0.250"));
         m_model->setLive(nullptr);
-        QVERIFY(index.data().toString() != QString("0.2500"));
+        QVERIFY(index.data().toString() != QString("0.250"));
     }
 
     /// A pruned shortcut has no weight, whatever a run has learned for it; a frozen one says that it is.
@@ -205,8 +205,8 @@ private slots:
             return index.siblingAtColumn(OutlineModel::Value).data().toString().toLower();
         };
         QCOMPARE(value({0, 2}), QString("pruned"));
-        QCOMPARE(value({1, 2}), QString("frozen, 0.2500"));
-        QCOMPARE(value({0, 1}), QString("0.2500"));
+        QCOMPARE(value({1, 2}), QString("frozen, 0.250"));
+        QCOMPARE(value({0, 1}), QString("0.250"));
     }
 
     void portsAndLayersLeftOutAreToldApart()
@@ -228,7 +228,7 @@ private slots:
         const auto value = [this](const Place& place) {
             return m_model->indexOf(place).siblingAtColumn(OutlineModel::Value).data().toString();
         };
-        QVERIFY(value(ShortcutsPlace{{{0, 2}}}).startsWith("q 0.2500  k 0.2500"));
+        QVERIFY(value(ShortcutsPlace{{{0, 2}}}).startsWith("q 0.250  k 0.250"));
         std::vector<float> active(static_cast<std::size_t>(depth), 1);
         active[1] = 0;
         editor::LiveValues left;
