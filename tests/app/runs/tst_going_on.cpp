@@ -217,7 +217,7 @@ private slots:
         train();
         QTRY_COMPARE(texts->toHtml().count("<img "), qsizetype{8});
         const auto* prompt = m_window->findChild<QLineEdit*>(QStringLiteral("samplePrompt"));
-        QTRY_VERIFY(!prompt->isEnabled()); // nothing to type
+        QTRY_VERIFY(prompt->isEnabled()); // the path of a picture
         const QString text = texts->toPlainText();
         QCOMPARE(text.count(QChar(u'✓')) + text.count(QChar(u'✗')), qsizetype{8});
         const auto picture = [&](const char* name) {
