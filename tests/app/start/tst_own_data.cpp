@@ -169,8 +169,7 @@ private slots:
         openWindowOn(project, {1440, 900});
         const auto* none = m_window->findChild<QLabel*>("noProblems");
         const auto* list = m_window->findChild<QListWidget*>("problemsList");
-        QTRY_VERIFY(list->count() > 0);
-        QVERIFY2(list->item(0)->text().contains("gone.txt"), qPrintable(list->item(0)->text()));
+        QTRY_VERIFY(!list->findItems("gone.txt", Qt::MatchContains).isEmpty());
         QVERIFY(none->isHidden());
         m_window->actions().run.run->trigger();
         QTRY_VERIFY2(m_window->bannerText().contains("gone.txt"), qPrintable(m_window->bannerText()));
