@@ -108,6 +108,7 @@ private slots:
         engine::Matrix matrix = triangle(3, 0.25F);
         matrix.name = "mix/q";
         runs.add("a", {.matrices = {matrix}});
+        view.findChild<QComboBox*>("value")->setCurrentIndex(static_cast<int>(CellValue::Weight));
         const QStringList rows = view.csv().split('\n');
         QCOMPARE(rows[0], QString("run,port,step,source,target,value"));
         QCOMPARE(rows[1], QString("\"the first\",q,3,0,1,1"));

@@ -453,6 +453,7 @@ private slots:
         }
         QCOMPARE(loss.csv().count('\n'), 11);
         QCOMPARE(metrics.csv().count('\n'), 11);
+        heatmap.findChild<QComboBox*>("value")->setCurrentIndex(static_cast<int>(CellValue::Weight));
         QVERIFY(heatmap.csv().contains("5,1,2,0.75"));
         heatmap.findChild<QComboBox*>("value")->setCurrentIndex(static_cast<int>(CellValue::AgainstRun));
         QVERIFY(heatmap.csv().contains("5,1,2,0.25"));
