@@ -133,8 +133,8 @@ void NewProjectDialog::setData(const QString& path)
     lookAt(path, KindOfData::Any);
 }
 
-/// Looks into a file or a folder, because its name may not tell the kind of the data or the size of its pictures. If the
-/// folder holds the parts of a data set, the path becomes that of the training part.
+/// Looks into a file or a folder, because its name may not tell the kind of the data or the size of its pictures. If
+/// the folder holds the parts of a data set, the path becomes that of the training part.
 void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
 {
     const auto look = [path = path.toStdString()] { return engine::dataAt(path); };

@@ -22,7 +22,7 @@ namespace {
 constexpr int kWidest = 900;
 constexpr int kMargin = 14; ///< to the borders of what it is over
 constexpr int kLeastArea = 160;
-constexpr int kLeastWidth = 560; ///< of a room that needs no place of its neighbours
+constexpr int kLeastWidth = 560;          ///< of a room that needs no place of its neighbours
 constexpr int kNoticeMilliseconds = 4000; ///< until a note is noticed
 constexpr int kLetterMilliseconds = 60;   ///< in which a slow reader reads a letter
 

@@ -50,8 +50,8 @@ struct DataSummary {
 
 /// Returns a source for the data at a path. The format of a file follows from its first bytes and its extension, that
 /// of a folder from the files in it. Of a folder with the parts of a data set (train, val or test), the training part
-/// is its path and the other its validation path. The number of classes is that of the data. Returns an error that names
-/// what was found if no source reads it, if it has several data sets, or if it has parts and its source takes no
+/// is its path and the other its validation path. The number of classes is that of the data. Returns an error that
+/// names what was found if no source reads it, if it has several data sets, or if it has parts and its source takes no
 /// validation path. Any thread; lists the folder, and reads tables and files of many pictures.
 [[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path);
 

@@ -15,8 +15,8 @@
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/loss_view.h"
-#include "visualizers/runs/shown_runs.h"
 #include "visualizers/runs/metrics_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>

@@ -274,9 +274,8 @@ private slots:
     {
         const engine::StageRecord border{
             .step = 500, .name = "12 layers", .trainBefore = 2.5, .trainAfter = 2.75, .note = {}};
-        QCOMPARE(borderTexts(border),
-                 (QStringList{QString::fromUtf8("loss 2.500 → 2.750 (+0.2500)"), QString::fromUtf8("2.500 → 2.750"),
-                              "+0.2500"}));
+        QCOMPARE(borderTexts(border), (QStringList{QString::fromUtf8("loss 2.500 → 2.750 (+0.2500)"),
+                                                   QString::fromUtf8("2.500 → 2.750"), "+0.2500"}));
         QVERIFY(borderTexts({.step = 500, .name = "12 layers", .note = {}}).isEmpty()); // none was taken
     }
 

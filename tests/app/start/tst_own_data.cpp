@@ -144,7 +144,8 @@ private slots:
         QTest::addColumn<QString>("path");
         QTest::newRow("a file that does not exist") << "Text"
                                                     << "nowhere.txt";
-        QTest::newRow("a folder without pictures") << "Pictures" << "no such folder";
+        QTest::newRow("a folder without pictures") << "Pictures"
+                                                   << "no such folder";
         QTest::newRow("a table without the column") << "Labelled text"
                                                     << "table.csv";
     }
