@@ -205,7 +205,7 @@ private slots:
         QVERIFY(source.target == projects::LinearTarget::StandardNormal);
         // Panel (a) is y = x without an offset, at a start and a rate of its own; panel (b) y = A·x + b.
         const auto members = projects::expand(project, project.sweeps.front());
-        QVERIFY(members.ok() && members->size() == 4);
+        QVERIFY(members.ok() && members->size() == 12); // with three seeds each
         for (const projects::SweepMember& member : *members) {
             const auto& target = std::get<projects::LowRankRegression>(member.project.data.source);
             const projects::TrainingPlan& its = member.project.training;

@@ -125,6 +125,7 @@ private slots:
     void batchesAreMixed()
     {
         projects::Project project = drawnProject(40);
+        project.training.batch = 8; // a step, within which rows are mixed
         const auto plain = opened(project);
         project.data.augmentation.mixup = 0.4;
         const auto mixes = opened(project);
