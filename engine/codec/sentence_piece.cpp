@@ -97,7 +97,9 @@ public:
     std::string piece(std::int64_t token) const override
     {
         std::string text;
-        if (!accepted(m_table.piece(m_model, static_cast<int>(token), &text, &append))) {
+        // The library does not check the number.
+        const bool known = token >= 0 && token < vocabulary();
+        if (!known || !accepted(m_table.piece(m_model, static_cast<int>(token), &text, &append))) {
             appendUtf8(text, U'\uFFFD');
         }
         return asUtf8(text);

@@ -28,7 +28,8 @@ public:
                                         std::vector<std::uint32_t>& tokens) const = 0;
     /// Returns valid UTF-8; tokens outside the vocabulary become U+FFFD.
     [[nodiscard]] virtual std::string decode(std::span<const std::int64_t> tokens) const = 0;
-    /// Returns one token of the vocabulary as its model writes it, such as "▁the"; without a model, its decoded text.
+    /// Returns one token as its model writes it, such as "▁the"; without a model, its decoded text. A token outside the
+    /// vocabulary has no piece: it is U+FFFD, or empty.
     [[nodiscard]] virtual std::string piece(std::int64_t token) const { return decode({&token, 1}); }
     /// Returns a token that occurs in no text; nullopt if every token may occur.
     [[nodiscard]] virtual std::optional<std::int64_t> unusedToken() const { return std::nullopt; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text through SentencePiece models, whole and damaged.
 #include "dataset_harness.h"
+
+#include "engine/codec/text_codec.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
 
@@ -36,6 +38,31 @@ private slots:
         QCOMPARE(dataset->decode(*ids), std::string("the cat sat"));
         QVERIFY(dataset->decode(tokensOf(*dataset, Split::Train)).starts_with("the cat sat on mat number 0 the cat"));
         QCOMPARE(dataset->decode({59, -4}), dataset->decode({0, 0})); // rows beyond the model: unknown
+    }
+
+    /// The rows of an embedding table beyond the model's pieces, the last of which is the mask, have no piece.
+    void rowsBeyondItHaveNoPiece()
+    {
+        const auto model = trainModel();
+        std::string text;
+        for (int i = 0; i < 200; ++i) {
+            text += "the cat sat on mat number " + std::to_string(i % 10) + "\n";
+        }
+        for (const std::int64_t rows : {41, 60, 100'000}) {
+            projects::Project project = projectOn(text, {TokeniserKind::SentencePiece, model.string(), rows});
+            project.network.objective = projects::Objective::MaskedToken;
+            const auto dataset = Dataset::open(project, m_folder);
+            QVERIFY(dataset);
+            QCOMPARE((*dataset)->maskToken(), std::optional(rows - 1));
+            const TextCodec& codec = *(*dataset)->codec();
+            for (const std::int64_t token : {std::int64_t{-1}, std::int64_t{40}, rows - 1, rows}) {
+                QCOMPARE(codec.piece(token), std::string("\xef\xbf\xbd"));
+            }
+            QVERIFY(codec.piece(39) != codec.piece(40));
+            const auto ids = (*dataset)->encode("the cat[MASK]");
+            QVERIFY(ids);
+            QCOMPARE(ids->back(), rows - 1);
+        }
     }
 
     void documentsEndWithItsEnd()
