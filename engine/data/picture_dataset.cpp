@@ -140,8 +140,11 @@ std::string noteOnClasses(const PictureSet& set, const std::string& place)
 Result<std::int64_t> countClasses(const projects::PictureData& source, const std::filesystem::path& projectDirectory,
                                   const PreparationWatch& watch)
 {
-    return openPictures(projectDirectory / source.path, requestFor(PictureUse::Training, source, {}, {}), watch)
-        .transform([](const PictureSet& set) { return set.numbered > 0 ? set.numbered : classesOf(labelsOf(set)); });
+    PictureRequest request = requestFor(PictureUse::Training, source, {}, {});
+    request.classes = 0; // the number that the project has may be wrong
+    return openPictures(projectDirectory / source.path, request, watch).transform([](const PictureSet& set) {
+        return set.numbered > 0 ? set.numbered : classesOf(labelsOf(set));
+    });
 }
 
 DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data)

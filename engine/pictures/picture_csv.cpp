@@ -129,9 +129,10 @@ Result<Rows> rowsOf(const fs::path& path, std::string_view text)
 
 /// What the values of a column say of labels.
 struct ColumnLook {
-    bool couldBe = true; ///< whole numbers from 0 on, below the number of classes if that is known
+    bool couldBe = true; ///< whole numbers from 0 on, no more different ones than classes if these are known
     bool varies = false;
-    bool dense = false; ///< many rows have each number up to the largest, from 0 or 1 on
+    bool dense = false;    ///< many rows have each number up to the largest, from 0 or 1 on
+    bool numbering = true; ///< no number is above the number of classes, if that is known
 };
 
 ColumnLook lookAt(const Rows& rows, LabelColumn column, std::int64_t classes)
@@ -140,8 +141,9 @@ ColumnLook lookAt(const Rows& rows, LabelColumn column, std::int64_t classes)
     std::set<double> values;
     for (std::size_t row = 0; row < rows.lines.size() && look.couldBe; ++row) {
         const double value = rows.label(row, column);
-        look.couldBe = isLabel(value) && (classes == 0 || value < static_cast<double>(classes));
         values.insert(value);
+        look.couldBe = isLabel(value) && (classes == 0 || std::ssize(values) <= classes);
+        look.numbering = look.numbering && (classes == 0 || value <= static_cast<double>(classes));
     }
     look.varies = values.size() > 1;
     constexpr std::size_t kRowsOfEach = 3;
@@ -164,7 +166,8 @@ std::pair<LabelColumn, std::string> labelColumnOf(const Rows& rows, const Pictur
     }
     const ColumnLook first = lookAt(rows, LabelColumn::First, request.classes);
     const ColumnLook last = lookAt(rows, LabelColumn::Last, request.classes);
-    for (const bool ColumnLook::*const sign : {&ColumnLook::couldBe, &ColumnLook::varies, &ColumnLook::dense}) {
+    for (const bool ColumnLook::*const sign :
+         {&ColumnLook::couldBe, &ColumnLook::varies, &ColumnLook::dense, &ColumnLook::numbering}) {
         if (first.*sign != last.*sign) {
             return {first.*sign ? LabelColumn::First : LabelColumn::Last, {}};
         }

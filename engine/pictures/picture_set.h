@@ -48,7 +48,7 @@ struct PictureRequest {
     ReadingVersion reading = kNewestReading;
     projects::LabelColumn labelColumn = projects::LabelColumn::Detect;
     projects::ValueRange valueRange = projects::ValueRange::Detect;
-    std::int64_t classes = 0; ///< more than any label; 0: unknown
+    std::int64_t classes = 0; ///< the most different labels; 0: unknown
 };
 
 /// Opens the pictures at a path. The content decides how they are read:
@@ -59,9 +59,9 @@ struct PictureRequest {
 /// - a file of MNIST's pictures, whose name contains images-idx3, with that of their labels (labels-idx1) beside it, or
 ///   a folder with one such pair for each use. A folder with several is an error that names them
 /// - CSV, with or without a header: the values of a square picture, grey or colour, behind or before the label. A
-/// header
-///   decides which; else the column with whole numbers from 0 that differ and are below the number of classes; else the
-///   last. Values are scaled to 0 … 255 from the smallest range of projects::ValueRange that holds all
+///   header decides which; else the column of whole numbers from 0 or 1 on that differ, no more different ones than
+///   classes; else the last. Values are scaled to 0 … 255 from the smallest range of projects::ValueRange that holds
+///   all
 /// Files of many pictures may be compressed. Files of folders are not opened before they are read. Errors name the
 /// file, and the line or record.
 [[nodiscard]] Result<PictureSet> openPictures(const std::filesystem::path& path, const PictureRequest& request = {},

@@ -364,6 +364,42 @@ private slots:
         }
     }
 
+    /// Labels from 1 to the number of classes, before and behind pixels of any value (EMNIST's letters). The number of
+    /// classes is found whatever the project has.
+    void labelsMayBeginAtOne()
+    {
+        for (const bool first : {true, false}) {
+            std::string text;
+            for (int row = 0; row < 104; ++row) {
+                const std::string values =
+                    std::to_string(row == 3 ? 34 : 0) + ",255,128," + std::to_string(row == 5 ? 200 : 0);
+                const std::string label = std::to_string(1 + row % 26);
+                text += (first ? label + "," + values : values + "," + label) + "\n";
+            }
+            writeFile(m_folder / "t.csv", text);
+            for (const std::int64_t classes : {26, 27, 100}) {
+                projects::PictureData source{.path = "t.csv", .validationPath = {}, .height = 2, .width = 2};
+                source.channels = 1;
+                source.classes = classes;
+                projects::Project project;
+                project.data = {source, 0, 0};
+                const auto dataset = Dataset::open(project, m_folder);
+                QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+                Batch batch;
+                QVERIFY((*dataset)->fillSequential(batch, Split::Train, 0, 26).ok());
+                const std::int64_t from = classes == 26 ? 0 : 1; // numbers of classes are kept where they fit
+                QCOMPARE(batch.values<std::int64_t>(1)[7], 7 + from);
+                QCOMPARE(std::lround(255 * (0.5F * batch.values<float>(0)[1] + 0.5F)), 255L);
+            }
+            for (const std::int64_t classes : {2, 5, 10, 26}) {
+                projects::PictureData source;
+                source.path = "t.csv";
+                source.classes = classes;
+                QCOMPARE(*countClasses(source, m_folder), std::optional<std::int64_t>(26));
+            }
+        }
+    }
+
     void csvFollowsItsFields()
     {
         writeFile(m_folder / "t.csv", "1,5,6,7,3\n2,8,9,4,4\n");
