@@ -58,16 +58,17 @@ class Fingerprints {
 public:
     Fingerprints(const fs::path& directory, const BundleWatch& watch) : m_directory(directory), m_watch(watch) {}
 
-    const Result<DataFingerprint>& of(const projects::Project& project)
+    const Result<DataFingerprint>& of(const projects::Project& project, ReadingVersion reading)
     {
         const auto same = [&](const Known& known) {
-            return known.data == project.data && known.seed == project.seeds.data;
+            return known.data == project.data && known.seed == project.seeds.data && known.reading == reading;
         };
         const auto known = std::ranges::find_if(m_known, same);
         if (known != m_known.end()) {
             return known->fingerprint;
         }
-        m_known.push_back({project.data, project.seeds.data, fingerprintOf(project, m_directory, m_watch)});
+        m_known.push_back({project.data, project.seeds.data, reading,
+                           fingerprintOf(project, m_directory, m_watch, LargeFiles::EveryByte, reading)});
         return m_known.back().fingerprint;
     }
 
@@ -75,6 +76,7 @@ private:
     struct Known {
         projects::DataSource data;
         std::int64_t seed = 0;
+        ReadingVersion reading = kNewestReading;
         Result<DataFingerprint> fingerprint;
     };
     const fs::path& m_directory;
@@ -141,7 +143,8 @@ void tellOtherData(const BundleWatch& watch, UnpackedBundle& result)
         const auto file = readRunFile(run.directory);
         const auto reader = RunReader::open(run.directory);
         const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-        const auto now = project ? fingerprints.of(*project) : Result<DataFingerprint>(project.error());
+        const auto now = project ? fingerprints.of(*project, file ? file->info.reading : kNewestReading)
+                                 : Result<DataFingerprint>(project.error());
         if (!now && result.joined) {
             result.notes.push_back("the data of run " + run.directory.filename().string() +
                                    " are not here: " + now.error().text());

@@ -163,7 +163,12 @@ Result<DataSummary> summariseData(const projects::Project& project, const std::f
 std::vector<std::string> otherDataOf(const std::vector<TrainedProject>& runs,
                                      const std::filesystem::path& projectDirectory)
 {
-    std::vector<std::pair<const projects::Project*, Result<DataFingerprint>>> known; // members of a sweep share data
+    struct Known {
+        const projects::Project* project;
+        ReadingVersion reading;
+        Result<DataFingerprint> now;
+    };
+    std::vector<Known> known; // members of a sweep share data
     std::vector<std::string> differences;
     for (const TrainedProject& run : runs) {
         std::string& difference = differences.emplace_back();
@@ -171,15 +176,18 @@ std::vector<std::string> otherDataOf(const std::vector<TrainedProject>& runs,
         if (!file || !file->data) {
             continue;
         }
-        const auto same = [&](const auto& entry) {
-            return entry.first->data == run.project->data && entry.first->seeds.data == run.project->seeds.data;
+        const ReadingVersion reading = file->info.reading;
+        const auto same = [&](const Known& entry) {
+            return entry.project->data == run.project->data && entry.project->seeds.data == run.project->seeds.data &&
+                   entry.reading == reading;
         };
-        auto now = std::ranges::find_if(known, same);
-        if (now == known.end()) {
-            known.emplace_back(run.project, fingerprintOf(*run.project, projectDirectory, {}, LargeFiles::AsKnown));
-            now = std::prev(known.end());
+        auto found = std::ranges::find_if(known, same);
+        if (found == known.end()) {
+            known.push_back({run.project, reading,
+                             fingerprintOf(*run.project, projectDirectory, {}, LargeFiles::AsKnown, reading)});
+            found = std::prev(known.end());
         }
-        const auto differs = now->second ? differenceOf(*file->data, *now->second) : std::nullopt;
+        const auto differs = found->now ? differenceOf(*file->data, *found->now) : std::nullopt;
         difference = differs ? differs->text() : std::string();
     }
     return differences;

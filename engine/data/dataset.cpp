@@ -47,10 +47,10 @@ struct Opener {
     }
 
     /// Returns notes for the user about the reading of text.
-    [[nodiscard]] static std::vector<std::string> notesOn(const std::filesystem::path& path, DataKind kind,
-                                                          const projects::Tokeniser& tokeniser)
+    [[nodiscard]] std::vector<std::string> notesOn(const std::filesystem::path& path, DataKind kind,
+                                                   const projects::Tokeniser& tokeniser) const
     {
-        std::vector<std::string> notes = lookAt(path, kind).notes;
+        std::vector<std::string> notes = lookAt(path, kind, reading.version).notes;
         std::ranges::move(tokenCacheFaults(tokeniser.kind), std::back_inserter(notes));
         return notes;
     }
@@ -85,7 +85,7 @@ struct Opener {
         if (const Status whole = checkParts(path); !whole) {
             return whole.error();
         }
-        return openText(readTextFiles(path, watch), source.tokeniser, path.string(),
+        return openText(readTextFiles(path, watch, TextMemory(), reading.version), source.tokeniser, path.string(),
                         notesOn(path, DataKind::Text, source.tokeniser));
     }
 
@@ -95,8 +95,8 @@ struct Opener {
         if (const Status whole = checkParts(path); !whole) {
             return whole.error();
         }
-        return openText(readRecords(path, source.field, watch), source.tokeniser, path.string(),
-                        notesOn(path, DataKind::Records, source.tokeniser));
+        return openText(readRecords(path, source.field, watch, TextMemory(), reading.version), source.tokeniser,
+                        path.string(), notesOn(path, DataKind::Records, source.tokeniser));
     }
 
     Opened operator()(const projects::MixtureData& source) const
@@ -106,7 +106,7 @@ struct Opener {
                 return whole.error();
             }
         }
-        return openMixture(source, project, directory, watch);
+        return openMixture(source, project, directory, watch, reading.version);
     }
 
     /// Refuses training tokens with the parts of a data set, and held-out tokens that are trained on.
@@ -139,7 +139,7 @@ struct Opener {
         if (auto status = append(files, path); !status) {
             return status.error();
         }
-        std::ranges::move(lookAt(path, DataKind::Tokens).notes, std::back_inserter(files.notes));
+        std::ranges::move(lookAt(path, DataKind::Tokens, reading.version).notes, std::back_inserter(files.notes));
         SplitRanges ranges = split(files.tokens.size());
         if (!source.validationPath.empty()) {
             const std::int64_t before = files.tokens.size();

@@ -103,8 +103,9 @@ Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const
 /// Computes the fingerprints of the files that a project names.
 class Reader {
 public:
-    Reader(const fs::path& directory, const PreparationWatch& watch, LargeFiles large = LargeFiles::EveryByte)
-        : m_directory(directory), m_watch(watch), m_large(large)
+    Reader(const fs::path& directory, const PreparationWatch& watch, LargeFiles large = LargeFiles::EveryByte,
+           ReadingVersion reading = kNewestReading)
+        : m_directory(directory), m_watch(watch), m_large(large), m_reading(reading)
     {
     }
 
@@ -112,7 +113,7 @@ public:
     Status add(const std::string& path, std::span<const std::string_view> endings)
     {
         const fs::path place = m_directory / path;
-        const auto found = filesAt(place, endings);
+        const auto found = filesAt(place, endings, m_reading);
         if (!found) {
             return found.error();
         }
@@ -156,7 +157,7 @@ public:
     }
 
     /// Adds the texts at `path`, which may be JSON Lines or plain text.
-    Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path))); }
+    Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path, m_reading))); }
 
     void add(DataPart part) { m_parts.push_back(std::move(part)); }
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
@@ -187,6 +188,7 @@ private:
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
     LargeFiles m_large;
+    ReadingVersion m_reading;
     DataFingerprint m_parts;
 };
 
@@ -274,12 +276,12 @@ std::string described(const DataPart& part)
 } // namespace
 
 Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
-                                      const PreparationWatch& watch, LargeFiles large)
+                                      const PreparationWatch& watch, LargeFiles large, ReadingVersion reading)
 {
     if (const Status wanted = stillWanted(watch, 0); !wanted) {
         return wanted.error();
     }
-    Reader reader(projectDirectory, watch, large);
+    Reader reader(projectDirectory, watch, large, reading);
     if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
         return added.error();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/reading.h"
 #include "engine/host/preparation.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/result.h"
@@ -25,12 +26,13 @@ enum class LargeFiles {
 ///   change between the blocks that keeps all sizes is not detected.
 /// - The same for each of the tokeniser's files (tokeniserFiles).
 /// - For a generator: its parameters, the fractions and the seed.
-/// Reads the files without mapping them. Returns an error if one cannot be read. Any thread; `watch` may cancel, even
-/// before the first read.
+/// The files are those that `reading` reads. Reads the files without mapping them. Returns an error if one cannot be
+/// read. Any thread; `watch` may cancel, even before the first read.
 [[nodiscard]] Result<DataFingerprint> fingerprintOf(const projects::Project& project,
                                                     const std::filesystem::path& projectDirectory,
                                                     const PreparationWatch& watch = {},
-                                                    LargeFiles large = LargeFiles::EveryByte);
+                                                    LargeFiles large = LargeFiles::EveryByte,
+                                                    ReadingVersion reading = kNewestReading);
 
 /// True if number, sizes and contents of the files are equal, whatever their names, as far as both fingerprints tell
 /// (see fingerprintOf).

@@ -40,8 +40,8 @@ std::string partName(std::size_t index, const std::string& path)
 class Preparation {
 public:
     Preparation(const projects::MixtureData& mixture, const projects::Project& project, const fs::path& directory,
-                const PreparationWatch& watch)
-        : m_mixture(mixture), m_project(project), m_directory(directory), m_watch(watch)
+                const PreparationWatch& watch, ReadingVersion reading)
+        : m_mixture(mixture), m_project(project), m_directory(directory), m_watch(watch), m_reading(reading)
     {
     }
 
@@ -106,7 +106,7 @@ private:
     [[nodiscard]] Result<Documents> read(std::size_t index, const PreparationWatch& watch) const
     {
         const projects::MixturePart& part = m_mixture.parts[index];
-        auto documents = readTexts(m_directory / part.path, part.field, watch, m_memory);
+        auto documents = readTexts(m_directory / part.path, part.field, watch, m_memory, m_reading);
         return documents ? std::move(documents) : Result<Documents>(ofPart(index, documents.error()));
     }
 
@@ -126,6 +126,7 @@ private:
     const projects::Project& m_project;
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
+    ReadingVersion m_reading;
     TextMemory m_memory;           ///< shared by all parts
     std::vector<Documents> m_read; ///< the documents of all parts, if tokens are characters
 };
@@ -191,9 +192,10 @@ std::string textOf(const DataPartOutline& part, std::size_t index, const project
 }
 
 Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture, const projects::Project& project,
-                                             const fs::path& projectDirectory, const PreparationWatch& watch)
+                                             const fs::path& projectDirectory, const PreparationWatch& watch,
+                                             ReadingVersion reading)
 {
-    Preparation preparation(mixture, project, projectDirectory, watch);
+    Preparation preparation(mixture, project, projectDirectory, watch, reading);
     auto codec = preparation.codec();
     auto parts = codec ? preparation.parts(**codec) : Result<std::vector<TokenPart>>(codec.error());
     if (!parts) {
@@ -203,7 +205,7 @@ Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixtur
     std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
     for (const projects::MixturePart& part : mixture.parts) {
         const fs::path path = projectDirectory / part.path;
-        std::ranges::move(lookAt(path, kindAt(path)).notes, std::back_inserter(notes));
+        std::ranges::move(lookAt(path, kindAt(path, reading), reading).notes, std::back_inserter(notes));
     }
     std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
     return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,

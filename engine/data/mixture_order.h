@@ -55,7 +55,7 @@ private:
 [[nodiscard]] Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture,
                                                            const projects::Project& project,
                                                            const std::filesystem::path& projectDirectory,
-                                                           const PreparationWatch& watch);
+                                                           const PreparationWatch& watch, ReadingVersion reading);
 
 /// Returns the expected number of times that the plan's steps go through the training tokens of a part.
 [[nodiscard]] double passesOf(const DataPartOutline& part, const projects::TrainingPlan& plan);

@@ -148,7 +148,8 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
     if (!trainer) {
         return trainer.error();
     }
-    const Result<DataFingerprint> data = fingerprintOf(run.project, run.projectDirectory, watch);
+    const Result<DataFingerprint> data =
+        fingerprintOf(run.project, run.projectDirectory, watch, LargeFiles::EveryByte, run.reading.version);
     if (!data) {
         return data.error();
     }

@@ -26,9 +26,11 @@ struct Listing {
     std::vector<fs::path> again; ///< links to folders that are listed already
 };
 
-Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_view> endings)
+Result<Listing> listedIn(const fs::path& folder, std::span<const std::string_view> endings, ReadingVersion reading)
 {
-    Result<std::vector<FolderFiles>> found = filesBelow(std::array{folder});
+    const bool enters = reading != ReadingVersion::First;
+    Result<std::vector<FolderFiles>> found =
+        filesBelow(std::array{folder}, {}, enters ? LinkedFolders::Entered : LinkedFolders::LeftOut);
     if (!found) {
         return found.error();
     }
@@ -126,10 +128,11 @@ std::string noteOn(const fs::path& path, DataKind kind, const FileFormat& format
 }
 
 /// Names and counts the entries of a folder that filesAt() leaves out.
-std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::string_view> endings)
+std::vector<std::string> leftOutAt(const fs::path& path, std::span<const std::string_view> endings,
+                                   ReadingVersion reading)
 {
     std::error_code ignored;
-    const auto listed = fs::is_directory(path, ignored) ? listedIn(path, endings) : Listing();
+    const auto listed = fs::is_directory(path, ignored) ? listedIn(path, endings, reading) : Listing();
     std::vector<std::string> notes;
     if (!listed) {
         return notes;
@@ -166,7 +169,8 @@ bool isHiddenEntry(const fs::path& path)
     return name.starts_with('.') || name.starts_with('_');
 }
 
-Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings)
+Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std::string_view> endings,
+                                      ReadingVersion reading)
 {
     std::error_code code;
     const fs::file_status status = fs::status(path, code);
@@ -179,7 +183,7 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
     if (endings.empty()) {
         return Error{path.string(), "is a folder; expected a file"};
     }
-    const auto listed = listedIn(path, endings);
+    const auto listed = listedIn(path, endings, reading);
     if (!listed) {
         return listed.error();
     }
@@ -193,16 +197,16 @@ Result<std::vector<fs::path>> filesAt(const fs::path& path, std::span<const std:
     return files;
 }
 
-DataKind kindAt(const fs::path& path)
+DataKind kindAt(const fs::path& path, ReadingVersion reading)
 {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-        const auto texts = filesAt(path, projects::kTextEndings);
-        const auto records = filesAt(path, projects::kRecordEndings);
+        const auto texts = filesAt(path, projects::kTextEndings, reading);
+        const auto records = filesAt(path, projects::kRecordEndings, reading);
         if (records && (!texts || bytesOf(records) > bytesOf(texts))) {
             return DataKind::Records;
         }
-        return !texts && filesAt(path, projects::kTokenEndings) ? DataKind::Tokens : DataKind::Text;
+        return !texts && filesAt(path, projects::kTokenEndings, reading) ? DataKind::Tokens : DataKind::Text;
     }
     const std::string name = path.filename().string();
     const auto format = formatOf(path);
@@ -235,12 +239,12 @@ std::span<const std::string_view> endingsOf(DataKind kind)
     return projects::kTextEndings;
 }
 
-DataLook lookAt(const fs::path& path, DataKind kind)
+DataLook lookAt(const fs::path& path, DataKind kind, ReadingVersion reading)
 {
-    DataLook look{{}, leftOutAt(path, endingsOf(kind))};
+    DataLook look{{}, leftOutAt(path, endingsOf(kind), reading)};
     std::map<std::string, std::size_t> kinds;
     std::map<std::string, std::vector<std::string>> notes; // equal notes of several files are combined
-    const auto files = filesAt(path, endingsOf(kind));
+    const auto files = filesAt(path, endingsOf(kind), reading);
     for (std::size_t i = 0; files && i < files->size(); ++i) {
         const auto format = formatOf((*files)[i]);
         if (!format) {

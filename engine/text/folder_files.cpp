@@ -151,7 +151,8 @@ std::string nameOf(const fs::directory_entry& entry)
 
 } // namespace
 
-Result<std::vector<FolderFiles>> filesBelow(std::span<const fs::path> folders, const fs::path& root)
+Result<std::vector<FolderFiles>> filesBelow(std::span<const fs::path> folders, const fs::path& root,
+                                            LinkedFolders linked)
 {
     Walk walk;
     if (!root.empty()) {
@@ -172,7 +173,7 @@ Result<std::vector<FolderFiles>> filesBelow(std::span<const fs::path> folders, c
         status = walk.list(folders[i], found[i], links[i]);
     }
     for (std::size_t i = 0; status && i < folders.size(); ++i) {
-        status = walk.follow(found[i], std::move(links[i]));
+        status = linked == LinkedFolders::Entered ? walk.follow(found[i], std::move(links[i])) : Status(Done{});
         for (auto* const list : {&found[i].files, &found[i].hidden, &found[i].again}) {
             std::ranges::sort(*list);
         }

@@ -17,12 +17,15 @@ struct FolderFiles {
     std::vector<std::filesystem::path> again;  ///< links to folders that were entered already
 };
 
-/// Returns the files below each of the folders, with those of links to folders. No folder is entered twice, however
-/// many links lead to it, so a link to a folder above ends. Where a folder is reached with and without a link, its
-/// files have the names without it. `root` counts as entered. Returns an error if two of `folders` are the same, or if
-/// one cannot be listed. Any thread.
+enum class LinkedFolders { Entered, LeftOut };
+
+/// Returns the files below each of the folders, with those of links to folders unless these are left out without a
+/// trace. No folder is entered twice, however many links lead to it, so a link to a folder above ends. Where a folder
+/// is reached with and without a link, its files have the names without it. `root` counts as entered. Returns an error
+/// if two of `folders` are the same, or if one cannot be listed. Any thread.
 [[nodiscard]] Result<std::vector<FolderFiles>> filesBelow(std::span<const std::filesystem::path> folders,
-                                                          const std::filesystem::path& root = {});
+                                                          const std::filesystem::path& root = {},
+                                                          LinkedFolders linked = LinkedFolders::Entered);
 
 /// Returns an error if a file that is held out is also a training file, under whatever path or link.
 [[nodiscard]] Status refuseShared(const std::vector<std::filesystem::path>& training,

@@ -291,9 +291,9 @@ Result<Document> readTextFile(const fs::path& path, const PreparationWatch& watc
 }
 
 Result<std::vector<Document>> readTextFiles(const fs::path& path, const PreparationWatch& watch,
-                                            const TextMemory& memory)
+                                            const TextMemory& memory, ReadingVersion reading)
 {
-    const auto files = filesAt(path, projects::kTextEndings);
+    const auto files = filesAt(path, projects::kTextEndings, reading);
     if (!files) {
         return files.error();
     }
@@ -318,9 +318,9 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
 }
 
 Result<std::vector<Document>> readRecords(const fs::path& path, const std::string& field, const PreparationWatch& watch,
-                                          const TextMemory& memory)
+                                          const TextMemory& memory, ReadingVersion reading)
 {
-    const auto files = filesAt(path, projects::kRecordEndings);
+    const auto files = filesAt(path, projects::kRecordEndings, reading);
     if (!files) {
         return files.error();
     }
@@ -341,10 +341,10 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
 }
 
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,
-                                        const TextMemory& memory)
+                                        const TextMemory& memory, ReadingVersion reading)
 {
-    return kindAt(path) == DataKind::Records ? readRecords(path, field, watch, memory)
-                                             : readTextFiles(path, watch, memory);
+    return kindAt(path, reading) == DataKind::Records ? readRecords(path, field, watch, memory, reading)
+                                                      : readTextFiles(path, watch, memory, reading);
 }
 
 } // namespace residua::engine

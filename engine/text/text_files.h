@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/api/reading.h"
 #include "engine/host/preparation.h"
 #include "engine/text/byte_source.h"
 #include "engine/text/text_memory.h"
@@ -22,18 +23,21 @@ using Document = ByteRange;
 /// exceeding it is an error.
 [[nodiscard]] Result<std::vector<Document>> readTextFiles(const std::filesystem::path& path,
                                                           const PreparationWatch& watch = {},
-                                                          const TextMemory& memory = TextMemory());
+                                                          const TextMemory& memory = TextMemory(),
+                                                          ReadingVersion reading = kNewestReading);
 /// Returns the string `field` of every record, each ended by a newline, in memory: of one file, or of every file of
 /// records below a folder in the order of paths. A record is a nonblank line of JSON Lines of at most 64 MiB, or a row
 /// of Parquet, where `field` is the column. Records with a null text are skipped. `a.b` means field b of the object or
 /// group a. Errors about lines name the first one and count all in its file.
 [[nodiscard]] Result<std::vector<Document>> readRecords(const std::filesystem::path& path, const std::string& field,
                                                         const PreparationWatch& watch = {},
-                                                        const TextMemory& memory = TextMemory());
+                                                        const TextMemory& memory = TextMemory(),
+                                                        ReadingVersion reading = kNewestReading);
 /// Returns the texts at a path: plain text, or records with the key or column `field`.
 [[nodiscard]] Result<std::vector<Document>> readTexts(const std::filesystem::path& path, const std::string& field,
                                                       const PreparationWatch& watch = {},
-                                                      const TextMemory& memory = TextMemory());
+                                                      const TextMemory& memory = TextMemory(),
+                                                      ReadingVersion reading = kNewestReading);
 /// The remedy if records do not fit in memory.
 inline constexpr const char* kFewerRecords =
     "take fewer files, or make a plain text (.txt) of them, which is read where it lies";

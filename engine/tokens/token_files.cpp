@@ -229,7 +229,7 @@ Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& fi
 Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
                         const PreparationWatch& watch, ReadingVersion reading)
 {
-    const auto names = filesAt(path, projects::kTokenEndings);
+    const auto names = filesAt(path, projects::kTokenEndings, reading);
     if (!names) {
         return names.error();
     }

@@ -118,7 +118,8 @@ Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const Preparation
     if (!opened) {
         return opened;
     }
-    Result<DataFingerprint> data = fingerprintOf(opened->project, opened->projectDirectory, watch, large);
+    Result<DataFingerprint> data =
+        fingerprintOf(opened->project, opened->projectDirectory, watch, large, opened->info.reading);
     if (!data) {
         const std::string wanted = "; the project's folder is taken to be " + opened->projectDirectory.string() +
                                    ": name another with --project DIR";

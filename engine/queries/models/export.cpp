@@ -137,7 +137,7 @@ private:
             return Done{};
         }
         Result<DataFingerprint> data =
-            fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown);
+            fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown, m_run->info.reading);
         if (data) {
             if (Status taken = takeData(useOf(m_request), std::move(*data), *m_run); !taken) {
                 return taken;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/dataset.h"
 #include "engine/data/fingerprint.h"
 #include "engine/files/content_hash.h"
 #include "tests/support/test_program.h"
@@ -222,6 +223,53 @@ private slots:
         const auto whole = fingerprintOf(project, m_project);
         writeText(m_project / "val.bin", "vvvw");
         QCOMPARE(differenceOf(*whole, *fingerprintOf(project, m_project))->place, std::string("data · val.bin"));
+    }
+
+    /// The first reading enters no links to folders: neither does what it opens, nor the fingerprint of that.
+    void linkedFoldersAreThoseOfTheReading()
+    {
+        const std::string text(2000, 'a');
+        std::string records;
+        for (int i = 0; i < 100; ++i) {
+            records += "{\"text\": \"once upon a time\"}\n";
+        }
+        for (const auto& [name, content] :
+             {std::pair("a.txt", text), std::pair("a.jsonl", records), std::pair("a.bin", text)}) {
+            const fs::path folder = m_project / "d";
+            fs::remove_all(folder);
+            fs::remove_all(m_project / "more");
+            writeText(folder / name, content);
+            writeText(m_project / "more" / ("more" + fs::path(name).extension().string()), content + content);
+            const std::vector<projects::Source> sources =
+                name == std::string("a.bin")
+                    ? std::vector<projects::Source>{projects::TokenFileData{
+                          .path = "d", .validationPath = {}, .vocabulary = 60'000}}
+                    : std::vector<projects::Source>{
+                          name == std::string("a.txt")
+                              ? projects::Source(projects::TextData{.path = "d", .tokeniser = {}})
+                              : projects::Source(projects::JsonLinesData{.path = "d", .tokeniser = {}}),
+                          projects::MixtureData{{{"d", "text", 1.0}}, {}}};
+            for (const projects::Source& source : sources) {
+                projects::Project project = projectOf(source);
+                project.training.sequenceLength = 8;
+                fs::remove(folder / "link");
+                const auto sizeIn = [&](ReadingVersion reading) {
+                    const auto dataset = Dataset::open(project, m_project, {}, {reading, {}});
+                    return dataset ? (*dataset)->size(Split::Train) : -1;
+                };
+                const auto in = [&](ReadingVersion reading) {
+                    return *fingerprintOf(project, m_project, {}, LargeFiles::EveryByte, reading);
+                };
+                const DataFingerprint before = in(ReadingVersion::First);
+                const std::int64_t size = sizeIn(ReadingVersion::First);
+                QVERIFY(size > 0);
+                fs::create_directory_symlink("../more", folder / "link");
+                QVERIFY(in(ReadingVersion::First) == before);
+                QCOMPARE(sizeIn(ReadingVersion::First), size);
+                QCOMPARE(in(kNewestReading).front().files, 2);
+                QVERIFY(sizeIn(kNewestReading) > 2 * size);
+            }
+        }
     }
 
     void generatorsAreTheirParametersAndSeed()

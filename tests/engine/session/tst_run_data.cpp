@@ -2,6 +2,7 @@
 // A run and the data that it was trained on: both move, and other data are not taken for them.
 #include "run_harness.h"
 
+#include "engine/api/data_summary.h"
 #include "engine/api/environment.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
@@ -176,6 +177,28 @@ private slots:
         QVERIFY(readRunFile(m_run)->data.has_value()); // since it was resumed
         writeText(m_project, 'z');
         QCOMPARE(useAll(m_run, {}, OtherData::Refuse).refusals.size(), std::size_t{4});
+    }
+
+    /// Earlier versions did not enter links to folders, and their runs still do not.
+    void aRunOfAnEarlierVersionReadsNoLinkedFolders()
+    {
+        const std::string text = *readFile(m_project / "text.txt");
+        fs::remove(m_project / "text.txt");
+        fs::create_directories(m_project / "text.txt");
+        std::ofstream(m_project / "text.txt" / "a.txt") << text;
+        const fs::path run = m_project / "runs" / "b";
+        QVERIFY(train(run));
+        fs::create_directories(root() / "shelf");
+        std::ofstream(root() / "shelf" / "b.txt") << text;
+        fs::create_directory_symlink(root() / "shelf", m_project / "text.txt" / "more");
+        QVERIFY(isIn(useAll(run, {}, OtherData::Refuse).refusals.at(0), "got 2 files of 2000 bytes"));
+        RunFile file = *readRunFile(run);
+        file.info.reading = ReadingVersion::First;
+        QVERIFY(writeRunFile(run, file));
+        const Answers answers = useAll(run, {}, OtherData::Refuse);
+        QVERIFY2(answers.refusals.empty(), answers.all().c_str());
+        const projects::Project project = *RunReader::open(run)->project();
+        QCOMPARE(otherDataOf({{run, &project}}, m_project), std::vector<std::string>{""});
     }
 
     void aGeneratorThatWasChangedIsSeen()
