@@ -381,7 +381,7 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
 
 Status PictureDataset::fillText(Batch& batch, const std::string& path) const
 {
-    Result<Picture> picture = readPicture(path);
+    Result<Picture> picture = readPicture(path, m_reading);
     if (!picture) {
         return picture.error();
     }
@@ -394,7 +394,7 @@ Status PictureDataset::fillText(Batch& batch, const std::string& path) const
     batch.values<std::int64_t>(1).assign(1, 0);
     std::vector<float>& inputs = batch.values<float>(0);
     inputs.resize(static_cast<std::size_t>(m_form.values()));
-    normalise(fitted(*std::move(picture), m_form), m_augmentation, inputs);
+    normalise(inForm(*std::move(picture)), m_augmentation, inputs);
     return Done{};
 }
 

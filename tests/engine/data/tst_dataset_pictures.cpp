@@ -313,6 +313,36 @@ private slots:
         QCOMPARE(labelsOf("digits", {ReadingVersion::First, {}}), (Labels{0, 1})); // as text
     }
 
+    /// A picture that is given alone reaches the network as it would from the data, by their fit and reading.
+    void aPictureAloneIsPreparedAsTheData()
+    {
+        std::vector<std::uint8_t> values;
+        for (int i = 0; i < 2 * 6 * 4; ++i) {
+            values.push_back(static_cast<std::uint8_t>(i * 53 % 256));
+        }
+        const Picture wide{{2, 6, 4}, values}; // with opacity
+        writeFile(m_folder / "data/a/1.png", pngOf(wide));
+        write("data/b/1.png", 1);
+        std::set<std::vector<float>> inputs;
+        for (const projects::PictureFit fit : {projects::PictureFit::Crop, projects::PictureFit::Stretch}) {
+            for (const ReadingVersion reading : {ReadingVersion::First, kNewestReading}) {
+                projects::PictureData source = filesAt("data");
+                source.fit = fit;
+                projects::Project project;
+                project.data = {source, 0, 0};
+                const auto dataset = Dataset::open(project, m_folder, {}, {reading, {}});
+                QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+                Batch batch;
+                Batch alone;
+                QVERIFY((*dataset)->fillSequential(batch, Split::Train, 0, 1).ok());
+                QVERIFY((*dataset)->fillText(alone, (m_folder / "data/a/1.png").string()).ok());
+                QCOMPARE(alone.values<float>(0), batch.values<float>(0));
+                inputs.insert(alone.values<float>(0));
+            }
+        }
+        QCOMPARE(inputs.size(), std::size_t{4});
+    }
+
 private:
     /// Writes a picture of 2 × 2 equal values.
     void write(const std::string& name, std::uint8_t value) const
