@@ -139,7 +139,8 @@ std::string htmlHeatmap(const std::string& title, const std::vector<engine::Matr
     const double height = kMargin + cell * static_cast<double>(last.rows) + 4;
     std::ostringstream out;
     out << "<figure class='heatmap' data-low='" << scale.low << "' data-high='" << high << "' data-digits='"
-        << (classes.empty() ? projects::decimalsOf(scale) : 0) << (last.name.isOfShortcuts() ? "" : "' data-columns='1")
+        << (classes.empty() ? projects::decimalsOf(scale) : 0)
+        << (last.name.isOfShortcuts() || !classes.empty() ? "" : "' data-columns='1")
         << (classes.empty() ? "" : "' data-rows='0") << "'><figcaption><b>" << escapeHtml(title)
         << "</b>, step <output>" << last.step << "</output></figcaption>";
     if (frames.size() > 1) {

@@ -370,7 +370,10 @@ projects::WeightScale RunPage::scaleOf(const std::string& kind, const Heatmaps& 
 {
     projects::FiniteRange numbers;
     for (const auto& [name, frames] : heatmaps) {
-        for (const engine::Matrix& frame : name.kind == kind ? frames : std::vector<engine::Matrix>()) {
+        if (name.kind != kind) {
+            continue;
+        }
+        for (const engine::Matrix& frame : frames) {
             for (const float value : frame.values) {
                 numbers.add(value);
             }

@@ -423,6 +423,7 @@ private slots:
         const QString html = QString::fromStdString(*report::reportHtml(*engine::RunReader::open(path)));
         const QString part = html.section("<h2>Confusion matrix</h2>", 1).section("<h2>", 0, 0);
         QVERIFY(part.contains("data-low='0'") && part.contains("data-rows='0'") && part.contains("data-digits='0'"));
+        QVERIFY(!part.contains("data-columns='1'")); // both sides are counted from 0
         QCOMPARE(part.count("<title>cat&lt;</title>"), 2);
         QCOMPARE(part.count("<title>2</title>2</text>"), 2);
         QVERIFY(part.contains("[12345,2,0,1,20,0,0,0,4]"));
