@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <system_error>
 
 namespace residua::engine {
@@ -21,7 +22,8 @@ constexpr const char* kClasses = "/data/source/classes";
 constexpr std::uintmax_t kSmall = std::uintmax_t{256} << 20; ///< the most bytes that a check of small data reads
 constexpr std::uintmax_t kBytesOfFile = 4096;                ///< for which a smaller file counts
 
-/// Adds the bytes of the files at a path to `bytes`, until they are more than kSmall.
+/// Adds the bytes of the files at a path to `bytes`, until they are more than kSmall. Enters links to folders, each
+/// folder behind one once.
 void addBytes(const fs::path& path, std::uintmax_t& bytes)
 {
     std::error_code code;
@@ -33,7 +35,14 @@ void addBytes(const fs::path& path, std::uintmax_t& bytes)
         add(path);
         return;
     }
-    for (fs::recursive_directory_iterator at(path, code), end; at != end && bytes <= kSmall; at.increment(code)) {
+    constexpr auto kEntered =
+        fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
+    std::set<fs::path> linked;
+    for (fs::recursive_directory_iterator at(path, kEntered, code), end; at != end && bytes <= kSmall;
+         at.increment(code)) {
+        if (at->is_symlink(code) && !linked.insert(fs::canonical(at->path(), code)).second) {
+            at.disable_recursion_pending();
+        }
         add(at->path());
     }
 }
@@ -97,12 +106,11 @@ DataJudgement judgeData(const projects::Project& project, const fs::path& projec
                         const std::function<bool()>& wanted)
 {
     DataJudgement judgement;
-    if (auto few = tooFewOutputs(project, projectDirectory, wanted)) {
-        judgement.problems.push_back(*std::move(few));
-        judgement.whole = true;
-        return judgement;
-    }
     if (checked == CheckedData::Small && !isSmall(project, projectDirectory)) {
+        if (auto few = tooFewOutputs(project, projectDirectory, wanted)) {
+            judgement.problems.push_back(*std::move(few));
+            judgement.whole = true;
+        }
         return judgement;
     }
     judgement.whole = true;
@@ -120,8 +128,10 @@ DataJudgement judgeData(const projects::Project& project, const fs::path& projec
         const Result<std::unique_ptr<Dataset>> opened =
             Dataset::open(project, projectDirectory, [&wanted](double) { return !wanted || wanted(); });
         if (!opened) {
-            judgement.problems.push_back(
-                {projects::Severity::Error, kSource, opened.error().place, opened.error().message});
+            auto few = tooFewOutputs(project, projectDirectory, wanted); // which has a cure
+            judgement.problems.push_back(few ? *std::move(few)
+                                             : projects::Problem{projects::Severity::Error, kSource,
+                                                                 opened.error().place, opened.error().message});
             return;
         }
         if (auto many = tooManyOutputs(project, **opened)) {

@@ -278,6 +278,35 @@ private Q_SLOTS:
         QVERIFY(broken.problems[0].text() == Dataset::open(project, m_folder).error().text());
     }
 
+    void judgingReadsTheDataOnce()
+    {
+        writeAll(m_folder / "a.csv", labelledRows(12));
+        const projects::Project project = projectOf(source("a.csv"), 0.5, 0);
+        int opening = 0;
+        QVERIFY(Dataset::open(project, m_folder, [&](double) { return ++opening > 0; }));
+        int judging = 0;
+        QVERIFY(judgeData(project, m_folder, CheckedData::Whole, [&] { return ++judging > 0; }).summary);
+        QVERIFY(opening > 0);
+        QCOMPARE(judging, opening);
+    }
+
+    /// Links to folders lead to data as well, and to each folder once.
+    void largeDataAreNotReadAtOnce()
+    {
+        writeAll(m_folder / "d/a.txt", std::string(1000, 'a'));
+        writeAll(m_folder / "shelf/b.txt", std::string(1000, 'b'));
+        std::filesystem::create_directory_symlink(".", m_folder / "d/self");
+        std::filesystem::create_directory_symlink("..", m_folder / "d/up");
+        std::filesystem::create_directory_symlink("../shelf", m_folder / "d/more");
+        projects::Project project;
+        project.data.source = projects::TextData{"d", {}};
+        project.training.sequenceLength = kTime;
+        const auto judged = [&] { return judgeData(project, m_folder, CheckedData::Small); };
+        QVERIFY(judged().whole && judged().summary);
+        std::filesystem::resize_file(m_folder / "shelf/b.txt", std::uintmax_t{300} << 20); // no blocks on the disk
+        QVERIFY(!judged().whole);
+    }
+
     void badTablesAreRefused()
     {
         writeAll(m_folder / "a.csv", "text,label\na,1\nb,2\nc,3\n");
