@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace residua::engine {
@@ -129,26 +131,41 @@ Result<Rows> rowsOf(const fs::path& path, std::string_view text)
 
 /// What the values of a column say of labels.
 struct ColumnLook {
-    bool couldBe = true; ///< whole numbers from 0 on, no more different ones than classes if these are known
+    bool couldBe = false; ///< whole numbers from 0 on
     bool varies = false;
-    bool dense = false;    ///< many rows have each number up to the largest, from 0 or 1 on
-    bool numbering = true; ///< no number is above the number of classes, if that is known
+    bool dense = false; ///< many rows have each number up to the largest, from 0 or 1 on
+    bool few = false;   ///< no more different ones than classes, if these are known
+    bool fits = false;  ///< and none above the number of classes
+
+    /// The number of classes is weighed as one sign of several, because the project's may be wrong.
+    auto operator<=>(const ColumnLook& other) const
+    {
+        const auto signs = [](const ColumnLook& look) {
+            return std::tuple(look.couldBe, look.varies && (look.dense || look.fits), look.fits, look.few, look.varies,
+                              look.dense);
+        };
+        return signs(*this) <=> signs(other);
+    }
 };
 
 ColumnLook lookAt(const Rows& rows, LabelColumn column, std::int64_t classes)
 {
-    ColumnLook look;
     std::set<double> values;
-    for (std::size_t row = 0; row < rows.lines.size() && look.couldBe; ++row) {
+    for (std::size_t row = 0; row < rows.lines.size(); ++row) {
         const double value = rows.label(row, column);
+        if (!isLabel(value)) {
+            return {};
+        }
         values.insert(value);
-        look.couldBe = isLabel(value) && (classes == 0 || std::ssize(values) <= classes);
-        look.numbering = look.numbering && (classes == 0 || value <= static_cast<double>(classes));
     }
+    ColumnLook look;
+    look.couldBe = true;
     look.varies = values.size() > 1;
     constexpr std::size_t kRowsOfEach = 3;
     look.dense = look.varies && rows.lines.size() >= kRowsOfEach * values.size() && *values.begin() <= 1 &&
                  *values.rbegin() - *values.begin() + 1 == static_cast<double>(values.size());
+    look.few = classes == 0 || std::ssize(values) <= classes;
+    look.fits = look.few && (classes == 0 || *values.rbegin() <= static_cast<double>(classes));
     return look;
 }
 
@@ -166,11 +183,8 @@ std::pair<LabelColumn, std::string> labelColumnOf(const Rows& rows, const Pictur
     }
     const ColumnLook first = lookAt(rows, LabelColumn::First, request.classes);
     const ColumnLook last = lookAt(rows, LabelColumn::Last, request.classes);
-    for (const bool ColumnLook::*const sign :
-         {&ColumnLook::couldBe, &ColumnLook::varies, &ColumnLook::dense, &ColumnLook::numbering}) {
-        if (first.*sign != last.*sign) {
-            return {first.*sign ? LabelColumn::First : LabelColumn::Last, {}};
-        }
+    if (const auto order = first <=> last; order != 0) {
+        return {order > 0 ? LabelColumn::First : LabelColumn::Last, {}};
     }
     return {LabelColumn::Last, !last.couldBe || !last.varies
                                    ? std::string()
