@@ -120,19 +120,21 @@ fs::path onlyTrainingPart(const fs::path& folder)
 Result<projects::Source> dataAt(const fs::path& path)
 {
     if (isFolder(path)) {
-        if (const std::vector<NamedParts> sets = partsIn(path); !sets.empty() && !hasPictureRecords(path)) {
+        if (const auto records = pictureRecordsIn(path); !records || *records) {
+            return records ? Found(projects::Source(**records)) : records.error();
+        }
+        if (const std::vector<NamedParts> sets = partsIn(path); !sets.empty()) {
             return partsAt(path, sets);
         }
-        if (const fs::path part = onlyTrainingPart(path); !part.empty() && openClassFolders(part)) {
-            return dataAt(part);
+        if (const fs::path part = onlyTrainingPart(path); !part.empty()) {
+            if (const auto pictures = picturesAt(part); pictures && *pictures) {
+                return onlyTrainingPart(part).empty() ? Found(projects::Source(**pictures)) : dataAt(part);
+            }
         }
     }
     const auto pictures = picturesAt(path);
-    if (!pictures) {
-        return pictures.error();
-    }
-    if (*pictures) {
-        return projects::Source(**pictures);
+    if (!pictures || *pictures) {
+        return pictures ? Found(projects::Source(**pictures)) : pictures.error();
     }
     if (projects::endsIn(path.native(), projects::kSheetEndings)) {
         projects::Source table = projects::sourceAt(path.string());

@@ -36,8 +36,9 @@ bool hasLabels(const Values& content, const CifarVersion& version)
     return true;
 }
 
-/// Returns the version whose records fill a file, the one with right labels if both do; null if neither does.
-const CifarVersion* versionOf(const Values& content)
+/// Returns the version whose records fill a file; null if neither does. If both do, it is the one with right labels, by
+/// the first reading CIFAR-10.
+const CifarVersion* versionOf(const Values& content, ReadingVersion reading = kNewestReading)
 {
     const CifarVersion* found = nullptr;
     for (const CifarVersion& version : kCifarVersions) {
@@ -45,7 +46,7 @@ const CifarVersion* versionOf(const Values& content)
             continue;
         }
         found = found == nullptr ? &version : found;
-        if (hasLabels(content, version)) {
+        if (reading == ReadingVersion::First || hasLabels(content, version)) {
             return &version;
         }
     }
@@ -147,7 +148,7 @@ PictureSet setOf(Values values, const PictureForm& form, std::vector<std::int64_
     return set;
 }
 
-Result<PictureSet> openCifar(const std::vector<fs::path>& files, const PreparationWatch& watch)
+Result<PictureSet> openCifar(const std::vector<fs::path>& files, const PreparationWatch& watch, ReadingVersion reading)
 {
     Values values;
     std::vector<std::int64_t> labels;
@@ -157,7 +158,7 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
         if (!content) {
             return content.error();
         }
-        const CifarVersion* const version = versionOf(*content);
+        const CifarVersion* const version = versionOf(*content, reading);
         if (version == nullptr) {
             return Error{path.string(), "has " + std::to_string(content->size()) +
                                             " bytes: is truncated or not a data set that is known, expected records of "

@@ -41,18 +41,19 @@ bool isBinary(const fs::path& path)
     return projects::endsIn(path.native(), kBinary);
 }
 
-/// True if the name has the word test or t10k.
-bool isHeldOut(const fs::path& file)
+/// True if the name has the word test or t10k, by the first reading at its beginning.
+bool isHeldOut(const fs::path& file, ReadingVersion reading)
 {
     const std::string name = file.filename().string();
     return std::ranges::any_of(std::array{"test"sv, "t10k"sv}, [&](std::string_view word) {
-        const std::size_t at = name.find(word);
+        const std::size_t at =
+            reading == ReadingVersion::First && !name.starts_with(word) ? name.npos : name.find(word);
         return at != std::string::npos && (at == 0 || name[at - 1] == '-' || name[at - 1] == '_');
     });
 }
 
-/// True if a file is records of CIFAR. Reads all of it only if its size and first record are.
-bool isCifarFile(const fs::path& file)
+/// True if a file's size and first label are those of records of CIFAR. Reads the beginning alone.
+bool looksLikeCifar(const fs::path& file)
 {
     const Result<const Compression*> compression = compressionOf(file);
     if (!compression) {
@@ -64,31 +65,39 @@ bool isCifarFile(const fs::path& file)
         return false;
     }
     const Result<std::string> head = headOf(file, *compression, 1);
-    const bool labelled = head && !head->empty() && static_cast<std::uint8_t>(head->front()) < kMostCoarseLabels;
-    const auto content = labelled ? contentOf(file, {}) : Result<std::vector<std::uint8_t>>(Error{});
+    return head && !head->empty() && static_cast<std::uint8_t>(head->front()) < kMostCoarseLabels;
+}
+
+/// True if a file is records of CIFAR. Reads all of it.
+bool isCifarFile(const fs::path& file)
+{
+    const auto content = contentOf(file, {});
     return content && isCifar(*content);
 }
 
-/// The files of many pictures in a folder, sorted. A compressed file beside itself is left out.
+/// The files of many pictures in a folder, sorted. A compressed file beside itself is left out, unless the reading is
+/// the first.
 struct RecordFiles {
     std::vector<fs::path> idx;
     std::vector<fs::path> binary;
 
-    /// True if they are of MNIST or CIFAR, and not tokens.
-    [[nodiscard]] bool known() const
+    /// True if they look like those of MNIST or CIFAR, and not like tokens. Reads the beginning of each.
+    [[nodiscard]] bool lookKnown() const
     {
-        return !idx.empty() || (!binary.empty() && std::ranges::all_of(binary, isCifarFile));
+        return !idx.empty() || (!binary.empty() && std::ranges::all_of(binary, looksLikeCifar));
     }
     [[nodiscard]] bool empty() const { return idx.empty() && binary.empty(); }
     [[nodiscard]] const std::vector<fs::path>& files() const { return idx.empty() ? binary : idx; }
     /// True if there are files of both uses.
     [[nodiscard]] bool hasBothUses() const
     {
-        return std::ranges::any_of(files(), isHeldOut) && !std::ranges::all_of(files(), isHeldOut);
+        const auto tests =
+            std::ranges::count_if(files(), [](const fs::path& file) { return isHeldOut(file, kNewestReading); });
+        return tests > 0 && tests < std::ssize(files());
     }
 };
 
-Result<RecordFiles> recordFilesIn(const fs::path& folder)
+Result<RecordFiles> recordFilesIn(const fs::path& folder, ReadingVersion reading = kNewestReading)
 {
     std::vector<fs::path> entries;
     std::error_code code;
@@ -105,7 +114,7 @@ Result<RecordFiles> recordFilesIn(const fs::path& folder)
     RecordFiles records;
     for (const fs::path& file : entries) {
         const fs::path plain(projects::withoutCompression(file.native()));
-        if (plain != file && std::ranges::binary_search(entries, plain)) {
+        if (reading != ReadingVersion::First && plain != file && std::ranges::binary_search(entries, plain)) {
             continue;
         }
         if (isIdxOfPictures(file)) {
@@ -118,9 +127,11 @@ Result<RecordFiles> recordFilesIn(const fs::path& folder)
 }
 
 /// Removes the files of the other use if some remain.
-std::vector<fs::path> filesFor(PictureUse use, std::vector<fs::path> files)
+std::vector<fs::path> filesFor(const PictureRequest& request, std::vector<fs::path> files)
 {
-    const auto isOther = [use](const fs::path& file) { return isHeldOut(file) == (use == PictureUse::Training); };
+    const auto isOther = [&](const fs::path& file) {
+        return isHeldOut(file, request.reading) == (request.use == PictureUse::Training);
+    };
     if (!std::ranges::all_of(files, isOther)) {
         std::erase_if(files, isOther);
     }
@@ -129,16 +140,16 @@ std::vector<fs::path> filesFor(PictureUse use, std::vector<fs::path> files)
 
 Result<PictureSet> openFolder(const fs::path& path, const PictureRequest& request, const PreparationWatch& watch)
 {
-    const Result<RecordFiles> records = recordFilesIn(path);
+    const Result<RecordFiles> records = recordFilesIn(path, request.reading);
     if (!records) {
         return records.error();
     }
     if (records->empty()) {
         return openClassFolders(path, request);
     }
-    const std::vector<fs::path> files = filesFor(request.use, records->files());
+    const std::vector<fs::path> files = filesFor(request, records->files());
     if (records->idx.empty()) {
-        return openCifar(files, watch);
+        return openCifar(files, watch, request.reading);
     }
     if (files.size() > 1 && request.reading != ReadingVersion::First) {
         return Error{path.string(),
@@ -182,21 +193,8 @@ Found found(const fs::path& path, const Result<PictureSet>& set)
 
 Found picturesIn(const fs::path& folder)
 {
-    const Result<RecordFiles> records = recordFilesIn(folder);
-    if (!records) {
-        return records.error();
-    }
-    std::error_code ignored;
-    if (fs::exists(folder / "data_batch_1", ignored) || fs::exists(folder / "batches.meta", ignored)) {
-        return Error{folder.string(), "is the Python version of CIFAR: expected the binary version "
-                                      "(cifar-10-binary.tar.gz), unpacked"};
-    }
-    if (records->known()) {
-        Found source = found(folder, openPictures(folder));
-        if (source && records->hasBothUses()) {
-            (*source)->validationPath = folder.string();
-        }
-        return source;
+    if (Found records = pictureRecordsIn(folder); !records || *records) {
+        return records;
     }
     const Result<PictureSet> classes = openClassFolders(folder);
     if (classes) {
@@ -234,10 +232,30 @@ std::string pictureKindOf(const fs::path& path)
     return ending == "TIF" ? "TIFF" : ending;
 }
 
-bool hasPictureRecords(const fs::path& folder)
+Found pictureRecordsIn(const fs::path& folder)
 {
+    std::error_code ignored;
+    if (fs::exists(folder / "data_batch_1", ignored) || fs::exists(folder / "batches.meta", ignored)) {
+        return Error{folder.string(), "is the Python version of CIFAR: expected the binary version "
+                                      "(cifar-10-binary.tar.gz), unpacked"};
+    }
     const Result<RecordFiles> records = recordFilesIn(folder);
-    return records && records->known();
+    if (!records || !records->lookKnown()) {
+        return records ? Found(std::nullopt) : records.error();
+    }
+    const bool both = records->hasBothUses();
+    const Result<PictureSet> set = openPictures(folder);
+    if (records->idx.empty()) {
+        const bool isSound = set && (!both || openPictures(folder, {.use = PictureUse::HeldOut}));
+        if (!isSound && !std::ranges::all_of(records->binary, isCifarFile)) {
+            return Found(std::nullopt); // tokens that fill records
+        }
+    }
+    Found source = found(folder, set);
+    if (source && both) {
+        (*source)->validationPath = folder.string();
+    }
+    return source;
 }
 
 Found picturesAt(const fs::path& path)
@@ -251,7 +269,8 @@ Found picturesAt(const fs::path& path)
     }
     constexpr std::size_t kHead = std::size_t{1} << 20;
     if (isBinary(path)) {
-        return isCifarFile(path) ? found(path, openCifar({path}, {})) : Found(std::nullopt);
+        const auto set = looksLikeCifar(path) ? openCifar({path}, {}) : Result<PictureSet>(Error{});
+        return set ? found(path, set) : Found(std::nullopt);
     }
     if (isIdxOfPictures(path) && headAt(path, kIdxHead.size()) == kIdxHead) {
         return found(path, openIdx(path, {}));
@@ -312,7 +331,7 @@ Result<PictureSet> openPictures(const fs::path& path, const PictureRequest& requ
     }
     const bool isText =
         std::ranges::all_of(*head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });
-    return isText ? openPictureCsv(path, request, watch) : openCifar({path}, watch);
+    return isText ? openPictureCsv(path, request, watch) : openCifar({path}, watch, request.reading);
 }
 
 } // namespace residua::engine

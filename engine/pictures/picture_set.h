@@ -39,7 +39,7 @@ struct PictureSet {
 };
 
 /// The files of a folder of CIFAR or MNIST that are read, where it has both kinds: those for training, or those with
-/// the word test or t10k in their names.
+/// the word test or t10k in their names (by the first reading at the beginning of their names).
 enum class PictureUse { Training, HeldOut };
 
 /// What the caller knows about pictures.
@@ -59,9 +59,8 @@ struct PictureRequest {
 /// - a file of MNIST's pictures, whose name contains images-idx3, with that of their labels (labels-idx1) beside it, or
 ///   a folder with one such pair for each use. A folder with several is an error that names them
 /// - CSV, with or without a header: the values of a square picture, grey or colour, behind or before the label. A
-///   header decides which; else the column of whole numbers from 0 or 1 on that differ, no more different ones than
-///   classes; else the last. Values are scaled to 0 … 255 from the smallest range of projects::ValueRange that holds
-///   all
+///   header decides which; else the column of whole numbers that differ and have no gaps or fit the number of classes;
+///   else the last. Values are scaled to 0 … 255 from the smallest range of projects::ValueRange that holds all
 /// Files of many pictures may be compressed. Files of folders are not opened before they are read. Errors name the
 /// file, and the line or record.
 [[nodiscard]] Result<PictureSet> openPictures(const std::filesystem::path& path, const PictureRequest& request = {},
@@ -72,14 +71,15 @@ struct PictureRequest {
 /// them and the way on. Lists folders, and reads files of many pictures.
 [[nodiscard]] Result<std::optional<projects::PictureData>> picturesAt(const std::filesystem::path& path);
 
-/// True if a folder has files of CIFAR or MNIST.
-[[nodiscard]] bool hasPictureRecords(const std::filesystem::path& folder);
+/// Returns the same for the files of CIFAR or MNIST in a folder. Reads each file of CIFAR once, and MNIST's training
+/// files.
+[[nodiscard]] Result<std::optional<projects::PictureData>> pictureRecordsIn(const std::filesystem::path& folder);
 
 // The formats, for openPictures().
 [[nodiscard]] Result<PictureSet> openClassFolders(const std::filesystem::path& path,
                                                   const PictureRequest& request = {});
 [[nodiscard]] Result<PictureSet> openCifar(const std::vector<std::filesystem::path>& files,
-                                           const PreparationWatch& watch);
+                                           const PreparationWatch& watch, ReadingVersion reading = kNewestReading);
 [[nodiscard]] Result<PictureSet> openIdx(const std::filesystem::path& pictures, const PreparationWatch& watch);
 [[nodiscard]] Result<PictureSet> openPictureCsv(const std::filesystem::path& path, const PictureRequest& request,
                                                 const PreparationWatch& watch);

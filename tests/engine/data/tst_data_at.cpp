@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <fstream>
 #include <functional>
 
 using namespace residua;
@@ -96,6 +97,9 @@ private slots:
             "pictures d/Train d/VALID");
         row("only a test part", {"d/training/cat/0.png", "d/testing/cat/0.png"}, "pictures d/training d/testing");
         row("only a training part", {"d/train/cat/0.png", "d/train/dog/0.png"}, "pictures d/train");
+        row("a training part in another", {"d/train/train/cat/0.png", "d/train/train/dog/0.png"},
+            "pictures d/train/train");
+        row("texts in a training part", {"d/train/a.txt", "d/train/b.txt"}, "text d");
         row("a class named train", {"d/train/0.png", "d/bus/0.png"}, "pictures d");
         row("GIF and BMP", {"d/cat/0.gif", "d/dog/0.bmp"}, "kinds that are not read (1 BMP, 1 GIF)");
         row("HEIC", {"d/cat/0.heic", "d/cat/1.HEIC", "d/dog/0.avif", "d/dog/x.svg", "d/dog/x.tif"},
@@ -163,6 +167,34 @@ private slots:
         // Tokens that fill records of CIFAR, but whose bytes there are no labels.
         writeFile(m_folder / "tokens.bin", std::string(2 * 3073, '\x70'));
         QVERIFY(std::holds_alternative<projects::TokenFileData>(*dataAt(m_folder / "tokens.bin")));
+    }
+
+    /// Files of CIFAR are large: each is read once to find them, besides its beginning.
+    void recordsAreReadOnce()
+    {
+        const auto bytesRead = [] {
+            std::ifstream counts("/proc/self/io");
+            std::string name;
+            std::int64_t count = -1;
+            counts >> name >> count; // of bytes that were read by this process
+            return name == "rchar:" ? count : -1;
+        };
+        if (bytesRead() < 0) {
+            QSKIP("the bytes that this process reads are not counted here");
+        }
+        const std::string records = cifarOf(std::vector<int>(400, 7));
+        for (const char* const name : {"d/train.bin", "d/test.bin", "one.bin"}) {
+            writeFile(m_folder / name, records);
+        }
+        for (const auto& [name, expected] :
+             {std::pair("d", "pictures d d"), std::pair("one.bin", "pictures one.bin")}) {
+            const auto files = static_cast<std::int64_t>(name == std::string("d") ? 2 : 1);
+            const std::int64_t before = bytesRead();
+            const auto source = dataAt(m_folder / name);
+            const std::int64_t read = bytesRead() - before;
+            QVERIFY(source && described(*source) == expected);
+            QVERIFY2(read < files * std::ssize(records) * 3 / 2, std::to_string(read).c_str());
+        }
     }
 
     void linksAreEnteredOnce()
@@ -398,6 +430,18 @@ private slots:
                 QCOMPARE(*countClasses(source, m_folder), std::optional<std::int64_t>(26));
             }
         }
+    }
+
+    /// A number of classes that is too small is refused, not fitted by a column of pixels.
+    void tooFewClassesAreNoOtherColumn()
+    {
+        writeFile(m_folder / "t.csv", digitsCsv(true));
+        projects::PictureData source{.path = "t.csv", .validationPath = {}, .height = 4, .width = 4, .channels = 1};
+        source.classes = 5;
+        projects::Project project;
+        project.data = {source, 0, 0};
+        const std::string error = errorOf(project);
+        QVERIFY2(error.find("has 10 different classes, expected at most 5") != std::string::npos, error.c_str());
     }
 
     void csvFollowsItsFields()

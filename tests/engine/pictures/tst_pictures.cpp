@@ -236,6 +236,39 @@ private slots:
         QVERIFY(setErrorOf(m_folder / "short.bin").find("has 3072 bytes: is truncated") != std::string::npos);
     }
 
+    /// A run of an earlier version reads the files that it began with.
+    void theFirstReadingKeepsItsFiles()
+    {
+        const std::string pixels(3072, '\1');
+        const auto labelsIn = [&](const char* folder, ReadingVersion reading, PictureUse use = PictureUse::Training) {
+            const auto set = openPictures(m_folder / folder, {.use = use, .reading = reading});
+            return set ? set->labels : std::vector<std::int64_t>{-1};
+        };
+        using Labels = std::vector<std::int64_t>;
+        writeFile(m_folder / "names/my_test.bin", "\1" + pixels); // the word is not at the beginning
+        writeFile(m_folder / "names/my_train.bin", "\2" + pixels);
+        writeFile(m_folder / "names/test.bin", "\3" + pixels);
+        QCOMPARE(labelsIn("names", kNewestReading), (Labels{2}));
+        QCOMPARE(labelsIn("names", ReadingVersion::First), (Labels{1, 2}));
+        QCOMPARE(labelsIn("names", ReadingVersion::First, PictureUse::HeldOut), (Labels{3}));
+        writeFile(m_folder / "twins/a.bin", "\4" + pixels);
+        writeFile(m_folder / "twins/a.bin.gz", gzipOf("\4" + pixels));
+        QCOMPARE(labelsIn("twins", kNewestReading), (Labels{4}));
+        QCOMPARE(labelsIn("twins", ReadingVersion::First), (Labels{4, 4}));
+        // Records of CIFAR-100 that CIFAR-10's fill too.
+        std::string hundred;
+        for (int record = 0; record < 3073; ++record) {
+            hundred += "\x0c\x22" + std::string(3072, '\x7f');
+        }
+        for (const char* name : {"one/a.bin", "one.bin"}) {
+            writeFile(m_folder / name, hundred);
+        }
+        for (const char* name : {"one", "one.bin"}) {
+            QCOMPARE(labelsIn(name, kNewestReading), Labels(3073, 0x22));
+            QCOMPARE(labelsIn(name, ReadingVersion::First), (Labels{-1})); // a label of CIFAR-10 that is too large
+        }
+    }
+
     void idxIsRead()
     {
         const std::string head = bigEndian(2051) + bigEndian(2) + bigEndian(2) + bigEndian(3);
