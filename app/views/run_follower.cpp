@@ -217,7 +217,7 @@ void RunFollower::follow(const engine::RunInfo& run)
             dropBefore(run.step, m_recent);
         }
         tellPhase(); // the engine is ahead of the directory
-    } else if (mark != m_marks.end() && run.step > mark->second.step) {
+    } else if (mark != m_marks.end() && run.step > std::max<std::int64_t>(mark->second.step, 0)) { // 0: no step yet
         m_loader.load(run.directory, matricesOf(run.directory), mark->second);
     } else if (mark != m_marks.end() && run.step < mark->second.step) { // resumed from an earlier checkpoint
         request(run.directory);
@@ -316,7 +316,8 @@ void RunFollower::show(const engine::Progress& progress)
 void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
 {
     const std::string& directory = record->directory;
-    const bool whole = record->since == RunMark{};
+    // A run without recorded steps is also read since RunMark{} when only its matrices are wanted.
+    const bool whole = record->since == RunMark{} && m_reading.contains(directory);
     if (whole && !record->faults.empty() && m_shown.find(directory)) {
         emit refused(
             tr("Of the run %1 a part is left out: %2")
@@ -344,6 +345,9 @@ void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
     }
     if (whole && m_comparedRead == directory) {
         m_comparedRead.clear(); // the views have forgotten its matrices
+    }
+    if (whole && directory == m_shown.front() && record->matrices != Matrices::All) {
+        request(directory); // it came to the front while it was being read
     }
     readCompared();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The matrices of runs in memory: those that are drawn, within a limit.
 #include "app/records/run_loader.h"
+#include "app/views/run_follower.h"
 #include "engine/api/row_curves.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
@@ -8,6 +9,7 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <QApplication>
+#include <QSettings>
 
 #include <algorithm>
 #include <map>
@@ -75,6 +77,49 @@ private slots:
             QCOMPARE(received[run.directory] >= kSteps, drawn);
             QVERIFY(drawn || received[run.directory] == 0);
         }
+    }
+
+    /// The run in front was overlaid before it came to the front, as every remembered run is after a restart.
+    void aRunThatComesToTheFrontHasItsMatrices()
+    {
+        QSettings().clear();
+        for (const char* const time : {"first", "again"}) {
+            openWindow({1280, 800}, Memory::UserSettings);
+            m_window->openProject(m_project);
+            QTRY_COMPARE(model().rowCount(), 4);
+            QTRY_VERIFY2(!m_window->runFollower().isReading(), time);
+            QVERIFY(!m_window->workspace().shownRuns().front().empty());
+            QCOMPARE(m_window->workspace().shownMatrices().frames().count("mix"), kSteps);
+        }
+        m_window.reset();
+        QSettings().clear();
+    }
+
+    /// Its matrices are read once more for the comparison, but it does not begin anew.
+    void aComparedRunWithoutStepsIsReadOnce()
+    {
+        auto writer = create("empty");
+        QVERIFY(writer.has_value());
+        engine::RunInfo info = writer->info();
+        info.status = engine::RunStatus::Finished;
+        QVERIFY(writer->update(info).ok());
+        const std::string empty = writer->directory().string();
+        openWindow();
+        visualizers::ShownRuns& shown = m_window->workspace().shownRuns();
+        m_window->openProject(m_project);
+        QTRY_COMPARE(model().rowCount(), 5);
+        const auto other = std::ranges::find_if(model().runs(), [&](const auto& run) { return run.directory != empty; });
+        shown.bringToFront(other->directory);
+        shown.removeOverlay(empty);
+        QTRY_VERIFY(!m_window->runFollower().isReading());
+        QSignalSpy begun(&shown, &visualizers::ShownRuns::begun);
+        int added = 0;
+        connect(&shown, &visualizers::ShownRuns::added, this,
+                [&](const std::string& key, const visualizers::RunNumbers&) { added += key == empty ? 1 : 0; });
+        shown.overlay(empty);
+        QTRY_COMPARE(shown.compared(), empty);
+        QTRY_VERIFY(added >= 2); // its curves, then its matrices
+        QCOMPARE(begun.count(), 1);
     }
 
 private:
