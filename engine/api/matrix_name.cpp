@@ -9,7 +9,8 @@
 namespace residua::engine {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOfShortcuts{matrix::kMix, matrix::kCoefficient, matrix::kSpread};
+constexpr std::array<std::string_view, 4> kOfShortcuts{matrix::kMix, matrix::kCoefficient, matrix::kSpread,
+                                                       matrix::kFeature};
 
 std::ptrdiff_t placeOf(const std::string& kind)
 {

@@ -70,7 +70,7 @@ struct MatrixName {
     /// Parses a name, the inverse of text(). If no port's name follows a slash, the whole text is the kind.
     [[nodiscard]] static MatrixName from(std::string_view text);
     [[nodiscard]] std::string text() const;
-    /// True if the matrix describes shortcuts: their weights, coefficients or spreads.
+    /// True if the matrix describes shortcuts: their weights (of all features or of one), coefficients or spreads.
     [[nodiscard]] bool isOfShortcuts() const;
     /// True if the matrix describes neither shortcuts nor layers, but the outputs: it remains valid for another wiring.
     [[nodiscard]] bool isOfOutputs() const { return kind == matrix::kConfusion; }

@@ -261,7 +261,9 @@ private slots:
         QTest::keyClick(plot, Qt::Key_Right);
         QCOMPARE(hovered.count(), 0); // it is no shortcut
         QCOMPARE(axesOf("read"), HeatmapAxes::Streams);
-        QCOMPARE(axesOf("mix/q"), HeatmapAxes::Shortcuts);
+        for (const char* const name : {"mix/q", "coefficient", "spread", "feature", "feature/q"}) {
+            QCOMPARE(axesOf(name), HeatmapAxes::Shortcuts);
+        }
         QCOMPARE(axesOf("carry"), HeatmapAxes::Other);
     }
 
