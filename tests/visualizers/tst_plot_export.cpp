@@ -118,6 +118,36 @@ private slots:
         QCOMPARE(distances[1], QString("\"the first\",q,3,1,2,0.625,0.925")); // 0:1 and 1:2
     }
 
+    /// The default of such a mix is the change since the start.
+    void exportedCellsSayTheirValue()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        HeatmapView view(matrices);
+        matrices.follow(runs);
+        projects::DepthMix mix;
+        mix.init = projects::MixInit::Cascaded;
+        runs.bringToFront("a");
+        runs.begin("a", {.name = "the first", .topology = {.wiring = mix}});
+        runs.add("a", {.matrices = {triangle(0, 0.25F), triangle(3, 0.5F)}});
+        const auto line = [&](int row) { return view.csv().split('\n')[row]; };
+        QCOMPARE(line(0), QString("run,port,step,source,target,change_since_start"));
+        QCOMPARE(line(6), QString("\"the first\",,3,1,2,0.25"));
+        view.findChild<QToolButton*>("byDistance")->setChecked(true);
+        QCOMPARE(line(0), QString("run,port,step,distance,count,median_change_since_start,"
+                                  "percentile90_change_since_start"));
+        view.findChild<QToolButton*>("byDistance")->setChecked(false);
+        const std::pair<CellValue, QString> columns[] = {{CellValue::Weight, "value"},
+                                                         {CellValue::SinceStart, "change_since_start"},
+                                                         {CellValue::SincePinned, "change_since_pinned"},
+                                                         {CellValue::AgainstRun, "difference"},
+                                                         {CellValue::LogOfRowMax, "log_of_row_max"}};
+        for (const auto& [value, column] : columns) {
+            matrices.setValue(value);
+            QCOMPARE(line(0), "run,port,step,source,target," + column);
+        }
+    }
+
     /// One curve in place of several, as soon as there are two of a study.
     void seedsAreDrawnAsABand()
     {

@@ -10,6 +10,37 @@ namespace {
 
 constexpr int kCellDigits = 9; // exact for a float
 
+/// Returns the name of a column of such values; empty for the recorded numbers, whose name is that of their matrix.
+QString columnOf(CellValue value)
+{
+    switch (value) {
+    case CellValue::Weight:
+        break;
+    case CellValue::SinceStart:
+        return QStringLiteral("change_since_start");
+    case CellValue::SincePinned:
+        return QStringLiteral("change_since_pinned");
+    case CellValue::AgainstRun:
+        return QStringLiteral("difference");
+    case CellValue::LogOfRowMax:
+        return QStringLiteral("log_of_row_max");
+    }
+    return {};
+}
+
+QString headOf(const HeatmapSource& source)
+{
+    const QString value = columnOf(source.value);
+    if (source.table == HeatmapTable::Distances) {
+        const QString suffix = value.isEmpty() ? QString() : QLatin1Char('_') + value;
+        return QStringLiteral("distance,count,median%1,percentile90%1").arg(suffix);
+    }
+    const bool ofOutputs = source.series.isOfOutputs();
+    const QString recorded = ofOutputs ? QStringLiteral("count") : QStringLiteral("value");
+    return (ofOutputs ? QStringLiteral("predicted,true,") : QStringLiteral("source,target,")) +
+           (value.isEmpty() ? recorded : value);
+}
+
 void writeCells(QTextStream& out, const QString& lead, const engine::Matrix& matrix)
 {
     const std::int64_t firstRow = matrix.name.isOfOutputs() ? 0 : 1; // classes count from 0, targets from 1
@@ -38,11 +69,7 @@ CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source)
         const bool cells = source.table == HeatmapTable::Cells;
         const QString lead = csvQuoted(source.run) + QLatin1Char(',') + source.port + QLatin1Char(',');
         out.setRealNumberPrecision(kCellDigits);
-        out << "run,port,step,"
-            << (!cells                        ? "distance,count,median,percentile90"
-                : source.series.isOfOutputs() ? "predicted,true,count"
-                                              : "source,target,value")
-            << '\n';
+        out << "run,port,step," << headOf(source) << '\n';
         for (std::size_t i = 0; i < frames.count(source.series); ++i) {
             const engine::Matrix matrix = frames.shown(source.series, i, source.value).matrix;
             cells ? writeCells(out, lead, matrix) : writeDistances(out, lead, matrix);

@@ -135,7 +135,8 @@ struct HeatmapSource {
 };
 
 /// Returns the cells of every step as CSV: run, port and step before each cell, or before each distance with the median
-/// and 90th percentile of its weights.
+/// and 90th percentile of its weights. The columns of values that are not the recorded numbers are named after the
+/// value, as in "change_since_start".
 [[nodiscard]] CsvText heatmapCsv(const HeatmapFrames& frames, const HeatmapSource& source);
 
 } // namespace residua::visualizers
