@@ -331,7 +331,6 @@ void Ranks::finish()
 
 void Ranks::beginStep(const at::Tensor& times)
 {
-    m_isInStep = true;
     if (!m_last) {
         m_stepBegan = std::chrono::steady_clock::now(); // without the preparation of the run
         m_waited = 0;
@@ -344,7 +343,6 @@ void Ranks::beginStep(const at::Tensor& times)
 void Ranks::finishStep(const at::Tensor& times)
 {
     finish();
-    m_isInStep = false;
     if (m_last) {
         m_times = m_times.defined() ? m_times + times : times.clone();
         m_seconds += m_last->seconds;

@@ -93,11 +93,16 @@ public:
     /// On rank 0: returns why another rank wants the run to stop, if one does. Any thread.
     [[nodiscard]] std::optional<std::string> stopAsked() const;
 
+    /// Notes that this rank has begun a step. Until it leaves the step, the others may wait for its exchanges.
+    void enterStep() { m_isInStep = true; }
+    void leaveStep() { m_isInStep = false; }
+    /// True if this rank has begun a step and not left it. After an error, no word can be shared: see end().
+    [[nodiscard]] bool isInStep() const { return m_isInStep; }
     /// Begins the exchanges of a step. Writes the times of the last one to `times`, zeros of timesCount() numbers,
     /// which are to be summed over the ranks.
     void beginStep(const at::Tensor& times);
     [[nodiscard]] std::int64_t timesCount() const { return std::int64_t{2} * m_place.count; }
-    /// As finish(), and ends the step.
+    /// As finish(), and adds the sums of the times.
     void finishStep(const at::Tensor& times);
     /// Returns the times of the steps whose successors have ended, since the last call.
     [[nodiscard]] RankTimes takeTimes();
@@ -121,7 +126,7 @@ private:
     std::unique_ptr<RankPulse> m_pulse;
     std::unique_ptr<TensorExchange> m_exchange;
     bool m_isBroken = false; ///< true once a rank has ended
-    bool m_isInStep = false; ///< true between beginStep() and finishStep()
+    bool m_isInStep = false; ///< true between enterStep() and leaveStep()
     int m_compared = 0;      ///< the number of disagreements
 
     /// The seconds of one step on this rank.

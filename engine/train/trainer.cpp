@@ -198,6 +198,10 @@ std::map<std::string, std::string> Trainer::firstCursors()
 
 Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
 {
+    if (m_optimiser.isDivided() && m_ranks->isInStep()) {
+        return Error{"checkpoint", "needs the optimiser's states of the other ranks, which are still in the step that "
+                                   "failed on this one"};
+    }
     CheckpointState state;
     state.step = m_step;
     state.units = m_units;
@@ -372,8 +376,11 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     double enqueuing = 0; // on a GPU, where takeRecords() adds the device's time
     const Stopwatch stopwatch(m_parts.device.is_cpu() ? m_seconds : enqueuing);
     const c10::DeviceGuard current(m_parts.device); // the custom kernels run on the current device
-    if (m_ranks != nullptr && m_ranks->rank() == 0) {
-        (void)m_ranks->share(kRankStep);
+    if (m_ranks != nullptr) {
+        m_ranks->enterStep();
+        if (m_ranks->rank() == 0) {
+            (void)m_ranks->share(kRankStep);
+        }
     }
     m_ring.begin();
     const projects::TrainingPlan& plan = m_parts.project.training;
@@ -401,6 +408,9 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
     const double rate = projects::learningRateAt(plan, m_parts.project.stack().schedule, m_step);
     const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
     m_optimiser.clearGradients();
+    if (m_ranks != nullptr) {
+        m_ranks->leaveStep();
+    }
     m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
     return Done{};
 }
