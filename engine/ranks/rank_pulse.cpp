@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPulse{1};
+constexpr std::chrono::minutes kReaching{5}; ///< to reach the store, which the other connection of this rank has reached
 constexpr std::chrono::seconds kObeys{5}; ///< in which rank 0 ends a run that has not begun
 
 } // namespace
@@ -28,6 +29,7 @@ struct RankPulse::State {
     bool hasEnded = false;
     std::function<bool()> wanted;
     std::optional<std::string> stopAsked;
+    std::optional<std::string> refused;
     std::atomic<bool> trains = false;
 
     /// Waits a moment. Returns false at the end.
@@ -45,22 +47,28 @@ struct RankPulse::State {
 
     void beat(const RankPlace& place, const std::function<void()>& abort)
     {
-        TcpRankStore store(place);
+        const auto store = TcpRankStore::reach(place, kReaching, [this](double) { return goesOn(); });
         Clock::time_point said;
         std::optional<Clock::time_point> asked;
         for (std::int64_t count = 0; goesOn();) {
             const auto now = Clock::now();
             if (now - said >= kPulse) {
                 said = now;
-                store.set(pulseKeyOf(place.rank), std::to_string(count++));
+                store->set(pulseKeyOf(place.rank), std::to_string(count++));
+            }
+            std::optional<std::string> over = store->find(kOverKey);
+            std::optional<std::string> stop = place.rank == 0 ? store->find(kStopKey) : std::nullopt;
+            {
+                const std::scoped_lock lock(mutex);
+                refused = std::move(over);
+                stopAsked = std::move(stop);
             }
             if (place.rank == 0) {
-                std::optional<std::string> why = store.find(kStopKey);
-                const std::scoped_lock lock(mutex);
-                stopAsked = std::move(why);
-            } else if (!asked && !isWanted()) {
+                continue;
+            }
+            if (!asked && !isWanted()) {
                 asked = now;
-                (void)store.claim(kStopKey, stoppedText(place.rank));
+                (void)store->claim(kStopKey, stoppedText(place.rank));
             } else if (asked && !trains && now - *asked >= kObeys && goesOn()) {
                 abort();
                 return;
@@ -113,6 +121,12 @@ std::optional<std::string> RankPulse::stopAsked() const
 {
     const std::scoped_lock lock(m_state->mutex);
     return m_state->stopAsked;
+}
+
+std::optional<std::string> RankPulse::refused() const
+{
+    const std::scoped_lock lock(m_state->mutex);
+    return m_state->refused;
 }
 
 } // namespace residua::engine

@@ -28,6 +28,8 @@ public:
     void noteStep();
     /// On rank 0: returns why another rank wants the run to stop, if one does.
     [[nodiscard]] std::optional<std::string> stopAsked() const;
+    /// Returns why a rank does not train, if one has said so.
+    [[nodiscard]] std::optional<std::string> refused() const;
 
 private:
     struct State;

@@ -147,6 +147,7 @@ void Ranks::refuse(const RankPlace& place, const std::string& why)
 {
     try {
         const std::unique_ptr<TcpRankStore> store = TcpRankStore::reach(place, kNotice, {});
+        (void)store->add(kHereKey, 1); // acknowledge() counts it among those that have come
         (void)store->claim(kOverKey, why);
         store->acknowledge(place.count);
     } catch (const std::exception&) {
@@ -179,10 +180,11 @@ void Ranks::meet(const PreparationWatch& watch)
     const auto until = std::chrono::steady_clock::now() + kMeeting;
     // Also while the ranks connect to each other, after this function has returned.
     m_store->onWait = [this, watch, until] {
-        const std::int64_t here = m_store->add(kHereKey, 0);
-        if (const std::optional<std::string> why = m_store->find(kOverKey)) {
+        const std::optional<std::string> over = m_store->find(kOverKey);
+        const std::int64_t here = m_store->add(kHereKey, 0); // with the rank that has refused
+        if (over) {
             m_store->acknowledge(here);
-            throw RankRefused(*why);
+            throw RankRefused(*over);
         }
         if (watch && !watch(static_cast<double>(here) / m_place.count)) {
             const std::string why = stoppedText(m_place.rank) + " before the first step";
@@ -426,6 +428,11 @@ void Ranks::noteStep()
 std::optional<std::string> Ranks::stopAsked() const
 {
     return m_pulse->stopAsked();
+}
+
+std::optional<std::string> Ranks::refused() const
+{
+    return m_pulse->refused();
 }
 
 void Ranks::end()

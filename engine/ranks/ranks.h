@@ -92,6 +92,8 @@ public:
     void noteStep();
     /// On rank 0: returns why another rank wants the run to stop, if one does. Any thread.
     [[nodiscard]] std::optional<std::string> stopAsked() const;
+    /// Returns why a rank does not train, if one has said so (refuse). Any thread.
+    [[nodiscard]] std::optional<std::string> refused() const;
 
     /// Notes that this rank has begun a step. Until it leaves the step, the others may wait for its exchanges.
     void enterStep() { m_isInStep = true; }

@@ -143,7 +143,7 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
         }
         run.checkpoint = std::move(*checkpoint);
     }
-    const auto watch = [&](double) { return wanted(); };
+    const auto watch = [&](double) { return wanted() && !ranks.refused(); };
     const Result<std::unique_ptr<Trainer>> trainer = makeTrainer(run, {watch, watch, watch});
     if (!trainer) {
         return trainer.error();
@@ -286,8 +286,8 @@ PreparationWatches heedingRanks(const PreparationWatches& watches)
     const auto heeding = [](const PreparationWatch& watch) -> PreparationWatch {
         return [watch](double share) {
             const Ranks* const ranks = Ranks::joinedOfProcess();
-            const bool isStopped = ranks != nullptr && ranks->stopAsked();
-            return !isStopped && (!watch || watch(share));
+            const bool isOver = ranks != nullptr && (ranks->stopAsked() || ranks->refused());
+            return !isOver && (!watch || watch(share));
         };
     };
     return {heeding(watches.data), heeding(watches.weights), watches.ranks};
@@ -300,10 +300,12 @@ Error refusedToRanks(const Error& error)
         Ranks::refuseOfProcess(ownRankRefused(error));
         return error;
     }
-    const std::optional<std::string> stopped = ranks->stopAsked();
-    const Error why = stopped ? Error{"ranks", *stopped + " before the first step"} : error;
-    ranks->refuse(stopped ? why.message : ownRankRefused(error));
-    return why;
+    std::optional<std::string> heard = ranks->refused();
+    if (const auto stopped = ranks->stopAsked(); !heard && stopped) {
+        heard = *stopped + " before the first step";
+    }
+    ranks->refuse(heard ? *heard : ownRankRefused(error));
+    return heard ? Error{"ranks", *heard} : error;
 }
 
 void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted,
@@ -322,6 +324,9 @@ void followRanks(const FollowRun& command, const EventSink& sink, const std::fun
         name = "rank " + std::to_string(joined->rank());
         joined->setWanted(wanted);
         status = trainAlong(command, *joined, sink, wanted);
+        if (const auto heard = joined->refused(); !status && heard) {
+            status = Error{name, *heard};
+        }
     });
     if (failure) {
         status = Error{name, failure->text};

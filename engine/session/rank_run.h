@@ -37,10 +37,10 @@ struct PreparedRun {
 /// Checks that all ranks have the same data; they call it together. Does nothing if this process trains alone. The
 /// error, which is the same on all ranks, names the part that differs and both its values.
 [[nodiscard]] Status checkData(const DataFingerprint& data);
-/// Returns watches that also cancel if another rank wants the run to stop.
+/// Returns watches that also cancel if another rank wants the run to stop, or does not train.
 [[nodiscard]] PreparationWatches heedingRanks(const PreparationWatches& watches);
-/// On rank 0: ends the other ranks, because the run does not begin. Returns the error of this rank, or that another one
-/// was asked to stop. Does nothing else if this process trains alone.
+/// On rank 0: ends the other ranks, because the run does not begin. Returns the error of this rank, or why another one
+/// does not train. Does nothing else if this process trains alone.
 [[nodiscard]] Error refusedToRanks(const Error& error);
 /// Returns what the other ranks report if this one does not train.
 [[nodiscard]] std::string ownRankRefused(const Error& error);
