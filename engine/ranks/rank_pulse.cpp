@@ -17,7 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPulse{1};
-constexpr std::chrono::minutes kReaching{5}; ///< to reach the store, which the other connection of this rank has reached
+constexpr std::chrono::minutes kReaching{
+    5};                                   ///< to reach the store, which the other connection of this rank has reached
 constexpr std::chrono::seconds kObeys{5}; ///< in which rank 0 ends a run that has not begun
 
 } // namespace

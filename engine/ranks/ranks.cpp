@@ -395,10 +395,10 @@ std::string Ranks::share(const std::string& text)
     return result;
 }
 
-std::optional<Ranks::Disagreement> Ranks::compare(const std::string& text)
+std::optional<Ranks::Disagreement> Ranks::compare(const std::string& text, const Agrees& agrees)
 {
     const std::string first = share(text);
-    if (sum(first == text ? 0 : 1) == 0) {
+    if (sum(agrees(first, text) ? 0 : 1) == 0) {
         return std::nullopt;
     }
     const std::string key = "compared/" + std::to_string(m_compared++) + "/";
@@ -406,7 +406,7 @@ std::optional<Ranks::Disagreement> Ranks::compare(const std::string& text)
     (void)sum(0); // all have set theirs
     Disagreement found{0, first, {}};
     for (int rank = 1; rank < m_place.count && found.rank == 0; ++rank) {
-        if (std::string other = m_store->get(key + std::to_string(rank)); other != first) {
+        if (std::string other = m_store->get(key + std::to_string(rank)); !agrees(first, other)) {
             found.rank = rank;
             found.other = std::move(other);
         }

@@ -61,6 +61,8 @@ public:
 
     [[nodiscard]] int rank() const { return m_place.rank; }
     [[nodiscard]] int count() const { return m_place.count; }
+    /// Returns the number among the ranks of this machine.
+    [[nodiscard]] int local() const { return m_place.local; }
 
     /// Returns the exchange of tensors on a device: by Gloo on the CPU, by NCCL on a GPU. All ranks call it together.
     /// Throws std::runtime_error if a rank cannot use its GPU for it.
@@ -80,9 +82,11 @@ public:
         std::string first; ///< of rank 0
         std::string other;
     };
-    /// Compares a text of each rank. Returns nullopt if all are equal, else the same disagreement on all ranks. Throws
-    /// likewise.
-    [[nodiscard]] std::optional<Disagreement> compare(const std::string& text);
+    /// Compares the text of each rank with that of rank 0, which `agrees` receives first. Returns nullopt if all agree,
+    /// else the same disagreement on all ranks. Throws likewise.
+    using Agrees = std::function<bool(const std::string& first, const std::string& other)>;
+    [[nodiscard]] std::optional<Disagreement> compare(const std::string& text,
+                                                      const Agrees& agrees = std::equal_to<std::string>());
 
     /// On a rank but the first, which waits for rank 0: asks rank 0 to stop the run once `wanted` returns false. If no
     /// step has begun, the ranks end within seconds. `wanted` is called on another thread until this is called with an

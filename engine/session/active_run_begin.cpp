@@ -46,7 +46,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
     if (!data) {
         return data.error();
     }
-    if (const Status same = checkData(*data); !same) {
+    if (const Status same = checkData(*data, Ranks::joinedOfProcess()); !same) {
         return same.error();
     }
     RunInfo info;
@@ -113,7 +113,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
     if (!trainer) {
         return trainer.error();
     }
-    if (const Status same = checkData(opened->data); !same) {
+    if (const Status same = checkData(opened->data, Ranks::joinedOfProcess()); !same) {
         return same.error();
     }
     Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));

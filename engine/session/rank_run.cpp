@@ -148,12 +148,13 @@ Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink,
     if (!trainer) {
         return trainer.error();
     }
+    const LargeFiles large = ranks.local() == 0 ? LargeFiles::EveryByte : LargeFiles::AsKnown; // once on a machine
     const Result<DataFingerprint> data =
-        fingerprintOf(run.project, run.projectDirectory, watch, LargeFiles::EveryByte, run.reading.version);
+        fingerprintOf(run.project, run.projectDirectory, watch, large, run.reading.version);
     if (!data) {
         return data.error();
     }
-    if (const Status same = checkData(*data); !same) {
+    if (const Status same = checkData(*data, &ranks); !same) {
         return same;
     }
     sink(RunStarted{command.run,
@@ -262,23 +263,23 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     return status ? Result<std::string>((*ranks)->deviceFor(run.device)) : status.error();
 }
 
-Status checkData(const DataFingerprint& data)
+Status checkData(const DataFingerprint& data, Ranks* ranks)
 {
-    const Result<Ranks*> ranks = Ranks::ofProcess();
-    if (!ranks || *ranks == nullptr) {
-        return ranks ? Status(Done{}) : ranks.error();
-    }
-    std::optional<Ranks::Disagreement> differing;
-    if (const auto failure = attempt([&] { differing = (*ranks)->compare(textOf(data)); })) {
-        return Error{"ranks", failure->text};
-    }
-    if (!differing) {
+    if (ranks == nullptr) {
         return Done{};
     }
-    const auto difference = differenceOf(dataFrom(differing->first), dataFrom(differing->other));
-    return Error{"ranks", "rank " + std::to_string(differing->rank) +
-                              " has other data than rank 0: " + (difference ? difference->text() : differing->other) +
-                              "; copy the files of rank 0 to its machine"};
+    const auto differenceIn = [](const std::string& first, const std::string& other) {
+        return differenceOf(dataFrom(first), dataFrom(other));
+    };
+    std::optional<Ranks::Disagreement> differing;
+    const auto agrees = [&](const auto& first, const auto& other) { return !differenceIn(first, other); };
+    if (const auto failure = attempt([&] { differing = ranks->compare(textOf(data), agrees); })) {
+        return Error{"ranks", failure->text};
+    }
+    return differing ? Error{"ranks", "rank " + std::to_string(differing->rank) + " has other data than rank 0: " +
+                                          differenceIn(differing->first, differing->other)->text() +
+                                          "; copy the files of rank 0 to its machine"}
+                     : Status(Done{});
 }
 
 PreparationWatches heedingRanks(const PreparationWatches& watches)

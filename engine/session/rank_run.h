@@ -22,7 +22,7 @@ struct PreparedRun {
     std::filesystem::path projectDirectory;
     std::string device;
     std::optional<CheckpointFiles> checkpoint = {};
-    std::filesystem::path runDirectory = {}; ///< of the checkpoint
+    std::filesystem::path runDirectory = {}; ///< empty if it is chosen later
     Reading reading = {};
 };
 
@@ -34,9 +34,9 @@ struct PreparedRun {
 /// Errors: a project that is invalid or that they cannot share, which is found before they are waited for; ranks that
 /// are not reached, or are of another build.
 [[nodiscard]] Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& watch);
-/// Checks that all ranks have the same data; they call it together. Does nothing if this process trains alone. The
-/// error, which is the same on all ranks, names the part that differs and both its values.
-[[nodiscard]] Status checkData(const DataFingerprint& data);
+/// Checks that all ranks have the same data, as far as their fingerprints tell; they call it together. Does nothing if
+/// `ranks` is null. The error, which is the same on all ranks, names the part that differs and both its values.
+[[nodiscard]] Status checkData(const DataFingerprint& data, Ranks* ranks);
 /// Returns watches that also cancel if another rank wants the run to stop, or does not train.
 [[nodiscard]] PreparationWatches heedingRanks(const PreparationWatches& watches);
 /// On rank 0: ends the other ranks, because the run does not begin. Returns the error of this rank, or why another one
