@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 namespace residua::projects {
@@ -104,6 +105,23 @@ PairedDifference pairedDifference(std::span<const double> a, std::span<const dou
     const double error = std::sqrt(squares / (count - 1) / count);
     found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * error;
     return found;
+}
+
+std::optional<std::size_t> pairsToDecide(const PairedDifference& difference, double confidence)
+{
+    constexpr std::size_t kMostPairs = 1'000'000;
+    if (difference.pairs < 2 || difference.mean == 0 || !std::isfinite(difference.halfWidth)) {
+        return std::nullopt;
+    }
+    const auto deviationsIn = [&](std::size_t pairs) { // in half of the interval
+        const auto count = static_cast<double>(pairs);
+        return studentQuantile((1 + confidence) / 2, count - 1) / std::sqrt(count);
+    };
+    const double deviation = difference.halfWidth / deviationsIn(difference.pairs);
+    const auto counts = std::views::iota(std::size_t{2}, kMostPairs + 1);
+    const auto found = std::ranges::partition_point(
+        counts, [&](std::size_t pairs) { return deviationsIn(pairs) * deviation >= std::abs(difference.mean); });
+    return found == counts.end() ? std::nullopt : std::optional(*found);
 }
 
 PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b, double confidence)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace residua::projects {
@@ -23,6 +24,11 @@ inline constexpr double kConfidence = 0.95;
 /// same length. Pure; any thread.
 [[nodiscard]] PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b,
                                                 double confidence = kConfidence);
+
+/// Returns the fewest pairs that would leave 0 out of the interval if the mean and the deviation of a pair stayed as
+/// they are. nullopt below two pairs, for a difference of means, for a mean of 0, and beyond a million pairs.
+[[nodiscard]] std::optional<std::size_t> pairsToDecide(const PairedDifference& difference,
+                                                       double confidence = kConfidence);
 
 /// The mean of several values, of which the single ones are not known.
 struct MeanOfSeveral {

@@ -10,8 +10,11 @@
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
+#include <nlohmann/json.hpp>
+
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -130,6 +133,47 @@ std::optional<std::size_t> statedSeeds(const std::string& text)
     return match.hasMatch() && index >= 0 ? std::optional(static_cast<std::size_t>(index)) : std::nullopt;
 }
 
+/// Returns the recording's members that its text names, in the order of the text.
+std::vector<std::string> membersNamedIn(const Recording& recording)
+{
+    std::map<qsizetype, std::string> found;
+    const QString text = QString::fromStdString(recording.text);
+    for (const RecordedMember& member : recording.members) {
+        const QString name = QRegularExpression::escape(QString::fromStdString(member.name));
+        const qsizetype at = text.indexOf(QRegularExpression("(?<!\\w)" + name + "(?!\\w)"));
+        if (at >= 0) {
+            found[at] = member.name;
+        }
+    }
+    std::vector<std::string> names;
+    for (const auto& [at, name] : found) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+/// True if the text of a recording of members states an order that no interval of theirs shows. The subject is the
+/// member that the text names first, and the others are those that it is above or below.
+bool statesAnUnprovedOrder(const Recording& recording)
+{
+    static const QRegularExpression order(
+        R"(\b(ahead|behind|above|below|lower|lowest|higher|highest|better|best|worse|worst|beats?|wins?|sign)\b)");
+    if (recording.members.empty() || !order.match(QString::fromStdString(recording.text)).hasMatch()) {
+        return false;
+    }
+    const std::vector<std::string> named = membersNamedIn(recording);
+    for (std::size_t i = 1; i < named.size(); ++i) {
+        Comparison comparison;
+        comparison.a = {named.front(), recording.members.front().metric, {}};
+        comparison.b = {named[i], recording.members.front().metric, {}};
+        const std::optional<Outcome> outcome = outcomeIn(recording, comparison);
+        if (!outcome || outcome->verdict == projects::Verdict::CannotTell) {
+            return true;
+        }
+    }
+    return named.size() < 2;
+}
+
 QString lineOf(const Reproduction& row, const std::string& line)
 {
     return QString::fromStdString(row.name() + ": " + line);
@@ -172,11 +216,40 @@ private slots:
             QVERIFY2(!row.about.empty() && !row.size.empty(), row.name().c_str());
             QVERIFY2(row.coverage == Coverage::Drawing || !row.paperSays.empty(), row.name().c_str());
             QVERIFY2(runs || recordingsOf(row).empty(), row.name().c_str());
-            // What is not decided says what it would take.
+            // What is not decided says what it would take. The number of pairs is counted, not written.
+            const std::vector<Outcome> outcomes = recordedOutcomes(row);
+            const std::vector<std::string> needs = needsOf(row, outcomes);
             const std::optional<projects::Verdict> verdict = recordedVerdict(row);
             const bool isOpen = runs && row.paper != "own" && (!verdict || verdict == projects::Verdict::CannotTell);
-            QVERIFY2(!isOpen || !row.needs.empty(), row.name().c_str());
+            QVERIFY2(!isOpen || !needs.empty(), row.name().c_str());
+            const auto open = std::ranges::count(outcomes, projects::Verdict::CannotTell, &Outcome::verdict);
+            QCOMPARE(std::ssize(needs), open + (row.needs.empty() ? 0 : 1));
+            QVERIFY2(row.needs.find("pairs") == std::string::npos, row.name().c_str());
         }
+    }
+
+    /// What would decide a comparison follows from what is known of it.
+    void needsAreThoseOfTheOutcomes()
+    {
+        Reproduction row;
+        row.comparisons.resize(3);
+        row.comparisons[1].step = 1200;
+        const Outcome unknown = outcomeOf(row.comparisons[0], {}, {});
+        const std::vector<SeededValue> a{{"1", 0.5}, {"2", 2.5}, {"3", 1.5}};
+        const Outcome pairs = outcomeOf(row.comparisons[1], a, {{"1", 0}, {"2", 0}, {"3", 0}});
+        const Outcome decided = outcomeOf(row.comparisons[2], a, {{"1", 9}, {"2", 11}, {"3", 10}});
+        const std::vector<std::string> needs = needsOf(row, {unknown, pairs, decided});
+        QCOMPARE(needs.size(), std::size_t{2});
+        QVERIFY2(QString::fromStdString(needs[0]).contains("the command trains them"), needs[0].c_str());
+        QVERIFY2(QString::fromStdString(needs[1]).contains("step 1,200"), needs[1].c_str());
+        QVERIFY2(QString::fromStdString(needs[1]).contains("about 5 pairs"), needs[1].c_str()); // mean 1.5, deviation 1
+        Outcome ofMeans = pairs;
+        ofMeans.difference.pairs = 0;
+        row.needs = "another machine";
+        const std::vector<std::string> further = needsOf(row, {decided, ofMeans, decided});
+        QCOMPARE(further.size(), std::size_t{2});
+        QVERIFY2(QString::fromStdString(further[0]).contains("means of single runs"), further[0].c_str());
+        QCOMPARE(further[1], row.needs);
     }
 
     /// Each command is one of the program with options that it takes. What trains is a shipped example in the form that
@@ -283,6 +356,47 @@ private slots:
         }
     }
 
+    /// A text says that one member is above another only if the interval of their difference has no 0 in it.
+    void ordersInTextsHaveIntervals()
+    {
+        for (const Recording& recording : recordings()) {
+            QVERIFY2(!statesAnUnprovedOrder(recording), (recording.rows.front() + ": " + recording.text).c_str());
+        }
+        Recording recording;
+        recording.seeds = {"1", "2", "3"};
+        for (const auto& [name, values] : std::map<std::string, std::vector<double>>{
+                 {"dca", {1, 2, 3}}, {"plain", {2, 3.1, 4.2}}, {"grn", {2, 1, 4}}}) {
+            recording.members.push_back({name, engine::metric::kValidationLoss, {}, values, 0, {}});
+        }
+        for (const auto& [text, unproved] : std::map<std::string, bool>{{"dca is below plain", false},
+                                                                        {"grn is below plain", true},
+                                                                        {"plain is above dca and grn", true},
+                                                                        {"dca is best", true},
+                                                                        {"the lowest loss is in the middle", true},
+                                                                        {"dca and grn are 8 layers deep", false}}) {
+            recording.text = text;
+            QVERIFY2(statesAnUnprovedOrder(recording) == unproved, text.c_str());
+        }
+    }
+
+    /// A person's verdict on members is one on several seeds.
+    void verdictsHaveTheirGrounds()
+    {
+        using projects::Verdict;
+        for (const Recording& recording : recordings()) {
+            const bool single = !recording.members.empty() && recording.seeds.size() < 2;
+            QVERIFY2(!single || recording.verdict.value_or(Verdict::CannotTell) == Verdict::CannotTell,
+                     recording.rows.front().c_str());
+        }
+        // The paper has one power for every tau, and the last one found is nearly twice as steep.
+        QCOMPARE(recordedVerdict(*findReproduction("raptr", "figure-4")), std::optional(Verdict::Differs));
+        const Reproduction& methods = *findReproduction("raptr", "table-2");
+        const auto baseline = std::ranges::find(methods.comparisons, std::string("baseline"),
+                                                [](const Comparison& comparison) { return comparison.b.member; });
+        QVERIFY(baseline != methods.comparisons.end());
+        QCOMPARE(recordedOutcome(methods, *baseline).verdict, Verdict::Agrees);
+    }
+
     /// Every study that ships with an example of a paper stands in the table, but for the ones that are wider views of
     /// what does.
     void everyStudyIsListed()
@@ -317,6 +431,57 @@ private slots:
         comparison.direction = projects::Direction::Above;
         QCOMPARE(outcomeOf(comparison, a, b).verdict, projects::Verdict::Differs);
         QCOMPARE(outcomeOf(comparison, a, {}).verdict, projects::Verdict::CannotTell);
+    }
+
+    /// A recording has the seeds that every member has a value for, whichever is first, and says at which step they
+    /// are.
+    void recordingsHaveTheSeedsOfAllMembers()
+    {
+        const Side dca{"dca", "loss/validation", {}};
+        const Side plain{"plain", "loss/validation", {}};
+        const std::vector<SeededValue> all{{"1", 1.0}, {"2", 2.0}, {"3", 3.0}};
+        const std::vector<SeededValue> some{{"3", 30.0}, {"1", 10.0}, {"4", 40.0}};
+        const nlohmann::json values = nlohmann::json::array({1.0, 3.0});
+        const nlohmann::json first = recordableOf({{dca, {}, all}, {plain, 200, some}});
+        QCOMPARE(first["seeds"], nlohmann::json::array({"1", "3"}));
+        QCOMPARE(first["members"][0]["values"], values);
+        QVERIFY(!first["members"][0].contains("step"));
+        QCOMPARE(first["members"][1]["values"], nlohmann::json::array({10.0, 30.0}));
+        QCOMPARE(first["members"][1]["step"], nlohmann::json(200));
+        const nlohmann::json second = recordableOf({{plain, {}, some}, {dca, {}, all}});
+        QCOMPARE(second["seeds"], nlohmann::json::array({"3", "1"}));
+        QCOMPARE(second["members"][1]["values"], nlohmann::json::array({3.0, 1.0}));
+        const nlohmann::json third = recordableOf({{plain, {}, {}}, {dca, {}, all}}); // all runs of plain failed
+        QCOMPARE(third["members"].size(), std::size_t{1});
+        QCOMPARE(third["seeds"].size(), std::size_t{3});
+        QVERIFY(recordableOf({{plain, {}, {}}})["seeds"].empty());
+        Recording recording;
+        recording.members = {{"dca", "loss/validation", 1200, {}, 0, {}}, {"dca", "loss/validation", {}, {}, 0, {}}};
+        const nlohmann::json told = jsonOf(recording);
+        QCOMPARE(told["members"][0]["step"], nlohmann::json(1200));
+        QVERIFY(told["members"][1]["step"].is_null());
+    }
+
+    /// A failed member of a sweep ends neither the commands after it nor the comparison, and is named.
+    void failedMembersAreLeftOut()
+    {
+        const QTemporaryDir folder;
+        const QStringList words{"reproduce", "ancre", "figure-2", "-o", "out", "--threads", "1", "--json"};
+        const Ran trained = runProcess(
+            {"sweep", "example:linear-ancre", "figure 2a", "-o", "out/runs/a", "--threads", "1"}, folder.path());
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+        QFile file(folder.filePath("out/runs/a/4-layers-none/run.json"));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QByteArray run = file.readAll();
+        QVERIFY(run.contains("\"status\": \"finished\""));
+        run.replace("\"status\": \"finished\"", "\"status\": \"failed\"");
+        QVERIFY(file.seek(0) && file.resize(0) && file.write(run) == run.size());
+        file.close();
+        const Ran ran = runProcess(words, folder.path());
+        QCOMPARE(ran.code, static_cast<int>(Exit::RunFailed));
+        QVERIFY(QFile::exists(folder.filePath("out/a.html")) && QFile::exists(folder.filePath("out/c.html")));
+        const QJsonArray failed = ran.events().back()["failed"].toArray();
+        QCOMPARE(failed, QJsonArray{"out/runs/a/4-layers-none"});
     }
 
     /// What a sweep has trained is compared member by member, and the verdict is that of the paper's direction.

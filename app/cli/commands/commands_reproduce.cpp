@@ -7,6 +7,7 @@
 #include "app/cli/sweep/sweep_plan.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/api/environment.h"
+#include "engine/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -31,25 +33,6 @@ constexpr std::size_t kItemColumns = 11;
 constexpr std::size_t kHereColumns = 9;
 constexpr std::size_t kVerdictColumns = 13;
 
-json jsonOf(const Recording& recording)
-{
-    json members = json::array();
-    for (const RecordedMember& member : recording.members) {
-        members.push_back({{"member", member.name},
-                           {"metric", member.metric},
-                           {"mean", member.mean},
-                           {"values", member.values},
-                           {"deviation", member.deviation ? json(*member.deviation) : json()}});
-    }
-    return {{"command", recording.command},
-            {"commit", recording.commit},
-            {"device", recording.device},
-            {"seeds", recording.seeds},
-            {"deviations", recording.deviations ? json(*recording.deviations) : json()},
-            {"members", members},
-            {"text", recording.text}};
-}
-
 json jsonOf(const Reproduction& row)
 {
     json recorded = json::array();
@@ -61,13 +44,19 @@ json jsonOf(const Reproduction& row)
         comparisons.push_back(jsonOf(comparison, recordedOutcome(row, comparison)));
     }
     const std::optional<projects::Verdict> verdict = recordedVerdict(row);
-    return {{"paper", row.paper},         {"item", row.item},
-            {"about", row.about},         {"coverage", nameOf(row.coverage)},
-            {"size", row.size},           {"commands", row.commands},
-            {"seeds", row.seeds},         {"wider", row.wider},
-            {"paperSays", row.paperSays}, {"recorded", recorded},
-            {"comparisons", comparisons}, {"verdict", verdict ? json(projects::textOf(*verdict)) : json()},
-            {"needs", row.needs}};
+    return {{"paper", row.paper},
+            {"item", row.item},
+            {"about", row.about},
+            {"coverage", nameOf(row.coverage)},
+            {"size", row.size},
+            {"commands", row.commands},
+            {"seeds", row.seeds},
+            {"wider", row.wider},
+            {"paperSays", row.paperSays},
+            {"recorded", recorded},
+            {"comparisons", comparisons},
+            {"verdict", verdict ? json(projects::textOf(*verdict)) : json()},
+            {"needs", needsOf(row, recordedOutcomes(row))}};
 }
 
 /// Returns the arguments of the words of a command in `table`; nullopt for another command.
@@ -192,8 +181,8 @@ void tellVerdict(const Reproduction& row, const std::vector<Outcome>& now, const
     } else if (const std::optional<projects::Verdict> verdict = recordedVerdict(row)) {
         console.line("  as recorded: " + std::string(projects::textOf(*verdict)));
     }
-    if (!row.needs.empty()) {
-        console.line("  open: " + row.needs);
+    for (const std::string& need : needsOf(row, now.empty() ? recordedOutcomes(row) : now)) {
+        console.line("  open: " + need);
     }
 }
 
@@ -265,13 +254,97 @@ void addOptions(std::vector<std::string>& words, const Arguments& arguments)
     }
 }
 
+/// Returns the folder after `-o`; nullopt without the option.
+std::optional<std::string> outputOf(const std::vector<std::string>& words)
+{
+    const auto option = std::ranges::find(words, "-o");
+    return option != words.end() && option + 1 != words.end() ? std::optional(option[1]) : std::nullopt;
+}
+
 /// True for a retrofit whose new run is there already, from an earlier call.
 bool isBranched(const std::vector<std::string>& words)
 {
-    const auto option = std::ranges::find(words, "-o");
+    const std::optional<std::string> output = outputOf(words);
     std::error_code failed;
-    return words[0] == "retrofit" && option != words.end() && option + 1 != words.end() &&
-           std::filesystem::exists(std::filesystem::path(option[1]) / engine::kRunFile, failed);
+    return words[0] == "retrofit" && output &&
+           std::filesystem::exists(std::filesystem::path(*output) / engine::kRunFile, failed);
+}
+
+/// True if nothing of a sweep is left to train, and members of it failed: they diverged, say.
+bool endedWithFailures(const SweepPlan& plan)
+{
+    const auto hasFailed = [](const Planned& planned) {
+        return std::holds_alternative<engine::member::Failed>(planned.status);
+    };
+    const auto hasEnded = [&](const Planned& planned) {
+        return planned.otherData.empty() &&
+               (hasFailed(planned) || std::holds_alternative<engine::member::Finished>(planned.status));
+    };
+    return std::ranges::all_of(plan.members, hasEnded) && std::ranges::any_of(plan.members, hasFailed);
+}
+
+/// Returns the folders of the runs that a command has trained and that failed. Empty if the command ended for another
+/// reason.
+std::vector<std::string> failedRuns(const std::vector<std::string>& words, const Console& console)
+{
+    std::vector<std::string> failed;
+    if (const std::optional<Arguments> sweep = argumentsOf(words, sweepCommands())) {
+        const std::variant<SweepPlan, Refusal> plan = planFrom(*sweep, console);
+        const auto* const made = std::get_if<SweepPlan>(&plan);
+        for (const Planned& planned :
+             made != nullptr && endedWithFailures(*made) ? made->members : std::vector<Planned>()) {
+            if (std::holds_alternative<engine::member::Failed>(planned.status)) {
+                failed.push_back(planned.directory.string());
+            }
+        }
+    } else if (const std::optional<Arguments> run = argumentsOf(words, runCommands())) {
+        const std::string folder = words[0] == "train" ? run->text("run") : run->positional(0);
+        const Result<engine::RunReader> reader = engine::RunReader::open(folder);
+        if (const auto info = reader ? reader->info() : reader.error();
+            info && info->status == engine::RunStatus::Failed) {
+            failed.push_back(folder);
+        }
+    }
+    return failed;
+}
+
+/// The end of a row's commands.
+struct Computed {
+    Exit ended = Exit::Ok;
+    bool wasStopped = false;      ///< a command could not do its work: those after it did not run
+    std::set<std::string> failed; ///< folders of failed runs, and of what would build on them
+};
+
+/// Runs the row's commands in order. A failed run is a result that comparisons leave out: only the commands that need
+/// it do not run.
+Computed compute(const Reproduction& row, const std::string& out, const Arguments& arguments, const Console& console)
+{
+    Computed computed;
+    for (std::vector<std::string>& words : commandsOf(row, out)) {
+        const bool needsFailed =
+            std::ranges::any_of(words, [&](const std::string& word) { return computed.failed.contains(word); });
+        if (needsFailed && outputOf(words)) {
+            computed.failed.insert(*outputOf(words));
+        }
+        if (needsFailed || isBranched(words)) {
+            continue;
+        }
+        addOptions(words, arguments);
+        console.line("residua-cli " + joinedText(words, " ", &shellWord));
+        const Exit ended = runProgram(words);
+        if (ended == Exit::Ok || ended == Exit::Complete) { // a run of an earlier call may be complete
+            continue;
+        }
+        computed.ended = ended;
+        const std::vector<std::string> failed =
+            ended == Exit::RunFailed ? failedRuns(words, console) : std::vector<std::string>();
+        if (failed.empty()) {
+            computed.wasStopped = true;
+            return computed;
+        }
+        computed.failed.insert(failed.begin(), failed.end());
+    }
+    return computed;
 }
 
 /// The results of a row's commands in a folder.
@@ -321,35 +394,32 @@ std::string commandOf(const Reproduction& row, const Comparison& comparison)
 }
 
 /// Returns the values of the row's comparisons as recordings in the form of resources/reproductions.json, which lack
-/// the commit.
+/// the commit. A command without values has none.
 json recordingsIn(const Given& given, const Reproduction& row)
 {
-    json made = json::array();
+    std::vector<std::pair<std::string, std::vector<MeasuredMember>>> byCommand;
     for (const Comparison& comparison : row.comparisons) {
         const std::string command = commandOf(row, comparison);
+        auto of = std::ranges::find(byCommand, command, &std::pair<std::string, std::vector<MeasuredMember>>::first);
+        if (of == byCommand.end()) {
+            of = byCommand.insert(of, {command, {}});
+        }
         for (const Side& side : {comparison.a, comparison.b}) {
-            json member{{"member", side.member}, {"metric", side.metric}};
-            if (comparison.step) {
-                member["step"] = *comparison.step;
+            const bool isNew = std::ranges::none_of(of->second, [&](const MeasuredMember& member) {
+                return member.side.member == side.member && member.side.metric == side.metric &&
+                       member.step == comparison.step;
+            });
+            if (isNew) {
+                of->second.push_back({side, comparison.step, valuesIn(given, row, comparison, side)});
             }
-            json seeds = json::array();
-            for (const SeededValue& value : valuesIn(given, row, comparison, side)) {
-                seeds.push_back(value.seed);
-                member["values"].push_back(value.value);
-            }
-            auto recording = std::ranges::find_if(made, [&](const json& each) { return each["command"] == command; });
-            if (recording == made.end()) {
-                made.push_back({{"rows", json::array({row.name()})},
-                                {"command", command},
-                                {"device", given.device},
-                                {"seeds", seeds},
-                                {"members", json::array()}});
-                recording = std::prev(made.end());
-            }
-            json& members = (*recording)["members"];
-            if (std::ranges::find(members, member) == members.end()) {
-                members.push_back(std::move(member));
-            }
+        }
+    }
+    json made = json::array();
+    for (const auto& [command, members] : byCommand) {
+        json recording = recordableOf(members);
+        if (!recording["seeds"].empty()) {
+            recording.update({{"rows", json::array({row.name()})}, {"command", command}, {"device", given.device}});
+            made.push_back(std::move(recording));
         }
     }
     return made;
@@ -365,16 +435,9 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
     if (failed) {
         return console.fail(Exit::RunFailed, {out, "cannot be made: " + failed.message()});
     }
-    for (std::vector<std::string>& words : commandsOf(row, out)) {
-        if (isBranched(words)) {
-            continue;
-        }
-        addOptions(words, arguments);
-        console.line("residua-cli " + joinedText(words, " ", &shellWord));
-        const Exit ended = runProgram(words);
-        if (ended != Exit::Ok && ended != Exit::Complete) { // a run of an earlier call may be complete
-            return ended;
-        }
+    const Computed computed = compute(row, out, arguments, console);
+    if (computed.wasStopped) {
+        return computed.ended;
     }
     const Given given{plansOf(row, out, console), out, arguments.text("device", "cpu")};
     const std::vector<Outcome> now = outcomesIn(given, row);
@@ -382,6 +445,9 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
     console.line("  paper: " + row.paperSays);
     tellRecordings(row, console);
     tellVerdict(row, now, console);
+    for (const std::string& run : computed.failed) {
+        console.line("  left out: " + run + ", which failed or needs a run that failed");
+    }
     console.line("it is in " + out);
     json value = jsonOf(row);
     value["folder"] = out;
@@ -390,8 +456,9 @@ Exit runAll(const Reproduction& row, const Arguments& arguments, const Console& 
         value["now"].push_back(jsonOf(row.comparisons[i], now[i]));
     }
     value["recordings"] = recordingsIn(given, row);
+    value["failed"] = computed.failed;
     console.value(value);
-    return Exit::Ok;
+    return computed.ended;
 }
 
 Exit runReproduce(const Arguments& arguments, const Console& console)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -113,9 +114,23 @@ std::string statedText(const Comparison& comparison)
     return comparison.direction == projects::Direction::Below ? "below 0" : "above 0";
 }
 
-std::string nameOf(const Side& side)
+std::string nameOf(const Side& side, std::optional<std::int64_t> step)
 {
-    return side.member + ", " + side.metric;
+    return side.member + ", " + side.metric + (step ? " at step " + groupedText(*step) : "");
+}
+
+/// Returns what would decide a difference that cannot tell.
+std::string needText(const projects::PairedDifference& difference)
+{
+    if (std::isnan(difference.mean)) {
+        return "no pair is known; the command trains them";
+    }
+    if (const std::optional<std::size_t> pairs = projects::pairsToDecide(difference)) {
+        return "about " + groupedText(static_cast<std::int64_t>(*pairs)) +
+               " pairs would decide if their mean and deviation stay as they are";
+    }
+    return difference.pairs == 0 ? "means of single runs are known, which form no pairs; the command trains pairs"
+                                 : "more pairs; these say nothing of their number";
 }
 
 /// Appends to every row of the table the cells of one column.
@@ -150,27 +165,44 @@ Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& 
     return outcome;
 }
 
+std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison)
+{
+    const RecordedMember* const a = memberOf(recording, comparison.a, comparison.step);
+    const RecordedMember* const b = memberOf(recording, comparison.b, comparison.step);
+    if (a == nullptr || b == nullptr) {
+        return std::nullopt;
+    }
+    if (!a->values.empty() && !b->values.empty()) {
+        return outcomeOf(comparison, seeded(recording, *a), seeded(recording, *b));
+    }
+    Outcome found{
+        a->mean, b->mean, projects::differenceOfMeans(summaryOf(recording, *a), summaryOf(recording, *b)), {}};
+    found.verdict = projects::verdictOf(found.difference, comparison.direction);
+    return found;
+}
+
 Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
 {
-    Outcome found = outcomeOf(comparison, {}, {});
+    Outcome best = outcomeOf(comparison, {}, {});
     for (const Recording* const recording : recordingsOf(row)) {
         if (std::ranges::find(row.commands, recording->command) == row.commands.end()) {
             continue; // of a wider study, of another size
         }
-        const RecordedMember* const a = memberOf(*recording, comparison.a, comparison.step);
-        const RecordedMember* const b = memberOf(*recording, comparison.b, comparison.step);
-        if (a == nullptr || b == nullptr) {
-            continue;
+        const std::optional<Outcome> found = outcomeIn(*recording, comparison);
+        if (found && found->difference.pairs > 0) {
+            return *found;
         }
-        if (!a->values.empty() && !b->values.empty()) {
-            return outcomeOf(comparison, seeded(*recording, *a), seeded(*recording, *b));
-        }
-        found.a = a->mean;
-        found.b = b->mean;
-        found.difference = projects::differenceOfMeans(summaryOf(*recording, *a), summaryOf(*recording, *b));
-        found.verdict = projects::verdictOf(found.difference, comparison.direction);
+        best = found.value_or(best);
     }
-    return found;
+    return best;
+}
+
+std::vector<Outcome> recordedOutcomes(const Reproduction& row)
+{
+    std::vector<Outcome> outcomes;
+    std::ranges::transform(row.comparisons, std::back_inserter(outcomes),
+                           [&](const Comparison& comparison) { return recordedOutcome(row, comparison); });
+    return outcomes;
 }
 
 std::optional<Verdict> recordedVerdict(const Reproduction& row)
@@ -184,14 +216,29 @@ std::optional<Verdict> recordedVerdict(const Reproduction& row)
         return std::nullopt;
     }
     Verdict all = Verdict::Agrees;
-    for (const Comparison& comparison : row.comparisons) {
-        const Verdict one = recordedOutcome(row, comparison).verdict;
-        if (one == Verdict::Differs) {
-            return one;
+    for (const Outcome& outcome : recordedOutcomes(row)) {
+        if (outcome.verdict == Verdict::Differs) {
+            return outcome.verdict;
         }
-        all = one == Verdict::CannotTell ? one : all;
+        all = outcome.verdict == Verdict::CannotTell ? outcome.verdict : all;
     }
     return all;
+}
+
+std::vector<std::string> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes)
+{
+    std::vector<std::string> needs;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (outcomes[i].verdict == Verdict::CannotTell) {
+            const Comparison& comparison = row.comparisons[i];
+            needs.push_back(nameOf(comparison.a, comparison.step) + " against " +
+                            nameOf(comparison.b, comparison.step) + ": " + needText(outcomes[i].difference));
+        }
+    }
+    if (!row.needs.empty()) {
+        needs.push_back(row.needs);
+    }
+    return needs;
 }
 
 std::string labelApartFromSeeds(const projects::Membership& membership)
@@ -243,11 +290,10 @@ std::vector<std::vector<std::string>> comparisonTable(const Reproduction& row, c
     }
     for (std::size_t i = 0; i < row.comparisons.size(); ++i) {
         const Comparison& comparison = row.comparisons[i];
-        const std::string at = comparison.step ? " at step " + groupedText(*comparison.step) : "";
         const std::string metric = comparison.paperMetric.empty() ? "" : " (" + comparison.paperMetric + ")";
         for (const std::string& name :
-             {"A: " + nameOf(comparison.a) + at, "B: " + nameOf(comparison.b) + at, std::string("A − B, mean"),
-              std::string("interval of 95 %"), std::string("verdict")}) {
+             {"A: " + nameOf(comparison.a, comparison.step), "B: " + nameOf(comparison.b, comparison.step),
+              std::string("A − B, mean"), std::string("interval of 95 %"), std::string("verdict")}) {
             rows.push_back({name});
         }
         addColumn(rows,
@@ -279,6 +325,59 @@ json jsonOf(const Comparison& comparison, const Outcome& outcome)
             {"high", number(outcome.difference.high())},
             {"pairs", outcome.difference.pairs},
             {"verdict", projects::textOf(outcome.verdict)}};
+}
+
+json jsonOf(const Recording& recording)
+{
+    json members = json::array();
+    for (const RecordedMember& member : recording.members) {
+        members.push_back({{"member", member.name},
+                           {"metric", member.metric},
+                           {"step", member.step ? json(*member.step) : json()},
+                           {"mean", member.mean},
+                           {"values", member.values},
+                           {"deviation", member.deviation ? json(*member.deviation) : json()}});
+    }
+    return {{"command", recording.command},
+            {"commit", recording.commit},
+            {"device", recording.device},
+            {"seeds", recording.seeds},
+            {"deviations", recording.deviations ? json(*recording.deviations) : json()},
+            {"members", members},
+            {"text", recording.text}};
+}
+
+json recordableOf(const std::vector<MeasuredMember>& measured)
+{
+    const auto valueOf = [](const MeasuredMember& member, const std::string& seed) {
+        return std::ranges::find(member.values, seed, &SeededValue::seed);
+    };
+    std::vector<const MeasuredMember*> known;
+    for (const MeasuredMember& member : measured) {
+        if (!member.values.empty()) {
+            known.push_back(&member);
+        }
+    }
+    std::vector<std::string> seeds;
+    for (const SeededValue& value : known.empty() ? std::vector<SeededValue>() : known.front()->values) {
+        const bool everywhere = std::ranges::all_of(
+            known, [&](const MeasuredMember* member) { return valueOf(*member, value.seed) != member->values.end(); });
+        if (everywhere) {
+            seeds.push_back(value.seed);
+        }
+    }
+    json members = json::array();
+    for (const MeasuredMember* const member : known) {
+        json made{{"member", member->side.member}, {"metric", member->side.metric}, {"values", json::array()}};
+        if (member->step) {
+            made["step"] = *member->step;
+        }
+        for (const std::string& seed : seeds) {
+            made["values"].push_back(valueOf(*member, seed)->value);
+        }
+        members.push_back(std::move(made));
+    }
+    return {{"seeds", seeds}, {"members", members}};
 }
 
 std::vector<std::string> linesOf(const Recording& recording)

@@ -29,12 +29,19 @@ struct Outcome {
 
 [[nodiscard]] Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& a,
                                 const std::vector<SeededValue>& b);
+/// Returns the outcome by one recording; nullopt if it lacks a side.
+[[nodiscard]] std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison);
 /// Returns the outcome by the recordings of the row's commands. If a side was recorded as a mean, the difference is
 /// that of means (differenceOfMeans).
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
+[[nodiscard]] std::vector<Outcome> recordedOutcomes(const Reproduction& row);
 /// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A
 /// row without comparisons has the verdict of a person; nullopt if there is none.
 [[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
+
+/// Returns what would decide each comparison whose outcome cannot tell, then the row's own remark. `outcomes` has one
+/// for each comparison of the row.
+[[nodiscard]] std::vector<std::string> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes);
 
 /// Returns the label of a sweep's member without the values of its seed axes.
 [[nodiscard]] std::string labelApartFromSeeds(const projects::Membership& membership);
@@ -51,6 +58,17 @@ valuesOf(const std::vector<std::pair<std::string, std::filesystem::path>>& folde
 [[nodiscard]] std::vector<std::vector<std::string>> comparisonTable(const Reproduction& row,
                                                                     const std::vector<Outcome>& now);
 [[nodiscard]] nlohmann::json jsonOf(const Comparison& comparison, const Outcome& outcome);
+[[nodiscard]] nlohmann::json jsonOf(const Recording& recording);
+
+/// The values of one member, as trained now.
+struct MeasuredMember {
+    Side side;
+    std::optional<std::int64_t> step; ///< as Comparison::step
+    std::vector<SeededValue> values;
+};
+/// Returns the keys seeds and members of a recording in the form of resources/reproductions.json. Seeds are those that
+/// all members have a value for. A member without any value is left out: its runs failed.
+[[nodiscard]] nlohmann::json recordableOf(const std::vector<MeasuredMember>& measured);
 /// Returns the lines that tell a recording: command, commit, device and seeds, then values or text.
 [[nodiscard]] std::vector<std::string> linesOf(const Recording& recording);
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 using namespace residua::projects;
@@ -68,6 +69,27 @@ private slots:
         QVERIFY(std::abs(bound.halfWidth - 0.20542602567605212) < 1e-12);
         QVERIFY(bound.halfWidth > differenceOfMeans({1, 0.1, 4}, {2, 0.1, 6}).halfWidth);
         QCOMPARE(verdictOf(differenceOfMeans({1, 0, 1}, {2, 0, 5}), Direction::Below), Verdict::CannotTell);
+    }
+
+    /// t of 0.975 over the root of the count: 2.484 of 3 pairs, 1.591 of 4 and 1.242 of 5.
+    void pairsToDecideAreTheFewest()
+    {
+        const auto needed = [](double mean, std::size_t pairs, double halfWidth) {
+            return pairsToDecide(PairedDifference{pairs, mean, halfWidth});
+        };
+        constexpr double kOfThree = 2.4841377118479185; // of a deviation of 1
+        QCOMPARE(needed(1.5, 3, kOfThree), std::optional<std::size_t>(5));
+        QCOMPARE(needed(-1.5, 3, kOfThree), std::optional<std::size_t>(5));
+        QCOMPARE(needed(1.6, 3, kOfThree), std::optional<std::size_t>(4));
+        QCOMPARE(needed(3, 3, 2 * kOfThree), std::optional<std::size_t>(5));
+        QCOMPARE(needed(2.5, 3, kOfThree), std::optional<std::size_t>(3));
+        QCOMPARE(needed(1, 3, 0), std::optional<std::size_t>(2));
+        const std::optional<std::size_t> many = needed(0.1, 3, kOfThree);
+        QVERIFY(many && *many > 384 && *many < 392); // (1.96 · 10)², and a little for Student's t
+        QVERIFY(!needed(0, 3, kOfThree));
+        QVERIFY(!needed(1e-6, 3, kOfThree));
+        QVERIFY(!needed(1, 0, 0.5));
+        QVERIFY(!needed(1, 1, std::numeric_limits<double>::infinity()));
     }
 
     void fewOrEqualPairsTellNothing()
