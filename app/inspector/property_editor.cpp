@@ -151,9 +151,15 @@ void PropertyEditor::setProperty(const Property& property)
 {
     m_property = property;
     setToolTip(property.toolTip());
-    if (!m_field || !m_field->isModified()) {
-        show(property.value);
+    show(property.value);
+}
+
+void PropertyEditor::restore()
+{
+    if (m_field) {
+        m_field->setModified(false);
     }
+    show(m_property.value);
 }
 
 void PropertyEditor::show(const QVariant& value)
@@ -174,13 +180,15 @@ void PropertyEditor::show(const QVariant& value)
         m_choice->setPlaceholderText(tr("several"));
     } else {
         const bool real = m_property.kind == PropertyKind::Real;
-        m_field->setText(real ? formatReal(value.toDouble()) : value.toString());
+        showValue(*m_field, real ? formatReal(value.toDouble()) : value.toString());
+        if (m_field->isModified()) {
+            return;
+        }
         m_field->setCursorPosition(0);
         if (!real && m_property.kind != PropertyKind::Integer) { // may be longer than the field
             const QString help = m_property.toolTip();
             m_field->setToolTip(help.isEmpty() ? m_field->text() : m_field->text() + QLatin1Char('\n') + help);
         }
-        m_field->setModified(false);
         checkText(m_field->text());
     }
 }

@@ -26,7 +26,7 @@ public:
     /// Enters what the user has typed. Returns false if it is invalid; then it stays, and its error is shown.
     bool enter();
     /// Shows the property's value instead of what the user has typed.
-    void restore() { show(m_property.value); }
+    void restore();
 
 signals:
     void committed(const QVariant& value);
@@ -39,7 +39,6 @@ protected:
 private:
     void makeField(QHBoxLayout& row);
     void show(const QVariant& value);
-    void commit();
     void takePath(const QString& path);
     void stepNumber(int direction);
     void checkText(const QString& text);

@@ -22,17 +22,19 @@ namespace residua::app {
 
 namespace {
 
-constexpr int kFieldSpacing = 6; ///< pixels
+constexpr int kFieldSpacing = 6;        ///< pixels
+constexpr char kShownValue[] = "shown"; ///< property of a field: the text of the document's value
 
 class CommittedField : public QObject {
 public:
-    explicit CommittedField(QLineEdit& field) : QObject(&field), m_field(field) { field.installEventFilter(this); }
+    explicit CommittedField(QLineEdit& field) : QObject(&field), m_field(field)
+    {
+        // An editable combo box has the focus of its field, and passes the keys on.
+        (field.focusProxy() ? field.focusProxy() : &field)->installEventFilter(this);
+    }
 
     bool eventFilter(QObject* /*watched*/, QEvent* event) override
     {
-        if (!m_field.isModified()) {
-            m_shown = m_field.text(); // any event, because keys, a menu and an input method can change the text
-        }
         if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress) {
             return false;
         }
@@ -44,14 +46,13 @@ public:
             return restores || (undoes && !m_field.isModified());
         }
         if (restores) {
-            m_field.setText(m_shown); // is then no longer modified
+            m_field.setText(m_field.property(kShownValue).toString()); // is then no longer modified
         }
         return restores;
     }
 
 private:
     QLineEdit& m_field;
-    QString m_shown; ///< before the first uncommitted change
 };
 
 class PathTaker : public QObject {
@@ -145,6 +146,7 @@ void showsCommitted(QLineEdit& field)
 
 void showValue(QLineEdit& field, const QString& text)
 {
+    field.setProperty(kShownValue, text);
     if (!field.isModified()) {
         field.setText(text);
     }

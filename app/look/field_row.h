@@ -35,12 +35,12 @@ void takeChosen(QLineEdit& field, const QString& path);
 /// later call for a field in it has precedence there.
 void acceptPaths(QWidget& over, std::function<void(const QString& path)> take);
 
-/// Prepares a field that shows a value of the document. While it has uncommitted text (QLineEdit::isModified()), Esc
-/// restores the shown value. Otherwise, the keys of Undo and Redo go to the window's commands, because a field handles
-/// them by default even if it has nothing to undo.
+/// Prepares a field, which may be that of a combo box, for showValue(). While it has uncommitted text
+/// (QLineEdit::isModified()), Esc restores the document's value. Otherwise, the keys of Undo and Redo go to the
+/// window's commands, because a field handles them by default even if it has nothing to undo.
 void showsCommitted(QLineEdit& field);
 
-/// Shows the value of the document in such a field, unless the user is typing in it.
+/// Shows the value of the document in such a field. While the user is typing in it, only Esc shows this value.
 void showValue(QLineEdit& field, const QString& text);
 
 } // namespace residua::app

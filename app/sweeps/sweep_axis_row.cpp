@@ -81,13 +81,12 @@ void SweepAxisRow::setAxis(const projects::SweepAxis& axis, projects::ProjectSna
 {
     m_axis = axis;
     m_project = std::move(project);
+    showValue(*m_field->lineEdit(), QString::fromStdString(axis.field));
     if (!m_field->lineEdit()->isModified()) {
-        const QSignalBlocker quiet(m_field);
-        m_field->setEditText(QString::fromStdString(axis.field));
         m_field->lineEdit()->end(false); // the last words of a pointer are the most informative
     }
+    showValue(*m_values, textOf(axis.values));
     if (!m_values->isModified()) {
-        m_values->setText(textOf(axis.values));
         m_values->setCursorPosition(0);
     }
     QStringList labels;

@@ -283,9 +283,9 @@ void SweepPanel::showSweep()
         for (const projects::Sweep& each : m_project->sweeps) {
             m_sweeps->addItem(QString::fromStdString(each.name));
         }
-        m_sweeps->setCurrentText(QString::fromStdString(m_name));
         m_sweeps->setCurrentIndex(m_sweeps->findText(QString::fromStdString(m_name)));
     }
+    showValue(*m_sweeps->lineEdit(), QString::fromStdString(m_name));
     showRows(*sweep);
     previewSoon();
 }

@@ -15,6 +15,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QShortcut>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -351,6 +352,45 @@ private slots:
         m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         QVERIFY(!values->isVisible());
         QVERIFY(m_document.project.sweeps.empty());
+    }
+
+    /// A combo box has the focus of its field, and passes the keys on to it.
+    void escapeAndUndoInAComboBoxAreThoseOfAField()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        int undone = 0;
+        QShortcut undo(QKeySequence::Undo, m_panel.get());
+        undo.setContext(Qt::ApplicationShortcut);
+        connect(&undo, &QShortcut::activated, this, [&undone] { ++undone; });
+        const QList<QComboBox*> boxes = m_panel->findChildren<QComboBox*>();
+        QCOMPARE(boxes.size(), 2);
+        for (QComboBox* box : boxes) {
+            const QString shown = box->currentText();
+            box->setFocus();
+            QTest::keyClick(box, Qt::Key_Z, Qt::ControlModifier);
+            box->lineEdit()->selectAll();
+            QTest::keyClicks(box, "~~~");
+            QCOMPARE(box->currentText(), QString("~~~"));
+            QTest::keyClick(box, Qt::Key_Escape);
+            QCOMPARE(box->currentText(), shown);
+            QVERIFY(!box->lineEdit()->isModified());
+        }
+        QCOMPARE(undone, 2);
+    }
+
+    /// The value may have changed since the typing began.
+    void escapeShowsTheValueOfTheDocument()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        auto* values = m_panel->findChild<QLineEdit*>("sweepValues1");
+        values->setFocus();
+        values->selectAll();
+        QTest::keyClicks(values, "7, 8");
+        m_document.project.sweeps.front().axes.front().values = {{{}, {"9"}}};
+        m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
+        QCOMPARE(values->text(), QString("7, 8"));
+        QTest::keyClick(values, Qt::Key_Escape);
+        QCOMPARE(values->text(), QString("9"));
     }
 
     void threeFieldsAtMostAndAnotherStartsASweepOfItsOwn()

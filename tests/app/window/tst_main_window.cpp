@@ -145,6 +145,10 @@ private slots:
         QCOMPARE(field("property:/training/steps")->text(), QString("8"));
         typeInto("property:/training/steps", "0"); // below its minimum
         QCOMPARE(project().training.steps, std::int64_t(8));
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"9"}}).ok());
+        QCOMPARE(field("property:/training/steps")->text(), QString("0")); // as it is typed
+        QTest::keyClick(field("property:/training/steps"), Qt::Key_Escape);
+        QCOMPARE(field("property:/training/steps")->text(), QString("9"));
     }
 
     void aDragAddsAShortcutAndDeleteTakesItAway()
