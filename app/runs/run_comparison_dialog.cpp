@@ -57,9 +57,10 @@ void addRow(QTreeWidgetItem* group, const QStringList& cells)
 void addNumber(QTreeWidgetItem* group, const QString& title, double first, double second)
 {
     constexpr int kDigits = 6;
-    constexpr int kMostDecimals = 8;
+    constexpr int kMostDecimals = 12;
     const double largest = std::max(std::abs(first), std::abs(second));
-    const int before = largest >= 1 && std::isfinite(largest) ? static_cast<int>(std::log10(largest)) + 1 : 1;
+    const bool hasMagnitude = largest > 0 && std::isfinite(largest);
+    const int before = hasMagnitude ? static_cast<int>(std::floor(std::log10(largest))) + 1 : 1;
     const int decimals = std::clamp(kDigits - before, 0, kMostDecimals);
     const auto text = [decimals](double number) {
         return std::isfinite(number) ? QString::number(number, 'f', decimals) : QStringLiteral("—");

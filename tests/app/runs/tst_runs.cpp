@@ -401,6 +401,33 @@ private slots:
         }
     }
 
+    void losses_data()
+    {
+        QTest::addColumn<double>("first");
+        QTest::addColumn<double>("second");
+        QTest::addColumn<QStringList>("cells");
+        QTest::newRow("small") << 2.5e-7 << 7.5e-7 << QStringList{"0.000000250000", "0.000000750000", "0.000000500000"};
+        QTest::newRow("below 1") << 0.0125 << 0.5 << QStringList{"0.012500", "0.500000", "0.487500"};
+        QTest::newRow("none") << 0.0 << 0.0 << QStringList{"0.00000", "0.00000", "0.00000"};
+        QTest::newRow("large") << 12345.5 << 12.0 << QStringList{"12345.5", "12.0", "-12333.5"};
+    }
+
+    /// Both have the decimals that show six digits of the larger.
+    void losses()
+    {
+        QFETCH(double, first);
+        QFETCH(double, second);
+        QFETCH(QStringList, cells);
+        RunComparison comparison;
+        comparison.first.directory = "a";
+        comparison.second.directory = "b";
+        comparison.firstSteps = {{1, first}};
+        comparison.secondSteps = {{1, second}};
+        RunComparisonDialog dialog(comparison, {}, resources::Theme::Light);
+        const QTreeWidgetItem* loss = dialog.findChild<QTreeWidget*>()->topLevelItem(1)->child(0);
+        QCOMPARE((QStringList{loss->text(1), loss->text(2), loss->text(3)}), cells);
+    }
+
     /// The run that is chosen is one, wherever it was chosen: in the list or from elsewhere.
     void theChosenRunIsOneInEveryView()
     {
