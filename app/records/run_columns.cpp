@@ -129,6 +129,7 @@ std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
     }
     columns.push_back({QStringLiteral("experiment"), RunFields::tr("settings"), {}});
     std::map<QString, std::vector<const std::vector<const engine::RunInfo*>*>> named;
+    std::map<QString, int> titles; // a field without a column may distinguish experiments, as pruned shortcuts do
     for (const auto& [text, members] : repeats) {
         QStringList names;
         std::ranges::transform(members, std::back_inserter(names),
@@ -138,11 +139,12 @@ std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
     const std::vector<RunColumn> fields = differingFields(projects);
     for (const auto& [name, experiments] : named) {
         for (const std::vector<const engine::RunInfo*>* members : experiments) {
-            const bool isAlone = experiments.size() == 1;
-            const QString title =
-                isAlone ? name : RunFields::tr("%1: %2").arg(name, settingsOf(*members->front(), fields));
+            const QString settings = experiments.size() == 1 ? QString() : settingsOf(*members->front(), fields);
+            const QString title = settings.isEmpty() ? name : RunFields::tr("%1: %2").arg(name, settings);
+            const int number = ++titles[title];
             for (const engine::RunInfo* run : *members) {
-                columns.back().values[run->directory] = title;
+                columns.back().values[run->directory] =
+                    number == 1 ? title : RunFields::tr("%1 (%2)").arg(title).arg(number);
             }
         }
     }

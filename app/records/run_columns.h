@@ -31,7 +31,8 @@ struct RunColumn {
 [[nodiscard]] std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects);
 /// Returns a column of the runs' sweeps, if not all belong to the same, and one of their settings, if runs repeat them:
 /// runs that differ in their seeds alone have the same value. It is the common part of their names, followed by the
-/// fields that differ if runs with other settings have that name too.
+/// fields that differ if runs with other settings have that name too, and by a number if no such field tells them
+/// apart.
 [[nodiscard]] std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
                                                   const std::map<std::string, projects::Project>& projects);
 /// Parameters, FLOP and time of each run.

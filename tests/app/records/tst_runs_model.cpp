@@ -4,6 +4,8 @@
 #include "app/records/run_costs.h"
 #include "app/records/runs_model.h"
 #include "app/training/run_controller.h"
+#include "projects/edit/edit.h"
+#include "projects/library/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -180,6 +182,33 @@ private slots:
         projects[runs[1].directory].training.batch += 2; // now each has settings of its own
         runs[0].membership.reset();
         QVERIFY(studyColumns(runs, projects).empty());
+    }
+
+    /// No column shows which shortcuts are pruned.
+    void experimentsThatNoColumnTellsApartAreNumbered()
+    {
+        std::vector<engine::RunInfo> runs{run("1", "1"), run("2", "2"), run("3", "3"), run("4", "4")};
+        const projects::Project full = projects::findExample("linear-ancre")->project;
+        std::map<std::string, projects::Project> projects;
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            runs[i].name = "mine";
+            projects::Document document{full, {}};
+            const projects::Shortcut pruned{0, i < 2 ? 2 : 3};
+            const auto state = projects::ShortcutState::Pruned;
+            QVERIFY(projects::applyEdit(document, projects::SetShortcutState{pruned, state}).ok());
+            document.project.seeds.init += static_cast<std::int64_t>(i % 2);
+            projects[runs[i].directory] = document.project;
+        }
+        const RunColumn settings = studyColumns(runs, projects).back();
+        QCOMPARE(settings.key, QString("experiment"));
+        QStringList titles;
+        for (const engine::RunInfo& each : runs) {
+            titles << settings.of(each).toString();
+        }
+        QCOMPARE(titles[0], titles[1]);
+        QCOMPARE(titles[2], titles[3]);
+        titles.sort();
+        QCOMPARE(titles, QStringList({"mine", "mine", "mine (2)", "mine (2)"}));
     }
 
     void onlyFieldsThatDifferAreOffered()
