@@ -104,10 +104,9 @@ void LiveViews::setRowShares(bool shown)
     update();
 }
 
-void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, const QString& title,
-                     editor::LiveWeights& live) const
+void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const
 {
-    for (const auto& [matrix, scale] : frames) {
+    for (const auto& [matrix, scale, value] : frames) {
         editor::LiveValues values;
         values.port = matrix.name.port;
         values.step = matrix.step;
@@ -117,9 +116,7 @@ void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frame
             values.columns = matrix.columns;
             values.measure = *measure;
             values.feature = m_matrices.feature().value_or(0);
-            if (measure == LiveMeasure::Mean) {
-                values.title = title.toStdString();
-            }
+            values.title = m_matrices.titleOf(value, matrix.name).toStdString();
         } else if (matrix.name.kind == engine::matrix::kActive) {
             values.active = matrix.values;
         }
@@ -133,8 +130,9 @@ void LiveViews::update()
     m_live.clear();
     editor::LiveWeights recorded; // the outline always shows the weights themselves
     if (m_fits && m_matrices.any()) {
-        take(m_matrices.framesShown(), m_matrices.titleOf(m_matrices.valueOf(engine::matrix::kMix)), m_live);
-        take(m_matrices.frames().shownAt(*m_matrices.step(), visualizers::CellValue::Weight), {}, recorded);
+        const auto asRecorded = [](const std::string& /*kind*/) { return visualizers::CellValue::Weight; };
+        take(m_matrices.framesShown(), m_live);
+        take(m_matrices.frames().shownAt(*m_matrices.step(), asRecorded), recorded);
     } else {
         m_live.setAbsence(absence().toStdString());
     }

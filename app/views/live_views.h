@@ -37,8 +37,7 @@ private:
     [[nodiscard]] bool fits() const;
     void onDocumentChanged();
     void update();
-    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, const QString& title,
-              editor::LiveWeights& live) const;
+    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const;
 
     const DocumentSession& m_session;
     Workspace& m_workspace;

@@ -18,16 +18,20 @@ constexpr int kEndDigits = 7; ///< as many as an end of a scale has, so that the
 
 std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
 {
+    const std::string& title = weights.title(measure);
+    const auto with = [&title](const std::string& quantity) {
+        return title.empty() ? quantity : filled(translate("Canvas", "%1, %2"), {quantity, title});
+    };
     switch (measure) {
     case LiveMeasure::Spread:
-        return translate("Canvas", "spread");
+        return with(translate("Canvas", "spread"));
     case LiveMeasure::Feature:
-        return filled(translate("Canvas", "feature %1's weight"), {std::to_string(weights.feature())});
+        return with(filled(translate("Canvas", "feature %1's weight"), {std::to_string(weights.feature())}));
     case LiveMeasure::Mean:
         break;
     }
-    if (!weights.title(measure).empty()) {
-        return weights.title(measure);
+    if (!title.empty()) {
+        return title;
     }
     return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
 }

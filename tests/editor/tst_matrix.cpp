@@ -270,6 +270,10 @@ private slots:
         QVERIFY(!says(live.rowShares(), "mixing weight"));
         QVERIFY(says(live.rowShares(), "share of the row"));
         QCOMPARE(nameOfValue(live.rowShares(), LiveMeasure::Spread), std::string("spread"));
+        LiveValues changes{.mix = values, .title = "change", .rows = 4, .columns = 4, .active = {}};
+        changes.measure = LiveMeasure::Spread;
+        live.take(changes, {});
+        QCOMPARE(nameOfValue(live, LiveMeasure::Spread), std::string("spread, change"));
     }
 
     void meanSpreadAndAFeatureAreShownInTurn()

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,6 +116,68 @@ private slots:
         QCOMPARE(matrices.feature(), std::optional<int>());
         QCOMPARE(matrices.frames().count("feature"), std::size_t(0));
         QCOMPARE(wanted.count(), 1); // the 8
+    }
+
+    /// Unless the user chooses, only weights that start apart from the centre of their colours are shown as changes.
+    void everyMatrixHasTheValueAndTheTitleOfItsKind()
+    {
+        ShownMatrices matrices;
+        matrices.setRun(residua::projects::DepthMix());
+        matrices.append({triangle(0, 0.5F), triangle(10, 0.75F), named("spread", 0), named("spread", 10)});
+        matrices.setFeature(3, {triangle(5, 0.25F), triangle(10, 0.75F)});
+        const auto titles = [&matrices] {
+            std::map<std::string, QString> found;
+            for (const HeatmapFrames::Shown& shown : matrices.framesShown()) {
+                found[shown.matrix.name.kind] = matrices.titleOf(shown.value, shown.matrix.name);
+            }
+            return found;
+        };
+        using Titles = std::map<std::string, QString>;
+        QCOMPARE(titles(), (Titles{{"mix", "change since step 0"}, {"spread", ""}, {"feature", ""}}));
+        for (const HeatmapFrames::Shown& shown : matrices.framesShown()) {
+            const std::string& kind = shown.matrix.name.kind;
+            QCOMPARE(shown.matrix.values.back(), kind == "mix" ? 0.25F : kind == "spread" ? 0.5F : 0.75F);
+        }
+        matrices.setValue(CellValue::SinceStart);
+        QCOMPARE(titles(), (Titles{{"mix", "change since step 0"},
+                                   {"spread", "change since step 0"},
+                                   {"feature", "change since step 5"}}));
+    }
+
+    /// The frames of the compared run need as much memory as those of the run in front.
+    void aComparedRunHasTheMatricesToChooseFromAlone()
+    {
+        ShownMatrices shortcuts;
+        ShownMatrices outputs(ShownMatrices::Of::Outputs);
+        for (ShownMatrices* each : {&shortcuts, &outputs}) {
+            each->appendCompared({triangle(0, 0.5F), named("ranks", 0)});
+        }
+        QCOMPARE(shortcuts.frames().comparedBytes(), bytesOf(triangle(0, 0.5F)));
+        QCOMPARE(outputs.frames().comparedBytes(), std::size_t(0));
+    }
+
+    /// Frames that are removed because there are too many leave the shown step where it is.
+    void theStepOfAFeatureStaysWhenFramesAreRemoved()
+    {
+        constexpr std::int64_t kSide = 2048;
+        constexpr std::int64_t kFull = kMostMatrixBytes / (sizeof(float) * kSide * kSide);
+        const auto large = [](std::int64_t step) {
+            return Matrix{.name = "mix",
+                          .step = step,
+                          .rows = kSide,
+                          .columns = kSide,
+                          .values = std::vector<float>(kSide * kSide, 0.5F)};
+        };
+        ShownMatrices matrices;
+        for (std::int64_t step = 0; step < kFull; ++step) {
+            step == 0 ? matrices.setFeature(7, {large(step)}) : matrices.appendFeature({large(step)});
+        }
+        QCOMPARE(matrices.newest(), std::size_t(kFull - 1));
+        matrices.showFrame(4);
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(4));
+        matrices.appendFeature({large(kFull)});
+        QVERIFY(matrices.newest() < std::size_t(kFull));
+        QCOMPARE(matrices.step(), std::optional<std::int64_t>(4));
     }
 
     /// With a run goes what was pinned of it, and not how cells are looked at.

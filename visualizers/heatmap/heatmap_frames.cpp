@@ -50,12 +50,12 @@ void HeatmapFrames::pin(std::int64_t step)
     rangeAnew(CellValue::SincePinned);
 }
 
-void HeatmapFrames::appendCompared(const std::vector<engine::Matrix>& matrices)
+void HeatmapFrames::appendCompared(std::vector<engine::Matrix> matrices)
 {
-    for (const engine::Matrix& matrix : matrices) {
+    for (engine::Matrix& matrix : matrices) {
         Frames& frames = m_other[matrix.name];
         cut(frames, matrix.step);
-        frames.push_back(std::make_shared<const engine::Matrix>(matrix));
+        frames.push_back(std::make_shared<const engine::Matrix>(std::move(matrix)));
     }
     for (std::size_t before = 0; comparedBytes() > m_byteLimit && comparedBytes() != before;) {
         before = comparedBytes();
@@ -197,16 +197,18 @@ std::vector<double> HeatmapFrames::cells(const engine::MatrixName& name, std::si
 
 HeatmapFrames::Shown HeatmapFrames::shown(const engine::MatrixName& name, std::size_t index, CellValue value) const
 {
-    Shown shown{frame(name, index), scale(name, value)};
+    Shown shown{frame(name, index), scale(name, value), value};
     const std::vector<double> numbers = cells(name, index, value);
     shown.matrix.values.assign(numbers.begin(), numbers.end());
     return shown;
 }
 
-std::vector<HeatmapFrames::Shown> HeatmapFrames::shownAt(std::int64_t step, CellValue value) const
+std::vector<HeatmapFrames::Shown>
+HeatmapFrames::shownAt(std::int64_t step, const std::function<CellValue(const std::string& kind)>& valueOf) const
 {
     std::vector<Shown> all;
     for (const auto& [name, series] : m_series) {
+        const CellValue value = valueOf(name.kind);
         const bool hasLogs = name.kind == engine::matrix::kMix || name.kind == engine::matrix::kFeature;
         const bool has = name.kind == engine::matrix::kActive ? false : value != CellValue::LogOfRowMax || hasLogs;
         all.push_back(shown(name, indexAt(series.frames, step), has ? value : CellValue::Weight));

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +20,8 @@
 
 namespace residua::visualizers {
 
-/// The limit in bytes of the recorded matrices of one run in memory. Of a run with more, every n-th step is kept.
+/// The limit in bytes of the recorded matrices of one run in memory. Of a run with more, every n-th step is loaded, and
+/// HeatmapFrames::append() removes frames.
 inline constexpr std::size_t kMostMatrixBytes = std::size_t{128} << 20;
 /// Returns the number of bytes of a matrix's numbers.
 [[nodiscard]] std::size_t bytesOf(const engine::Matrix& matrix);
@@ -60,7 +62,7 @@ public:
     void pin(std::int64_t step);
     [[nodiscard]] std::int64_t pinned() const { return m_pinned; }
     /// Adds matrices of the run that AgainstRun compares with, each name ascending by step, as append() requires.
-    void appendCompared(const std::vector<engine::Matrix>& matrices);
+    void appendCompared(std::vector<engine::Matrix> matrices);
     /// Removes the run to compare with. There is then no difference to show.
     void forgetCompared();
 
@@ -78,11 +80,13 @@ public:
     struct Shown {
         engine::Matrix matrix; ///< its values are those of the cells, which also have the colours
         projects::WeightScale scale;
+        CellValue value = CellValue::Weight;
     };
     [[nodiscard]] Shown shown(const engine::MatrixName& name, std::size_t index, CellValue value) const;
-    /// Returns for every matrix the last frame at or before `step`, or its first if all are later. A matrix without
-    /// such a value shows its own numbers.
-    [[nodiscard]] std::vector<Shown> shownAt(std::int64_t step, CellValue value) const;
+    /// Returns for every matrix the last frame at or before `step`, or its first if all are later, with the value that
+    /// `valueOf` returns for its kind. A matrix without such a value shows its own numbers.
+    [[nodiscard]] std::vector<Shown> shownAt(std::int64_t step,
+                                             const std::function<CellValue(const std::string& kind)>& valueOf) const;
     /// Returns the smallest and largest cell over all frames, so that colours do not change while scrubbing.
     [[nodiscard]] Range range(const engine::MatrixName& name, CellValue value) const;
     /// Sets the wiring under which the matrices were recorded; clear() resets it.

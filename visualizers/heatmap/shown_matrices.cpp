@@ -6,6 +6,7 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace residua::visualizers {
@@ -62,6 +63,12 @@ void ShownMatrices::setRun(const projects::Wiring& wiring, std::vector<std::stri
     emit changed();
 }
 
+/// True if the matrix is one to choose from.
+bool ShownMatrices::shows(const engine::Matrix& matrix) const
+{
+    return matrix.name.isOfOutputs() == (m_of == Of::Outputs) && !engine::isDrawnAsCurves(matrix.name);
+}
+
 void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
 {
     if (matrices.empty()) {
@@ -69,8 +76,7 @@ void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
     }
     const std::optional<std::int64_t> before = step();
     for (const engine::Matrix& matrix : matrices) {
-        const bool isShown = matrix.name.isOfOutputs() == (m_of == Of::Outputs);
-        if (isShown && !engine::isDrawnAsCurves(matrix.name)) {
+        if (shows(matrix)) {
             m_frames.append(matrix);
         }
     }
@@ -89,7 +95,9 @@ void ShownMatrices::compareWith(const QString& name)
 
 void ShownMatrices::appendCompared(const std::vector<engine::Matrix>& matrices)
 {
-    m_frames.appendCompared(matrices);
+    std::vector<engine::Matrix> shown;
+    std::ranges::copy_if(matrices, std::back_inserter(shown), [this](const auto& matrix) { return shows(matrix); });
+    m_frames.appendCompared(std::move(shown));
     emit changed();
 }
 
@@ -118,11 +126,13 @@ void ShownMatrices::setFeature(int feature, const std::vector<engine::Matrix>& m
 
 void ShownMatrices::appendFeature(const std::vector<engine::Matrix>& matrices)
 {
+    const std::optional<std::int64_t> before = step();
     for (engine::Matrix matrix : matrices) {
         matrix.name.kind = engine::matrix::kFeature;
         m_frames.append(matrix);
     }
     takeNames();
+    keepStep(before);
     keepFrame();
     emit changed();
 }
@@ -254,10 +264,11 @@ std::optional<std::int64_t> ShownMatrices::step() const
 std::vector<HeatmapFrames::Shown> ShownMatrices::framesShown() const
 {
     const auto here = step();
-    return here ? m_frames.shownAt(*here, valueOf(engine::matrix::kMix)) : std::vector<HeatmapFrames::Shown>();
+    return here ? m_frames.shownAt(*here, [this](const std::string& kind) { return valueOf(kind); })
+                : std::vector<HeatmapFrames::Shown>();
 }
 
-QString ShownMatrices::titleOf(CellValue value) const
+QString ShownMatrices::titleOf(CellValue value, const engine::MatrixName& name) const
 {
     const auto since = [](std::int64_t step) {
         return tr("change since step %1").arg(QString::fromStdString(groupedText(step)));
@@ -266,7 +277,7 @@ QString ShownMatrices::titleOf(CellValue value) const
     case CellValue::Weight:
         break;
     case CellValue::SinceStart:
-        return since(any() ? m_frames.frame(series(), 0).step : 0);
+        return since(m_frames.count(name) > 0 ? m_frames.frame(name, 0).step : 0);
     case CellValue::SincePinned:
         return since(m_frames.pinned());
     case CellValue::AgainstRun:

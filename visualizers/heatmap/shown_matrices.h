@@ -92,12 +92,12 @@ public:
     [[nodiscard]] bool any() const { return m_frames.count(series()) > 0; }
     /// Returns the step of the shown frame; nullopt if there is none.
     [[nodiscard]] std::optional<std::int64_t> step() const;
-    /// Returns every matrix as shown at that step; empty if nothing is shown.
+    /// Returns every matrix as shown at that step, each with the value of its kind; empty if nothing is shown.
     [[nodiscard]] std::vector<HeatmapFrames::Shown> framesShown() const;
     /// Returns the name of the cells' values if they are not the recorded numbers: "change since step 0". Empty if they
     /// are.
-    [[nodiscard]] QString valueTitle() const { return titleOf(value()); }
-    [[nodiscard]] QString titleOf(CellValue value) const;
+    [[nodiscard]] QString valueTitle() const { return titleOf(value(), series()); }
+    [[nodiscard]] QString titleOf(CellValue value, const engine::MatrixName& name) const;
     [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }
     [[nodiscard]] const QString& run() const { return m_run; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
@@ -107,6 +107,7 @@ signals:
     void featureWanted(int feature); ///< a single feature's weights are requested
 
 private:
+    [[nodiscard]] bool shows(const engine::Matrix& matrix) const;
     void takeNames();
     void dropFeature();
     void keepFrame();
