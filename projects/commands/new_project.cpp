@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/new_project.h"
 
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
 #include "projects/edit/edit.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -286,7 +288,12 @@ Result<Project> projectFrom(const NewProject& wanted)
     const auto presets = topologyPresets(project.network);
     const auto preset = std::ranges::find(presets, wanted.topology, &TopologyPreset::name);
     if (preset == presets.end()) {
-        return Error{"topology", "there is no preset \"" + wanted.topology + "\""};
+        const std::string variants = variantsText(wanted.topology, presets);
+        return Error{"topology",
+                     "there is no preset \"" + wanted.topology + "\"" +
+                         (variants.empty()
+                              ? meantHint(wanted.topology, presets | std::views::transform(&TopologyPreset::name))
+                              : "; " + variants)};
     }
     useOwnBlocks(project.network, preset->wiring);
     const auto* const texts = std::get_if<LabelledTextData>(&wanted.source);

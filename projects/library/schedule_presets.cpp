@@ -26,6 +26,47 @@ StageSchedule subnetworks(DropAxis axis)
     return rules;
 }
 
+/// Splits a text into its words of ASCII letters and digits, in lower case.
+std::vector<std::string> wordsOf(std::string_view text)
+{
+    std::vector<std::string> words(1);
+    for (const char c : text) {
+        const bool isLetter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (isLetter || (c >= '0' && c <= '9')) {
+            words.back() += isLetter ? static_cast<char>(c | 0x20) : c;
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    return words;
+}
+
+/// True if some first words of `text` are `wanted`, which has no spaces.
+bool beginsWith(std::string_view text, const std::string& wanted)
+{
+    std::string first;
+    for (const std::string& word : wordsOf(text)) {
+        first += word;
+        if (!first.empty() && first == wanted) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// True if a part of a source, such as "Xiao et al., MUDDFormer", begins with `wanted`.
+bool isInSource(const std::string& wanted, std::string_view source)
+{
+    for (std::size_t begin = 0; begin < source.size();) {
+        const std::size_t end = std::min(source.find_first_of(",:", begin), source.size());
+        if (beginsWith(source.substr(begin, end - begin), wanted)) {
+            return true;
+        }
+        begin = end + 1;
+    }
+    return false;
+}
+
 StageSchedule growth(GrowthSource source, DropAxis axis = DropAxis::Layers)
 {
     StageSchedule rules;
@@ -189,6 +230,30 @@ std::vector<TopologyPreset> topologyChoices(std::int64_t depth)
 std::vector<TopologyPreset> topologyChoices(const Network& network)
 {
     return withSchedules(topologyPresets(network));
+}
+
+std::vector<std::string> variantsOf(std::string_view word, std::span<const TopologyPreset> presets)
+{
+    const std::string wanted = joinedText(wordsOf(word), "");
+    std::vector<std::string> names;
+    for (const bool bySource : {false, true}) {
+        for (const TopologyPreset& preset : presets) {
+            if (bySource ? isInSource(wanted, preset.source)
+                         : beginsWith(preset.name, wanted) || beginsWith(preset.title, wanted)) {
+                names.push_back(preset.name);
+            }
+        }
+        if (!names.empty()) {
+            break;
+        }
+    }
+    return names;
+}
+
+std::string variantsText(std::string_view word, std::span<const TopologyPreset> presets)
+{
+    const std::vector<std::string> names = variantsOf(word, presets);
+    return names.empty() ? std::string() : std::string(word) + " is " + choiceText(names);
 }
 
 std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth, std::int64_t steps)

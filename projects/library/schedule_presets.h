@@ -40,6 +40,13 @@ struct SchedulePreset {
 /// stochastic depth, which is a schedule with the plain wiring.
 [[nodiscard]] std::vector<TopologyPreset> topologyChoices(std::int64_t depth);
 [[nodiscard]] std::vector<TopologyPreset> topologyChoices(const Network& network);
+/// Returns the names of the presets that a method's name stands for, in display order: "ANCRe" stands for
+/// ancre-ingoing, ancre-outgoing, …, "hyper-connections" for hyper-static and hyper-dynamic. `word` is compared with
+/// the first words of names and titles, and if none matches, of sources. Ignores case and punctuation.
+[[nodiscard]] std::vector<std::string> variantsOf(std::string_view word, std::span<const TopologyPreset> presets);
+/// Returns "ancre is ancre-ingoing, … or ancre-cascaded" for a message that rejects `word`. Empty if it has no
+/// variants.
+[[nodiscard]] std::string variantsText(std::string_view word, std::span<const TopologyPreset> presets);
 /// Returns the schedule that a topology preset also selects, or nullopt if it leaves the schedule unchanged.
 [[nodiscard]] std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth,
                                                           std::int64_t steps);

@@ -364,7 +364,7 @@ private slots:
         QVERIFY(refused("peak=3").contains("did you mean /training/learning_rate/peak?"));
         QVERIFY(refused("batch=3").contains("did you mean /training/batch?"));
         // A lone word that is a field: what is wrong is its value.
-        QVERIFY(refused("topology=ancre").contains("or a preset's name"));
+        QVERIFY(refused("topology=ancre").contains("ancre is ancre-ingoing, ancre-outgoing, "));
         QVERIFY(refused("topology=ancre-ingoin").contains("did you mean \"ancre-ingoing\"?"));
         QVERIFY(!refused("topology=no-such-preset").contains("is no field"));
         QVERIFY(!refused("schedule=no-such-preset").contains("is no field"));

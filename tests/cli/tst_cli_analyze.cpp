@@ -485,7 +485,7 @@ private slots:
 
         QVERIFY(run({"analyze", "theory"}).errors.contains("missing --dimension"));
         QVERIFY(run({"analyze", "theory", "linear-ancre"}).errors.contains("low-rank regression"));
-        QVERIFY(run({"analyze", "coefficients"}).errors.contains("missing argument SUBJECT"));
+        QVERIFY(run({"analyze", "coefficients"}).errors.contains("missing argument RUN"));
     }
 
 private:

@@ -54,6 +54,13 @@ private slots:
     {
         const Ran listed = run({"new", "--list"});
         QVERIFY(listed.output.contains("dca-vit-s16: ") && listed.output.contains("raptr-bert-large: "));
+        for (const std::string& name : topologyNames()) {
+            QVERIFY2(listed.output.contains("\n" + QString::fromStdString(name) + ": "), name.c_str());
+        }
+        for (const char* const variants : {"ancre is ancre-ingoing, ", "laurel is laurel-rw, ", "grn is grn-v1, "}) {
+            QVERIFY2(listed.output.contains(QString("\n") + variants), variants);
+        }
+        QVERIFY(!listed.output.contains("\ndca is "));
         const Ran made =
             run({"new", path("vit"), "--recipe", "dca-vit-s16", "--data", path("pictures"), "--layers", "4"});
         QVERIFY2(made.code == 0, qPrintable(made.errors));
@@ -304,6 +311,11 @@ private slots:
         QTest::newRow("no such data") << QStringList{"--data", "/nowhere/text.txt"} << "does not exist";
         QTest::newRow("a field of no records") << QStringList{"--field", "body"} << "is for JSON Lines and Parquet";
         QTest::newRow("no such topology") << QStringList{"--topology", "dac"} << "no preset \"dac\"";
+        QTest::newRow("a method of several presets")
+            << QStringList{"--topology", "ancre"} << "ancre is ancre-ingoing, ancre-outgoing, ";
+        QTest::newRow("a method by its title")
+            << QStringList{"--topology", "Hyper-Connections"} << "is hyper-static or hyper-dynamic";
+        QTest::newRow("no method") << QStringList{"--topology", "unknown"} << "new --list shows them";
         QTest::newRow("sizes of an example")
             << QStringList{"--example", "grn-language", "--layers", "3"} << "has its own data and sizes";
         QTest::newRow("no such part") << QStringList{"--mix", "/nowhere/text.txt=1"} << "does not exist";

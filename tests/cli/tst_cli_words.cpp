@@ -10,6 +10,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QtTest>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ private slots:
             QVERIFY2(overview.output.contains("  " + name + " "), command.name.c_str());
             QVERIFY(command.example.starts_with("residua-cli " + command.name));
             QVERIFY(!command.summary.empty());
+            QVERIFY((command.run == nullptr) == !command.subcommands.empty());
             for (const OptionSpec& option : command.syntax.options) {
                 QVERIFY2(!option.help.empty(), option.name.c_str());
                 QCOMPARE(option.kind == OptionKind::Flag, option.value.empty());
@@ -47,16 +49,58 @@ private slots:
         QVERIFY(help.output.contains("--device KEY"));
     }
 
+    /// The help of a subcommand has the options that it reads, and it refuses the others.
+    void subcommandsHaveTheirOwnOptions()
+    {
+        const QString help = run({"analyze", "coefficients", "--help"}).output;
+        QVERIFY2(help.contains("Usage: residua-cli analyze coefficients RUN [OPTIONS]"), qPrintable(help));
+        QVERIFY(help.contains("--log-ratio") && help.contains("Example:\n  residua-cli analyze coefficients "));
+        for (const char* const other : {"--kappa", "--set", "--batches", "--threads", "--theorem", "SUBJECT"}) {
+            QVERIFY2(!help.contains(other), other);
+        }
+        QCOMPARE(run({"analyze", "--json", "coefficients", "-h"}).json().object()["command"].toString(),
+                 QString("analyze coefficients"));
+        const QString list = run({"analyze", "--help"}).output;
+        QVERIFY2(list.contains("residua-cli analyze WHAT --help") && !list.contains("--kappa"), qPrintable(list));
+        int count = 0;
+        for (const Command& command : allCommands()) {
+            for (const Command& subcommand : command.subcommands) {
+                const QStringList words = QString::fromStdString(subcommand.name).split(' ');
+                QVERIFY2(list.contains("  " + words.back() + " "), subcommand.name.c_str());
+                const QString own = run(words + QStringList{"--help"}).output;
+                for (const OptionSpec& option : command.syntax.options) {
+                    const std::vector<OptionSpec>& options = subcommand.syntax.options;
+                    const bool isOwn = std::ranges::count(options, option.name, &OptionSpec::name) == 1;
+                    const QString name = "--" + QString::fromStdString(option.name);
+                    QVERIFY2(own.contains(QRegularExpression("^  (-., )?" + name + "\\b",
+                                                             QRegularExpression::MultilineOption)) == isOwn,
+                             qPrintable(words.join(' ') + " " + name));
+                }
+                ++count;
+            }
+        }
+        QCOMPARE(count, 6);
+        QVERIFY(run({"analyze", "confusion", "run", "--kappa", "1"}).errors.contains("unknown option --kappa"));
+        QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
+        QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
+        QVERIFY(run({"analyze"}).errors.contains("missing argument WHAT: coefficients, metrics, "));
+    }
+
     void examplesInTheHelpParse()
     {
         for (const Command& command : allCommands()) {
-            std::vector<std::string> words;
-            std::istringstream text(command.example);
-            for (std::string word; text >> std::quoted(word);) {
-                words.push_back(word);
+            std::vector<Command> explained = command.subcommands;
+            explained.push_back(command);
+            for (const Command& each : explained) {
+                std::vector<std::string> words;
+                std::istringstream text(each.example);
+                for (std::string word; text >> std::quoted(word);) {
+                    words.push_back(word);
+                }
+                const Call call = callOf(command, std::span(words).subspan(2));
+                QVERIFY2(Arguments::parse(call.command.syntax, call.words).ok(), each.example.c_str());
+                QVERIFY2(each.subcommands.size() > 0 || call.command.name == each.name, each.example.c_str());
             }
-            const auto parsed = Arguments::parse(command.syntax, std::span(words).subspan(2));
-            QVERIFY2(parsed.ok(), command.example.c_str());
         }
     }
 

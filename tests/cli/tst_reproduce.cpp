@@ -262,7 +262,8 @@ private slots:
                 const std::vector<std::string> words = commandWords(line, "OUT", "1");
                 const auto command = std::ranges::find(commands, words[0], &Command::name);
                 QVERIFY2(command != commands.end(), words[0].c_str());
-                const auto parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
+                const Call call = callOf(*command, std::span(words).subspan(1));
+                const auto parsed = Arguments::parse(call.command.syntax, call.words);
                 QVERIFY2(parsed.ok(), parsed ? "" : (line + ": " + parsed.error().text()).c_str());
                 if (!trains(words[0])) {
                     continue;

@@ -131,9 +131,13 @@ private slots:
         for (const std::size_t columns : {40U, 80U, 100U}) {
             QVERIFY(widestLine(overview(commands, columns)) <= columns);
             for (const Command& command : commands) {
-                std::string text = explanation(command, columns);
-                text.erase(text.find("\nExample:\n")); // which is copied, and not broken
-                QVERIFY2(widestLine(text) <= columns, text.c_str());
+                std::vector<Command> explained = command.subcommands;
+                explained.push_back(command);
+                for (const Command& each : explained) {
+                    std::string text = explanation(each, columns);
+                    text.erase(text.find("\nExample:\n")); // which is copied, and not broken
+                    QVERIFY2(widestLine(text) <= columns, text.c_str());
+                }
             }
         }
         const std::string text = overview(commands, 80);

@@ -30,7 +30,7 @@ Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console
 {
     engine::GapRequest request;
     request.tag = engine::QueryTag{1};
-    const std::filesystem::path subject = arguments.positional(1);
+    const std::filesystem::path subject = arguments.positional(0);
     std::error_code ignored;
     if (std::filesystem::exists(subject / engine::kRunFile, ignored)) {
         if (arguments.has("set")) {
@@ -218,9 +218,6 @@ Exit tellGap(const Gap& gap, GapOrder by, const Arguments& arguments, const Cons
 
 Exit runGap(const Arguments& arguments, const Console& console)
 {
-    if (arguments.positional(1).empty()) {
-        return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a project or a run's directory"});
-    }
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
@@ -243,16 +240,16 @@ Exit runGap(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> gapOptions()
 {
-    return {rankScaleOption("gap: the rank as a share of each weight's smaller side (default: the project's)"),
-            inputsOption("gap: gaussian, or data: each layer's own (default: the project's)"),
+    return {rankOption(),
+            rankScaleOption("the rank as a share of each weight's smaller side (default: the project's)"),
+            {"methods", OptionKind::Text, "LIST",
+             "separated by commas: " + projects::lowRankMethodWords() + " (default: " + kGapMethods + ")"},
+            inputsOption("gaussian, or data: those of each layer (default: the project's)"),
             {.name = "sort",
              .kind = OptionKind::Text,
              .value = "BY",
-             .help = "gap: layer (default), size or error",
-             .choices = {"layer", "size", "error"}},
-            projectOption(),
-            otherDataOption(),
-            threadsOption()};
+             .help = "layer (default), size or error",
+             .choices = {"layer", "size", "error"}}};
 }
 
 } // namespace residua::cli

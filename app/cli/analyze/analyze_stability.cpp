@@ -114,7 +114,7 @@ Exit ofRun(const Arguments& arguments, const Console& console)
 {
     engine::StabilityRequest request;
     request.tag = kQuestion;
-    request.runDirectory = arguments.positional(1);
+    request.runDirectory = arguments.positional(0);
     setSource(request, arguments);
     request.batches = arguments.integer("batches", 0);
     if (arguments.has("step")) {
@@ -361,33 +361,48 @@ Exit ofFigure(const Arguments& arguments, const Console& console)
 Exit runStability(const Arguments& arguments, const Console& console)
 {
     const bool figure = arguments.has("figure");
-    if (figure == !arguments.positional(1).empty()) {
+    if (figure == !arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"", figure ? "--figure takes no run"
-                                                     : "missing argument SUBJECT: a run's directory, or --figure 4"});
-    }
-    if (figure && arguments.integer("figure", 4) != 4) {
-        return console.fail(Exit::Usage, {"--figure", "of stability is 4, got " + arguments.text("figure")});
+                                                     : "missing argument RUN: a run's directory, or --figure 4"});
     }
     return figure ? ofFigure(arguments, console) : ofRun(arguments, console);
 }
 
 std::vector<OptionSpec> stabilityOptions()
 {
-    return {{"batches", OptionKind::Integer, "N", "stability: of the validation split (default: the run's)", {}, 1},
+    return {{"figure",
+             OptionKind::Integer,
+             "N",
+             "instead of a run: 4, RaPTr's figure of a linear network by depth",
+             {},
+             4,
+             4},
+            {"dimension",
+             OptionKind::Integer,
+             "D",
+             "with --figure: the features of the network (default: 100)",
+             {},
+             2,
+             1e6},
+            {"layers",
+             OptionKind::Integer,
+             "L",
+             "with --figure: the largest depth (default: " + std::to_string(kDeepest) + ")",
+             {},
+             1,
+             1e6},
+            {"batches", OptionKind::Integer, "N", "batches of the validation split (default: the run's)", {}, 1},
             {.name = "norm",
              .kind = OptionKind::Text,
              .value = "NORM",
-             .help =
-                 "stability: with --figure, the norm of the shared matrix that is 1 (default: frobenius, under which "
-                 "the paper's power holds)",
+             .help = "with --figure: the norm of the shared matrix that is 1 (default: frobenius, under which "
+                     "the paper's power holds)",
              .choices = {kFrobenius, kSpectral}},
             {.name = "without",
              .kind = OptionKind::Text,
              .value = "PART",
-             .help = "stability: with --figure, layers without their residual or their norm (lemma 5.4 b and c)",
-             .choices = {kResidual, kLayerNorm}},
-            projectOption(),
-            otherDataOption()};
+             .help = "with --figure: layers without their residual or their norm (lemma 5.4 b and c)",
+             .choices = {kResidual, kLayerNorm}}};
 }
 
 } // namespace residua::cli

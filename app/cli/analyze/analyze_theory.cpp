@@ -117,7 +117,7 @@ Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, co
 
 Exit runTheory(const Arguments& arguments, const Console& console)
 {
-    const std::string project = arguments.positional(1);
+    const std::string project = arguments.positional(0);
     Result<LowRankModel> model = project.empty() ? fromNumbers(arguments) : fromProject(project, arguments, console);
     if (!model) {
         return console.fail(Exit::Usage, model.error());
@@ -132,20 +132,12 @@ Exit runTheory(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> theoryOptions()
 {
-    return {
-        {"dimension", OptionKind::Integer, "D", "theory, figure 4: the dimension d of inputs and outputs", {}, 2, 1e6},
-        fieldOption("/network/rank/rank", "rank", "R",
-                    "theory: the collective rank r* of the residual network; gap: of each weight"),
-        {"layers",
-         OptionKind::Integer,
-         "T",
-         "theory: how many layers (default: 1); figure 4: up to how many (default: 96)",
-         {},
-         1,
-         1e6},
-        {"kappa", OptionKind::Real, "K", "theory: least over largest eigenvalue of A - I (default: 0.5)", {}, 0, 1},
-        {"lambda-max", OptionKind::Real, "L", "theory: largest eigenvalue of A - I (default: 10)", {}, 1e-300},
-        {"printed", OptionKind::Flag, "", "theory: the paper's constants where its proof gives others"}};
+    return {{"dimension", OptionKind::Integer, "D", "the dimension d of inputs and outputs", {}, 2, 1e6},
+            fieldOption("/network/rank/rank", "rank", "R", "the collective rank r* of the residual network"),
+            {"layers", OptionKind::Integer, "T", "the number of layers (default: 1)", {}, 1, 1e6},
+            {"kappa", OptionKind::Real, "K", "least over largest eigenvalue of A - I (default: 0.5)", {}, 0, 1},
+            {"lambda-max", OptionKind::Real, "L", "largest eigenvalue of A - I (default: 10)", {}, 1e-300},
+            {"printed", OptionKind::Flag, "", "the paper's constants where its proof gives others"}};
 }
 
 } // namespace residua::cli

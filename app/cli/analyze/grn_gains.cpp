@@ -155,7 +155,7 @@ void show(const std::array<Panel, 2>& panels, const Console& console)
 
 Exit runGrnGains(const Arguments& arguments, const Console& console)
 {
-    if (!arguments.positional(1).empty()) {
+    if (!arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"--figure", "5 has targets of its own, so it takes no PROJECT"});
     }
     const auto panels = panelsOf(arguments.has("printed") ? theory::Statement::Printed : theory::Statement::Proved);

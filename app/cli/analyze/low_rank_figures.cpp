@@ -291,7 +291,7 @@ Result<FigureTable> figureOf(const Arguments& arguments)
 
 Exit runLowRankFigure(const Arguments& arguments, const Console& console)
 {
-    if (!arguments.positional(1).empty()) {
+    if (!arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"--figure", "draws weights of its own, so it takes no PROJECT"});
     }
     const Result<FigureTable> figure = figureOf(arguments);
@@ -311,18 +311,17 @@ std::vector<OptionSpec> lowRankFigureOptions()
         {"figure",
          OptionKind::Integer,
          "N",
-         "theory: figure 1, 2, 3 or 4 of the paper on low-rank initialisation, with what the solvers reach, or 5, the "
-         "gains of DeepCrossAttention; stability: RaPTr's figure 4, a linear network by --dimension and up to "
-         "--layers",
+         "figure 1, 2, 3 or 4 of the paper on low-rank initialisation with the solvers' results, or 5, the gains of "
+         "DeepCrossAttention",
          {},
          1,
          5},
         {"methods", OptionKind::Text, "LIST",
-         "with commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods + " for figures, " +
-             kGapMethods + " for gap)"},
+         "figures 1 and 4: separated by commas: " + projects::lowRankMethodWords() + " (default: " + kFigureMethods +
+             ")"},
         {"largest", OptionKind::Integer, "N", "figure 1: up to this n (default: 300)", {}, 100, 1000},
         {"networks", OptionKind::Integer, "N", "figure 2: the mean is over so many (default: 6)", {}, 1, 1000},
-        {"seed", OptionKind::Integer, "N", "of the figures' drawn weights (default: 0)", {}, 0}};
+        {"seed", OptionKind::Integer, "N", "the seed of the figures' weights (default: 0)", {}, 0}};
 }
 
 } // namespace residua::cli

@@ -89,7 +89,7 @@ std::string csvOf(const std::vector<RunMetrics>& runs)
 Exit runMetrics(const Arguments& arguments, const Console& console)
 {
     std::vector<RunMetrics> runs;
-    for (const std::string& subject : arguments.positionals(1)) {
+    for (const std::string& subject : arguments.positionals(0)) {
         Result<std::vector<RunMetrics>> found = metricsOf(subject);
         if (!found) {
             return console.fail(Exit::RunFailed, found.error());

@@ -182,7 +182,7 @@ std::string svgOf(const std::vector<AtRate>& all)
 
 Exit runSinePhases(const Arguments& arguments, const Console& console)
 {
-    if (!arguments.positional(1).empty()) {
+    if (!arguments.positional(0).empty()) {
         return console.fail(Exit::Usage, {"--theorem", "has a network of its own, so it takes no PROJECT"});
     }
     std::vector<double> rates(std::begin(kRates), std::end(kRates));
@@ -213,12 +213,12 @@ std::vector<OptionSpec> sinePhasesOptions()
     return {{.name = "theorem",
              .kind = OptionKind::Text,
              .value = "NAME",
-             .help = "theory: I.1, the phases of RaPTr's two-layer network and the steps that each needs",
+             .help = "I.1, the phases of RaPTr's two-layer network and the steps that each needs",
              .choices = {kTheorem}},
             {.name = "rate",
              .kind = OptionKind::Real,
              .value = "R",
-             .help = "theory: with --theorem, the learning rate (default: 0.1 to 0.001)",
+             .help = "with --theorem: the learning rate (default: 0.1 to 0.001)",
              .minimum = theory::kLeastSineRate,
              .maximum = theory::kMostSineRate}};
 }

@@ -147,7 +147,7 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
     }
     const std::optional<std::int64_t> step =
         arguments.has("step") ? std::optional(arguments.integer("step", 0)) : std::nullopt;
-    const auto tensors = engine::checkpointCoefficients(arguments.positional(1), step);
+    const auto tensors = engine::checkpointCoefficients(arguments.positional(0), step);
     if (!tensors) {
         return console.fail(Exit::RunFailed, tensors.error());
     }
@@ -159,7 +159,7 @@ Exit runDistribution(const Arguments& arguments, const Console& console)
         }
     }
     if (all.empty()) {
-        return console.fail(Exit::RunFailed, {arguments.positional(1), "has no weights of single features"});
+        return console.fail(Exit::RunFailed, {arguments.positional(0), "has no weights of single features"});
     }
     if (!arguments.has("output")) {
         show(all, tensors->front().step, console);

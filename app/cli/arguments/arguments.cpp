@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace residua::cli {
@@ -260,6 +261,41 @@ std::optional<std::chrono::seconds> durationFrom(std::string_view text)
 std::string shortened(const std::string& word)
 {
     return clipped(printable(word, LineEnds::Escape), 60);
+}
+
+std::string_view wordOf(const Command& subcommand)
+{
+    return std::string_view(subcommand.name).substr(subcommand.name.rfind(' ') + 1);
+}
+
+Call callOf(const Command& command, std::span<const std::string> words)
+{
+    std::vector<std::string> others(words.begin(), words.end());
+    for (auto word = others.begin(); word != others.end() && *word != "--"; ++word) {
+        const auto selected = std::ranges::find(command.subcommands, *word, &wordOf);
+        if (selected != command.subcommands.end()) {
+            others.erase(word);
+            return {*selected, std::move(others)};
+        }
+    }
+    return {command, std::move(others)};
+}
+
+Command withSubcommands(Command command, PositionalSpec word, std::vector<PositionalSpec> others,
+                        std::vector<Command> subcommands)
+{
+    word.choices = namesOf(subcommands, &wordOf);
+    word.help = choiceText(word.choices);
+    std::vector<OptionSpec>& options = command.syntax.options;
+    for (const Command& subcommand : subcommands) {
+        std::ranges::copy_if(subcommand.syntax.options, std::back_inserter(options), [&](const OptionSpec& option) {
+            return std::ranges::find(options, option.name, &OptionSpec::name) == options.end();
+        });
+    }
+    command.syntax.positionals = std::move(others);
+    command.syntax.positionals.insert(command.syntax.positionals.begin(), std::move(word));
+    command.subcommands = std::move(subcommands);
+    return command;
 }
 
 const std::vector<std::string>& exampleNames()

@@ -104,7 +104,24 @@ struct Command {
     Syntax syntax;
     Exit (*run)(const Arguments& arguments, const Console& console);
     Yields yields = Yields::Output;
+    /// The subcommands, such as "analyze gap", each with its own arguments; empty if there are none.
+    std::vector<Command> subcommands = {};
 };
+
+/// Returns a command that its first argument, `word`, divides into subcommands. Its syntax has the positionals `word`
+/// and `others` and every option of the subcommands, for shell completion; dispatch parses by the subcommand's syntax.
+[[nodiscard]] Command withSubcommands(Command command, PositionalSpec word, std::vector<PositionalSpec> others,
+                                      std::vector<Command> subcommands);
+/// A command or subcommand with its arguments.
+struct Call {
+    const Command& command;
+    std::vector<std::string> words;
+};
+/// Returns the subcommand that the first of its words in `words` selects, with the other words. Returns the command
+/// with all words if it has no subcommands or none is named.
+[[nodiscard]] Call callOf(const Command& command, std::span<const std::string> words);
+/// Returns the word that selects a subcommand: "gap" for "analyze gap".
+[[nodiscard]] std::string_view wordOf(const Command& subcommand);
 
 /// The words that options and positionals accept, for shell completion. Each list is made once; any thread.
 

@@ -76,13 +76,17 @@ std::string plain(const std::string& text)
     return !escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'') ? "\\&" + escaped : escaped;
 }
 
-std::string heading(const std::string& page)
+std::string upper(std::string text)
 {
-    std::string title = page;
-    for (char& c : title) {
+    for (char& c : text) {
         c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     }
-    return ".TH " + plain(title) + " 1 \"\" \"residua " RESIDUA_VERSION "\" \"Residua\"\n";
+    return text;
+}
+
+std::string heading(const std::string& page)
+{
+    return ".TH " + plain(upper(page)) + " 1 \"\" \"residua " RESIDUA_VERSION "\" \"Residua\"\n";
 }
 
 std::string section(const std::string& title)
@@ -111,6 +115,49 @@ std::string environment()
         text += entry(variable.name, variable.meaning);
     }
     return text;
+}
+
+std::string usageLine(const Command& command)
+{
+    std::string usage = "residua-cli " + command.name;
+    for (const PositionalSpec& positional : command.syntax.positionals) {
+        usage += " " + usageOf(positional);
+    }
+    return usage + " [OPTIONS]";
+}
+
+/// Formats the usage line of a manual page.
+std::string synopsis(const Command& command)
+{
+    const std::string called = "residua-cli " + command.name;
+    return ".B " + plain(called) + "\n" + plain(usageLine(command).substr(called.size() + 1)) + "\n";
+}
+
+/// Lists the subcommands, whose own help has their arguments.
+std::string listOfSubcommands(const Command& command, std::size_t columns)
+{
+    const std::string call = "residua-cli " + command.name + " " + command.syntax.positionals.front().name;
+    std::vector<Row> rows;
+    for (const Command& subcommand : command.subcommands) {
+        rows.push_back({std::string(wordOf(subcommand)), subcommand.summary});
+    }
+    return wrapped(command.summary, columns, 0) + "\n\n" +
+           wrapped("Usage: " + call + " [ARGUMENTS] [OPTIONS]", columns, 0) + "\n\n" + listed(rows, columns) + "\n" +
+           wrapped(call + " --help explains one of them with its options.", columns, 0) + "\n\nExample:\n  " +
+           command.example;
+}
+
+/// Describes the arguments of a command for its manual page.
+std::string argumentEntries(const Command& command)
+{
+    std::string entries;
+    for (const PositionalSpec& positional : command.syntax.positionals) {
+        entries += entry(positional.name, positional.help);
+    }
+    for (const OptionSpec& option : command.syntax.options) {
+        entries += entry(optionLabel(option), option.help);
+    }
+    return entries + entry("--json", "print JSON");
 }
 
 } // namespace
@@ -159,10 +206,11 @@ std::string overview(const std::vector<Command>& commands, std::size_t columns)
 
 std::string explanation(const Command& command, std::size_t columns)
 {
-    std::string usage = "Usage: residua-cli " + command.name;
+    if (!command.subcommands.empty()) {
+        return listOfSubcommands(command, columns);
+    }
     std::vector<Row> rows;
     for (const PositionalSpec& positional : command.syntax.positionals) {
-        usage += " " + usageOf(positional);
         rows.push_back({positional.name, positional.help});
     }
     for (const OptionSpec& option : command.syntax.options) {
@@ -170,8 +218,8 @@ std::string explanation(const Command& command, std::size_t columns)
     }
     rows.push_back({"--json", "print JSON"});
     // The example is not wrapped, because it is meant to be copied.
-    return wrapped(command.summary, columns, 0) + "\n\n" + wrapped(usage + " [OPTIONS]", columns, 0) + "\n\n" +
-           listed(rows, columns) + "\nExample:\n  " + command.example;
+    return wrapped(command.summary, columns, 0) + "\n\n" + wrapped("Usage: " + usageLine(command), columns, 0) +
+           "\n\n" + listed(rows, columns) + "\nExample:\n  " + command.example;
 }
 
 json overviewJson(const std::vector<Command>& commands)
@@ -209,11 +257,15 @@ json explanationJson(const Command& command)
                            {"value", option.value},
                            {"help", option.help}});
     }
-    return {{"command", command.name},
-            {"summary", command.summary},
-            {"arguments", arguments},
-            {"options", options},
-            {"example", command.example}};
+    json told{{"command", command.name},
+              {"summary", command.summary},
+              {"arguments", arguments},
+              {"options", options},
+              {"example", command.example}};
+    for (const Command& subcommand : command.subcommands) {
+        told["subcommands"].push_back(explanationJson(subcommand));
+    }
+    return told;
 }
 
 std::string manPage(const std::vector<Command>& commands)
@@ -231,20 +283,17 @@ std::string manPage(const std::vector<Command>& commands)
 std::string manPage(const Command& command)
 {
     const std::string page = "residua-cli-" + command.name;
-    std::string usage;
-    std::string listed;
-    for (const PositionalSpec& positional : command.syntax.positionals) {
-        usage += usageOf(positional) + " ";
-        listed += entry(positional.name, positional.help);
+    std::string text = heading(page) + section("NAME") + plain(page + " - " + command.summary) + "\n" +
+                       section("SYNOPSIS") + synopsis(command);
+    if (command.subcommands.empty()) {
+        text += section("OPTIONS") + argumentEntries(command);
     }
-    for (const OptionSpec& option : command.syntax.options) {
-        listed += entry(optionLabel(option), option.help);
+    for (const Command& subcommand : command.subcommands) {
+        text += section(plain(upper(subcommand.name))) + plain(subcommand.summary) + "\n" + synopsis(subcommand) +
+                argumentEntries(subcommand);
     }
-    listed += entry("--json", "print JSON");
-    return heading(page) + section("NAME") + plain(page + " - " + command.summary) + "\n" + section("SYNOPSIS") +
-           ".B " + plain("residua-cli " + command.name) + "\n" + plain(usage + "[OPTIONS]") + "\n" +
-           section("OPTIONS") + listed + section("EXAMPLE") + plain(command.example) + "\n" + exitStatus() +
-           section("SEE ALSO") + plain("residua-cli(1)") + "\n";
+    return text + section("EXAMPLE") + plain(command.example) + "\n" + exitStatus() + section("SEE ALSO") +
+           plain("residua-cli(1)") + "\n";
 }
 
 } // namespace residua::cli

@@ -232,8 +232,11 @@ Exit save(const std::vector<Matrix>& matrices, const View& view, const fs::path&
 
 Exit runCoefficients(const Arguments& arguments, const Console& console)
 {
+    if (arguments.has("distribution")) {
+        return runDistribution(arguments, console);
+    }
     View view;
-    view.run = arguments.positional(1);
+    view.run = arguments.positional(0);
     view.against = arguments.text("against");
     view.logRatio = arguments.has("log-ratio");
     if (arguments.has("port")) {
@@ -266,7 +269,7 @@ Exit runCoefficients(const Arguments& arguments, const Console& console)
 /// Prints or writes a recorded confusion matrix.
 Exit runConfusion(const Arguments& arguments, const Console& console)
 {
-    const fs::path run = arguments.positional(1);
+    const fs::path run = arguments.positional(0);
     const Result<engine::RunReader> reader = engine::RunReader::open(run);
     const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
     if (!info) {
@@ -305,98 +308,139 @@ Exit runConfusion(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-Exit runAnalyze(const Arguments& arguments, const Console& console)
+/// Runs what the options of `analyze theory` select: a theorem, a figure or the model of a project.
+Exit runAnyTheory(const Arguments& arguments, const Console& console)
 {
-    const std::string what = arguments.positional(0);
-    if (arguments.has("set") && what != "gap" &&
-        (what != "theory" || arguments.has("figure") || arguments.has("theorem"))) {
-        return console.fail(Exit::Usage, {"--set", "is for the project of analyze gap and analyze theory"});
+    const bool ofProject = !arguments.has("theorem") && !arguments.has("figure");
+    if (arguments.has("set") && !ofProject) {
+        return console.fail(Exit::Usage, {"--set", "is for a PROJECT; --figure and --theorem take none"});
     }
-    if (arguments.has("place") && what != "stability" && what != "gap") {
-        return console.fail(Exit::Usage,
-                            {"--place", "is for analyze stability and analyze gap: what a run has recorded "
-                                        "is on this machine"});
+    if (ofProject) {
+        return runTheory(arguments, console);
     }
-    const std::size_t subjects = arguments.positionals(1).size();
-    if ((what == "coefficients" || what == "metrics") && subjects == 0) {
-        return console.fail(Exit::Usage, {"", "missing argument SUBJECT: a run's directory"});
+    if (arguments.has("theorem")) {
+        return runSinePhases(arguments, console);
     }
-    if (what == "metrics") {
-        return runMetrics(arguments, console);
+    const bool gains = arguments.integer("figure", 0) == kGrnGainsFigure;
+    return gains ? runGrnGains(arguments, console) : runLowRankFigure(arguments, console);
+}
+
+PositionalSpec runArgument()
+{
+    return {"RUN", "a run's directory"};
+}
+
+OptionSpec stepOption(std::string help)
+{
+    return {"step", OptionKind::Integer, "STEP", std::move(help), {}, 0};
+}
+
+OptionSpec outputOption(std::string help)
+{
+    return {"output", OptionKind::Text, "FILE", std::move(help), "o"};
+}
+
+/// Returns the options of an analysis that the engine computes from a run, after those of its own.
+std::vector<OptionSpec> computed(std::vector<OptionSpec> options)
+{
+    for (OptionSpec common : {projectOption(), otherDataOption(), threadsOption(), placeOption(), folderOption()}) {
+        options.push_back(std::move(common));
     }
-    if (subjects > 1) {
-        return console.fail(Exit::Usage,
-                            {"", "analyze " + what + " takes one SUBJECT, got " + std::to_string(subjects)});
+    return options;
+}
+
+Command coefficientsCommand()
+{
+    return {"analyze coefficients",
+            "print or export the mixing weights that a run has learned",
+            "residua-cli analyze coefficients my-project/runs/first --against initial",
+            {{runArgument()},
+             {stepOption("the weights recorded at this step, or of its checkpoint (default: the last)"),
+              {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
+              {"against", OptionKind::Text, "WHAT",
+               "subtract the weights at the start (initial), at another step, or of another run's directory"},
+              {"distribution", OptionKind::Flag, "",
+               "median, 5th and 95th percentile of each weight over the features, from a checkpoint"},
+              {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
+              offering(OptionSpec{"port", OptionKind::Text, "NAME", std::string("only ") + kPortsText}, portWords()),
+              outputOption("write FILE.csv, FILE.safetensors or, with --distribution, FILE.svg instead; - is CSV on "
+                           "standard output")}},
+            &runCoefficients};
+}
+
+Command stabilityCommand()
+{
+    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
+    std::ranges::move(stabilityOptions(), std::back_inserter(options));
+    options.push_back(outputOption("write FILE.csv or, with --figure, FILE.svg instead; - is CSV on standard output"));
+    return {"analyze stability",
+            "measure what the network of a checkpoint computes without each of its layers",
+            "residua-cli analyze stability my-project/runs/first",
+            {{{"RUN", "a run's directory; none with --figure", Presence::Optional}}, computed(std::move(options))},
+            &runStability};
+}
+
+Command theoryCommand()
+{
+    std::vector<OptionSpec> options = theoryOptions();
+    for (std::vector<OptionSpec> more : {lowRankFigureOptions(), sinePhasesOptions()}) {
+        std::ranges::move(more, std::back_inserter(options));
     }
-    if (what == "coefficients") {
-        return arguments.has("distribution") ? runDistribution(arguments, console)
-                                             : runCoefficients(arguments, console);
-    }
-    if (what == "theory") {
-        if (arguments.has("theorem")) {
-            return runSinePhases(arguments, console);
-        }
-        if (arguments.integer("figure", 0) == kGrnGainsFigure) {
-            return runGrnGains(arguments, console);
-        }
-        return arguments.has("figure") ? runLowRankFigure(arguments, console) : runTheory(arguments, console);
-    }
-    if (what == "confusion") {
-        return runConfusion(arguments, console);
-    }
-    if (what == "stability") {
-        return runStability(arguments, console);
-    }
-    if (what == "gap") {
-        return runGap(arguments, console);
-    }
-    return console.fail(
-        Exit::Usage,
-        {"", "unknown analysis \"" + what + "\", expected coefficients, metrics, confusion, stability, theory or gap"});
+    options.push_back(setOption());
+    options.push_back(outputOption("write FILE.csv or FILE.svg instead (the gains at every rank, the figure or the "
+                                   "theorem); - is CSV on standard output"));
+    PositionalSpec project = projectArgument();
+    project.help = "a project of low-rank regression; none with --dimension, --figure or --theorem";
+    project.presence = Presence::Optional;
+    return {"analyze theory",
+            "print what the papers prove of a project, or of numbers that the options give",
+            "residua-cli analyze theory low-rank-regression",
+            {{std::move(project)}, std::move(options)},
+            &runAnyTheory};
+}
+
+Command gapCommand()
+{
+    std::vector<OptionSpec> options{stepOption("of a run: the checkpoint of this step (default: the last)")};
+    std::ranges::move(gapOptions(), std::back_inserter(options));
+    options.push_back(setOption());
+    options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
+    return {
+        "analyze gap",
+        "measure how far weights in two factors are from the full ones, by method",
+        "residua-cli analyze gap wide-relu --methods spectral",
+        {{offering(PositionalSpec{"PROJECT|RUN", "a project, or a run's directory"}, exampleNames(), Beside::Files)},
+         computed(std::move(options))},
+        &runGap};
 }
 
 } // namespace
 
 std::vector<Command> analyzeCommands()
 {
-    std::vector<OptionSpec> options{
-        setOption("theory and gap: "),
-        {"step", OptionKind::Integer, "STEP", "as recorded then, or from its checkpoint (default: the last)", {}, 0},
-        {"feature", OptionKind::Integer, "N", "one feature, from a checkpoint (default: the mean of all)", {}, 0},
-        {"against", OptionKind::Text, "WHAT", "less initial, a step, or another run at the same or its last step"},
-        {"distribution", OptionKind::Flag, "",
-         "coefficients: median, 5th and 95th percentile of each weight over the features, from a checkpoint"},
-        {"log-ratio", OptionKind::Flag, "", "log(p / the largest p of its row), of the weights applied"},
-        offering(OptionSpec{"port", OptionKind::Text, "NAME", std::string("only ") + kPortsText}, portWords()),
-        {"output", OptionKind::Text, "FILE",
-         "write FILE.csv, FILE.safetensors (coefficients) or FILE.svg (theory: the gains at every rank, the figure, "
-         "the theorem; stability: with --figure) instead; - is CSV on standard output",
-         "o"}};
-    for (const std::vector<OptionSpec>& more :
-         {theoryOptions(), lowRankFigureOptions(), sinePhasesOptions(), stabilityOptions(), gapOptions(),
-          std::vector<OptionSpec>{placeOption(), folderOption(), threadsOption()}}) {
-        std::ranges::copy_if(more, std::back_inserter(options), [&](const OptionSpec& option) {
-            return std::ranges::find(options, option.name, &OptionSpec::name) == options.end(); // analyses share some
-        });
-    }
-    return {
-        {"analyze",
-         "print or export what a run has learned, its mixing coefficients, its metrics, which classes it confuses, "
-         "what its network "
-         "does without each layer, "
-         "what the papers prove of a project, or how far weights in two factors are from the full ones",
-         "residua-cli analyze coefficients my-project/runs/first --against initial",
-         {{{"WHAT",
-            "coefficients, metrics, confusion, stability, theory or gap",
-            Presence::Required,
-            {"coefficients", "metrics", "confusion", "stability", "theory", "gap"}},
-           {"SUBJECT",
-            "a run's directory; for metrics any number of runs or folders of runs; for theory a project of low-rank "
-            "regression, or none; for gap a project or a run",
-            Presence::AnyNumber, exampleNames(), Beside::Files}},
-          std::move(options)},
-         &runAnalyze},
-    };
+    Command metrics{"analyze metrics",
+                    "print or export every recorded time series of runs",
+                    "residua-cli analyze metrics my-project/runs/first",
+                    {{{"RUN", "the directories of runs, or folders of runs", Presence::Repeated}},
+                     {outputOption("write FILE.csv instead; - is CSV on standard output")}},
+                    &runMetrics};
+    Command confusion{"analyze confusion",
+                      "print or export which classes a run's network confuses",
+                      "residua-cli analyze confusion classifier/runs/first",
+                      {{runArgument()},
+                       {stepOption("the validation of this step (default: the last)"),
+                        outputOption("write FILE.csv instead; - is CSV on standard output")}},
+                      &runConfusion};
+    Command analyze{"analyze",
+                    "print or export what a run has learned, what it has recorded, and what the papers prove",
+                    "residua-cli analyze coefficients my-project/runs/first --against initial",
+                    {},
+                    nullptr};
+    return {withSubcommands(std::move(analyze), {"WHAT", {}},
+                            {{"SUBJECT", "a run, runs or a project; the help of each has more", Presence::AnyNumber,
+                              exampleNames(), Beside::Files}},
+                            {coefficientsCommand(), std::move(metrics), std::move(confusion), theoryCommand(),
+                             stabilityCommand(), gapCommand()})};
 }
 
 } // namespace residua::cli

@@ -9,6 +9,7 @@
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
 
@@ -16,25 +17,50 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 
 namespace residua::cli {
 namespace {
 
 using nlohmann::json;
 
-Exit listExamples(const Console& console)
+/// Prints what one option accepts, and appends it to `list`.
+template <class Presets>
+void listPresets(const Presets& presets, const char* option, json& list, const Console& console)
 {
-    std::vector<std::vector<std::string>> rows;
+    for (const auto& preset : presets) {
+        console.line(preset.name + ": " + preset.title + "\n    " + preset.summary);
+        list.push_back(
+            {{"name", preset.name}, {"title", preset.title}, {"summary", preset.summary}, {"option", option}});
+    }
+}
+
+/// Prints one line per first word that several names share, such as "ancre is ancre-ingoing, …". Omits a word that is
+/// itself a preset.
+void listVariants(const std::vector<projects::TopologyPreset>& presets, const Console& console)
+{
+    std::set<std::string> told;
+    for (const projects::TopologyPreset& preset : presets) {
+        const std::string word = preset.name.substr(0, preset.name.find('-'));
+        const bool isPreset = std::ranges::find(presets, word, &projects::TopologyPreset::name) != presets.end();
+        if (!isPreset && told.insert(word).second && projects::variantsOf(word, presets).size() > 1) {
+            console.line(projects::variantsText(word, presets));
+        }
+    }
+}
+
+Exit listChoices(const Console& console)
+{
     json list = json::array();
-    for (const projects::Example& example : projects::examples()) {
-        console.line(example.name + ": " + example.title + "\n    " + example.summary);
-        list.push_back({{"name", example.name}, {"title", example.title}, {"summary", example.summary}});
-    }
-    console.line("at a paper's size, of your data (--recipe):");
-    for (const projects::Recipe& recipe : projects::recipes()) {
-        console.line(recipe.name + ": " + recipe.title + "\n    " + recipe.summary);
-        list.push_back({{"name", recipe.name}, {"title", recipe.title}, {"summary", recipe.summary}});
-    }
+    console.line("examples (--example):");
+    listPresets(projects::examples(), "example", list, console);
+    console.line("\nat a paper's size, of your data (--recipe):");
+    listPresets(projects::recipes(), "recipe", list, console);
+    console.line("\ntopologies (--topology, and --set topology=NAME; residua-cli explain NAME says more):");
+    const std::vector<projects::TopologyPreset> topologies =
+        projects::topologyPresets(projects::examples().front().project.network);
+    listPresets(topologies, "topology", list, console);
+    listVariants(topologies, console);
     console.value(list);
     return Exit::Ok;
 }
@@ -98,6 +124,19 @@ Result<projects::Tokeniser> tokeniserFrom(const std::string& text, const std::fi
     return tokeniser;
 }
 
+/// Returns an error if the name is neither empty nor that of a preset.
+Status checkTopology(const std::string& name)
+{
+    if (name.empty() || std::ranges::find(topologyNames(), name) != topologyNames().end()) {
+        return Done{};
+    }
+    const std::string variants = projects::variantsText(name, projects::topologyPresets(1));
+    return Error{"--topology", "no preset \"" + shortened(name) + "\"" +
+                                   (variants.empty() ? meantHint(name, topologyNames(), kTypedHint,
+                                                                 "; residua-cli new --list shows them")
+                                                     : "; " + variants)};
+}
+
 /// Makes a project from data, sizes and a topology.
 Result<projects::Project> sizedProject(const Arguments& arguments, const std::filesystem::path& directory)
 {
@@ -106,6 +145,9 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
         return Error{"--recipe", "no recipe \"" + arguments.text("recipe") + "\"" +
                                      meantHint(arguments.text("recipe"), recipeNames(), kTypedHint,
                                                "; residua-cli new --list shows them")};
+    }
+    if (const Status known = checkTopology(arguments.text("topology")); !known) {
+        return known.error();
     }
     projects::Source source = recipe ? recipe->project.data.source : projects::SyntheticLanguage{};
     std::error_code ignored;
@@ -164,7 +206,7 @@ Result<projects::Project> exampleProject(const std::string& name)
 Exit runNew(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("list")) {
-        return listExamples(console);
+        return listChoices(console);
     }
     const std::filesystem::path directory = arguments.positional(0);
     if (directory.empty()) {
@@ -224,7 +266,7 @@ std::vector<Command> newCommands()
            offering(OptionSpec{"recipe", OptionKind::Text, "NAME",
                                "instead: network and training at a paper's size; --data names what it trains on"},
                     recipeNames()),
-           {"list", OptionKind::Flag, "", "list the examples and the recipes"},
+           {"list", OptionKind::Flag, "", "list the examples, the recipes and the topologies"},
            {"data", OptionKind::Text, "PATH",
             "instead: a text or JSON Lines, also compressed by gzip, zstd, xz or bzip2, Parquet, ready-made tokens "
             "(.bin), or a folder of such; a table of labelled texts (.csv); or pictures: a folder with a folder of "

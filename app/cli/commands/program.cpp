@@ -63,9 +63,17 @@ Exit unknownCommand(const std::string& name, const std::vector<Command>& command
                                                         kTypedHint, "; residua-cli --help lists them")});
 }
 
-Exit runCommand(const Command& command, std::span<const std::string> words, Output asked)
+Exit unknownSubcommand(const std::string& word, const Command& command, const Console& console)
 {
-    const Result<Arguments> arguments = Arguments::parse(command.syntax, words);
+    const PositionalSpec& expected = command.syntax.positionals.front();
+    return console.fail(Exit::Usage, {"", command.name + " got \"" + shortened(word) + "\", expected " + expected.help +
+                                              meantHint(word, expected.choices, kTypedHint)});
+}
+
+Exit runCall(const Call& call, Output asked)
+{
+    const Command& command = call.command;
+    const Result<Arguments> arguments = Arguments::parse(command.syntax, call.words);
     if (!arguments) {
         const Console console(asked);
         console.fail(Exit::Usage, arguments.error());
@@ -80,6 +88,9 @@ Exit runCommand(const Command& command, std::span<const std::string> words, Outp
         console.line(explanation(command, helpColumns(console)));
         console.value(explanationJson(command));
         return Exit::Ok;
+    }
+    if (!command.subcommands.empty()) {
+        return unknownSubcommand(arguments->positional(0), command, console);
     }
     // The engine's libraries end the process if there is no current directory.
     if (const Result<std::filesystem::path> here = absolutePath("."); !here) {
@@ -109,7 +120,7 @@ Exit dispatch(std::span<const std::string> words, Output asked)
     if (command == commands.end()) {
         return unknownCommand(words[0], commands, console);
     }
-    const Exit ended = runCommand(*command, words.subspan(1), asked);
+    const Exit ended = runCall(callOf(*command, words.subspan(1)), asked);
     const bool resultLost = console.outputLost() && command->yields == Yields::Output;
     if (command->yields != Yields::Output) {
         console.noteLostReader();

@@ -2,6 +2,7 @@
 #include "projects/check/validate.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
 #include "projects/studies/sweep_grid.h"
@@ -32,6 +33,8 @@ class TestPresets : public QObject {
 
 private slots:
     void namesAreUnique();
+    void methodsNameTheirVariants_data();
+    void methodsNameTheirVariants();
     void blocksKeepTheWidth_data();
     void blocksKeepTheWidth();
     void topologiesHoldTogether_data();
@@ -62,6 +65,40 @@ void TestPresets::namesAreUnique()
         QCOMPARE(findExample(example.name), &example);
     }
     QVERIFY(findExample("no such example") == nullptr);
+}
+
+void TestPresets::methodsNameTheirVariants_data()
+{
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QString>("text");
+    const char* const ancre = " is ancre-ingoing, ancre-outgoing, ancre-none, ancre-fixed or ancre-cascaded";
+    QTest::newRow("a method of several presets") << "ancre" << QString("ancre") + ancre;
+    QTest::newRow("as the paper writes it") << "ANCRe" << QString("ANCRe") + ancre;
+    QTest::newRow("by the titles") << "hyper-connections"
+                                   << "hyper-connections is hyper-static or hyper-dynamic";
+    QTest::newRow("with an underscore") << "frac_connections"
+                                        << "frac_connections is frac-static or frac-dynamic";
+    QTest::newRow("a name in parts") << "deep-cross-attention"
+                                     << "deep-cross-attention is dca or dca-table";
+    QTest::newRow("one preset") << "Post Norm"
+                                << "Post Norm is post-norm";
+    QTest::newRow("by the source") << "muddformer"
+                                   << "muddformer is mudd";
+    QTest::newRow("the beginning of a word") << "anc"
+                                             << "";
+    QTest::newRow("no method") << "nonsense"
+                               << "";
+    QTest::newRow("no letters") << "--"
+                                << "";
+    QTest::newRow("nothing") << ""
+                             << "";
+}
+
+void TestPresets::methodsNameTheirVariants()
+{
+    QFETCH(QString, word);
+    QFETCH(QString, text);
+    QCOMPARE(QString::fromStdString(variantsText(word.toStdString(), topologyChoices(8))), text);
 }
 
 void TestPresets::blocksKeepTheWidth_data()
