@@ -206,6 +206,7 @@ public:
     }
 
     [[nodiscard]] bool castsInputs() const override { return true; }
+    [[nodiscard]] bool drops() const override { return m_options.dropout > 0; }
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
         const PartUse& use = in.layer().heads;

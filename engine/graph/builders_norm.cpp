@@ -62,13 +62,25 @@ OperatorResult buildSwiglu(const NodeContext&)
     return OperatorResult(std::make_unique<SwigluOperator>());
 }
 
+class DropoutOperator final : public Operator {
+public:
+    DropoutOperator(double rate, std::uint64_t stream) : m_rate(rate), m_stream(stream) {}
+    [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
+    {
+        return pass.training() && pass.draws.defined() ? dropout(in[0], m_rate, m_stream, pass.draws)
+                                                       : at::dropout(in[0], m_rate, pass.training());
+    }
+    [[nodiscard]] bool drops() const override { return m_rate > 0; }
+
+private:
+    double m_rate;
+    std::uint64_t m_stream;
+};
+
 OperatorResult buildDropout(const NodeContext& node)
 {
-    const double rate = paramDouble(node.params, "rate");
-    return makeOperator([rate, stream = streamKey(0, node.prefix())](const Inputs& in, const Pass& pass) {
-        return pass.training() && pass.draws.defined() ? dropout(in[0], rate, stream, pass.draws)
-                                                       : at::dropout(in[0], rate, pass.training());
-    });
+    return OperatorResult(
+        std::make_unique<DropoutOperator>(paramDouble(node.params, "rate"), streamKey(0, node.prefix())));
 }
 
 OperatorResult buildScale(const NodeContext& node)

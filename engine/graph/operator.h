@@ -41,6 +41,8 @@ public:
     [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, const Pass& pass) const = 0;
     /// True if it casts its inputs to the compute's activation type.
     [[nodiscard]] virtual bool castsInputs() const { return false; }
+    /// True if it leaves out elements in training, by Pass::draws.
+    [[nodiscard]] virtual bool drops() const { return false; }
 };
 
 using ActivationFunction = at::Tensor (*)(const at::Tensor& x);

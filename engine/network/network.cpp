@@ -118,6 +118,7 @@ public:
     }
     [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
     [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
+    [[nodiscard]] bool drops() const override { return m_drops; }
     void noteTraining(const Pass& pass) override
     {
         m_lastLayers = pass.layers;
@@ -210,6 +211,7 @@ private:
     std::unique_ptr<LayerWiring> m_wiring;
     std::optional<GraphProgram> m_head;
     InitPlan m_plan;
+    bool m_drops = false;               ///< true if one of its operators does
     std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty if it ran all
 };
 
@@ -340,7 +342,11 @@ private:
             setting.tiedNode = tied->linear;
             setting.tied = tableOf(*projects::findGraph(m_project, projects::GraphRef::stem())->find(tied->embedding));
         }
-        return GraphProgram::compile(graph, setting);
+        Result<GraphProgram> program = GraphProgram::compile(graph, setting);
+        if (program) {
+            m_network->m_drops |= std::ranges::any_of(program->operators(), &Operator::drops);
+        }
+        return program;
     }
 
     [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)

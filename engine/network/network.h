@@ -89,6 +89,9 @@ public:
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
     [[nodiscard]] virtual std::vector<LayerUse> layersOf(const Pass& /*pass*/) { return {}; }
 
+    /// Returns true if training leaves out elements, by DeviceBatch::draws.
+    [[nodiscard]] virtual bool drops() const = 0;
+
     /// Prepares for a training pass: rounds changed weights again, which a recorded computation does not do, and takes
     /// the pass for the last one.
     virtual void noteTraining(const Pass& /*pass*/) {}

@@ -285,7 +285,7 @@ Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
             onDevice(at::scalar_tensor(m_weights[static_cast<std::size_t>(micro)], wide ? at::kDouble : at::kFloat),
                      m_parts.device);
     }
-    if (drawsByExample()) {
+    if (drawsByExample() && m_parts.network->drops()) {
         const std::int64_t rows = held.batch;
         const std::int64_t first =
             m_ranks == nullptr ? micro * rows : (micro * m_ranks->count() + m_ranks->rank()) * rows;

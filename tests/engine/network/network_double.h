@@ -59,6 +59,7 @@ public:
         return quantities;
     }
     engine::InitPlan& initPlan() override { return m_plan; }
+    [[nodiscard]] bool drops() const override { return false; }
     std::vector<engine::NamedParameter>& parameters() override { return m_parameters; }
     std::vector<engine::Matrix> coefficients(std::int64_t) override { return {}; }
 
