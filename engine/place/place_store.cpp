@@ -139,10 +139,6 @@ fs::path PlaceStore::contentOf(const std::string& hash) const
 
 Status PlaceStore::checkOffer(const OfferFiles& offer) const
 {
-    if (offer.files.size() > kMostStoredFiles) {
-        return Error{"offer", "has " + std::to_string(offer.files.size()) + " files; expected at most " +
-                                  std::to_string(kMostStoredFiles)};
-    }
     for (const FileOffer& file : offer.files) {
         if (const Status sound = checkBundledPath("offer", file.path); !sound) {
             return sound;

@@ -6,7 +6,7 @@
 #include "engine/text/data_files.h"
 #include "projects/base/files.h"
 
-#include <algorithm>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -88,7 +88,7 @@ private:
     Status addFile(const fs::path& place, const fs::path& source)
     {
         std::string path = place.lexically_normal().generic_string();
-        if (std::ranges::any_of(m_files.files, [&](const auto& known) { return known.offer.path == path; })) {
+        if (!m_paths.insert(path).second) {
             return Done{}; // named twice, as by training and validation data
         }
         Result<std::string> hash = sha256OfFile(source, m_watch);
@@ -104,6 +104,7 @@ private:
     ProjectFiles& m_files;
     const fs::path& m_directory;
     const PreparationWatch& m_watch;
+    std::set<std::string> m_paths; ///< of m_files
     int m_folders = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 /// The messages of a connection for files, between a program and an engine on another machine (Serves::Files). The
-/// bytes of a file are in Frame::numbers.
+/// bytes of a file, and the list of OfferFiles or FilesLacking, are in Frame::numbers.
 namespace residua::engine {
 
 /// The maximum number of a file's bytes in one message.
@@ -83,7 +83,7 @@ struct WithBytes {
     std::string bytes;
 };
 
-/// Conversions, as those of messages.h.
+/// Conversions, as those of messages.h. Reading refuses a list of more than kMostStoredFiles.
 [[nodiscard]] Frame frameOf(const FileRequest& request, std::string bytes = {});
 [[nodiscard]] Frame frameOf(const FileAnswer& answer, std::string bytes = {});
 [[nodiscard]] Result<WithBytes<FileRequest>> fileRequestFrom(Frame frame);

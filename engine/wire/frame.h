@@ -15,8 +15,8 @@ namespace residua::engine {
 /// CRC-32C of the four numbers before it, so that a damaged length is found before it is waited for.
 struct Frame {
     std::string json;
-    std::string
-        numbers; ///< the float32 values of matrices, in the byte order of the machine; `json` tells their counts
+    std::string numbers; ///< the float32 values of matrices, in the byte order of the machine, and long texts; `json`
+                         ///< tells their counts
     bool operator==(const Frame&) const = default;
 };
 

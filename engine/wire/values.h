@@ -28,10 +28,12 @@ namespace residua::engine {
 
 /// Conversions between values and JSON for frames. Parts of a document are objects with the keys of the schema
 /// (projects/schema); other structs are lists of their members in order, because both sides are of one build. A variant
-/// is a list of the alternative's index and its value. The elements of std::vector<float> are in Frame::numbers, and
-/// their count is in the JSON.
+/// is a list of the alternative's index and its value. The elements of std::vector<float>, and the bytes of a text
+/// above kLongestJsonText, are in Frame::numbers, and their count is in the JSON.
 
 using nlohmann::json;
+
+inline constexpr std::size_t kLongestJsonText = std::size_t{1} << 20; ///< bytes
 
 /// Thrown for JSON that is not the value expected.
 struct WireError : std::runtime_error {
@@ -122,6 +124,10 @@ template <class T>
     } else if constexpr (std::is_arithmetic_v<T>) {
         return value;
     } else if constexpr (std::is_same_v<T, std::string>) {
+        if (value.size() > kLongestJsonText) {
+            numbers += value;
+            return value.size();
+        }
         // A path or a message about one may have bytes that are no text.
         return isUtf8(value) ? json(value) : json(std::vector<unsigned char>(value.begin(), value.end()));
     } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
@@ -187,7 +193,7 @@ public:
         } else if constexpr (std::is_arithmetic_v<T>) {
             to = whole<T>(from);
         } else if constexpr (std::is_same_v<T, std::string>) {
-            to = from.is_string() ? from.get<std::string>() : bytes(from);
+            to = from.is_string() ? from.get<std::string>() : from.is_number() ? longText(from) : bytes(from);
         } else if constexpr (std::is_same_v<T, std::filesystem::path> || std::is_same_v<T, MatrixName>) {
             std::string text;
             read(from, text);
@@ -200,10 +206,9 @@ public:
             expect(from.is_null(), "null");
         } else if constexpr (std::is_same_v<T, std::vector<float>>) {
             const auto count = whole<std::size_t>(from);
-            expect(count <= (m_numbers.size() - m_taken) / sizeof(float), "as many numbers as the frame has");
+            const char* const values = take(count, sizeof(float));
             to.resize(count);
-            std::memcpy(to.data(), m_numbers.data() + m_taken, count * sizeof(float));
-            m_taken += count * sizeof(float);
+            std::memcpy(to.data(), values, count * sizeof(float));
         } else if constexpr (kIs<T, std::optional>) {
             to.reset();
             if (!from.is_null()) {
@@ -274,6 +279,19 @@ private:
         expect(word == "nan" || word == "inf" || word == "-inf", "a number");
         const double infinite = std::numeric_limits<double>::infinity();
         return word == "nan" ? std::numeric_limits<double>::quiet_NaN() : word == "inf" ? infinite : -infinite;
+    }
+
+    /// Takes the next `count` elements of the frame's numbers, of `each` bytes.
+    const char* take(std::size_t count, std::size_t each)
+    {
+        expect(count <= (m_numbers.size() - m_taken) / each, "as many numbers as the frame has");
+        return m_numbers.data() + std::exchange(m_taken, m_taken + count * each);
+    }
+
+    std::string longText(const json& from)
+    {
+        const auto count = whole<std::size_t>(from);
+        return {take(count, 1), count};
     }
 
     static std::string bytes(const json& from)
