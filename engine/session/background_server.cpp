@@ -93,7 +93,7 @@ BackgroundServer::~BackgroundServer()
         disconnect();
     }
     m_session.reset();
-    unlink(m_files.run().c_str());
+    forgetRun();
 }
 
 void BackgroundServer::serve()
@@ -152,6 +152,7 @@ void BackgroundServer::listenAgain()
         return;
     }
     m_listener.close();
+    m_changes.close(); // otherwise its unread events wake serve() until the next success
     const Result<BackgroundFiles> files = backgroundFiles();
     if (!files) {
         return;
@@ -161,7 +162,10 @@ void BackgroundServer::listenAgain()
         if (!lock || !lock->isOpen()) {
             return; // another engine has the folder
         }
-        m_lock = *std::move(lock);
+        {
+            const std::scoped_lock guard(m_mutex);
+            m_lock = *std::move(lock);
+        }
         noteBackgroundOwner(m_lock);
     }
     Result<FileDescriptor> listener = listenInBackground(*files);
@@ -186,9 +190,19 @@ void BackgroundServer::watchFiles()
     }
 }
 
+/// Called with the lock.
 void BackgroundServer::noteRun(const RunStarted& started)
 {
-    [[maybe_unused]] const Status written = writeFileAtomically(m_files.run(), started.runDirectory.string());
+    if (isLockOf(m_files, m_lock)) { // otherwise the folder is another engine's
+        [[maybe_unused]] const Status written = writeFileAtomically(m_files.run(), started.runDirectory.string());
+    }
+}
+
+void BackgroundServer::forgetRun()
+{
+    if (isLockOf(m_files, m_lock)) {
+        unlink(m_files.run().c_str());
+    }
 }
 
 /// Returns the time until it has been idle for long enough; -1 while it is not idle.
@@ -442,7 +456,7 @@ void BackgroundServer::noteEnd(const RunEnded& ended)
         m_paused.reset();
         m_recent.clear();
         m_recentBytes = 0;
-        unlink(m_files.run().c_str());
+        forgetRun();
     }
     eventfd_write(m_runEnded.get(), 1);
 }

@@ -54,6 +54,7 @@ private:
     void listenAgain();
     void watchFiles();
     void noteRun(const RunStarted& started);
+    void forgetRun();
     void accept();
     void disconnect();
     void read(Client& client);
@@ -70,7 +71,7 @@ private:
     void keepRecent(const Progress& progress);
 
     BackgroundFiles m_files;
-    FileDescriptor m_lock;
+    FileDescriptor m_lock; ///< changed by serve() alone, with m_mutex
     FileDescriptor m_listener;
     FileDescriptor m_changes;  ///< inotify
     FileDescriptor m_signals;  ///< signalfd
