@@ -40,6 +40,19 @@ Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<
                                    " only: fetch it first, with residua-cli fetch " + run.string() + option};
 }
 
+std::optional<RunId> runNamedBy(const Event& event)
+{
+    return std::visit(
+        []<class Told>(const Told& told) -> std::optional<RunId> {
+            if constexpr (requires { told.run; }) {
+                return told.run;
+            } else {
+                return std::nullopt;
+            }
+        },
+        event);
+}
+
 Result<PlaceFiles> openFiles(const PlaceLink& link)
 {
     Result<FileConnection> connection = link.connect();
@@ -158,11 +171,12 @@ RemotePlace::RemotePlace(EnginePlace place, EventSink sink, std::function<void(C
 
 void RemotePlace::forget(const Command& command)
 {
+    std::map<RunId, std::shared_ptr<Run>>::node_type run; // ends its connection without the lock
     const std::scoped_lock lock(m_mutex);
     std::visit(
-        [this]<class Asked>(const Asked& asked) {
+        [&]<class Asked>(const Asked& asked) {
             if constexpr (kBeginsRun<Asked>) {
-                m_runs.erase(asked.run);
+                run = m_runs.extract(asked.run);
             } else if constexpr (requires { asked.tag; }) {
                 m_unsent.erase(asked.tag);
                 m_again.erase(asked.tag);
@@ -203,25 +217,25 @@ RemotePlace::Translated RemotePlace::translated(const StartRun& command, const P
     there.runDirectory.clear();
     there.runFolder = kPlaceRuns;
     there.membership.reset(); // its study is on this machine
-    Run run;
-    run.start = command;
-    run.renamed = std::move(project->renamed);
-    run.files = *std::move(files);
+    const auto run = std::make_shared<Run>();
+    run->start = command;
+    run->renamed = std::move(project->renamed);
+    run->files = *std::move(files);
     const std::scoped_lock lock(m_mutex);
-    m_runs[command.run] = std::move(run);
+    m_runs[command.run] = run;
     return std::optional(Command(std::move(there)));
 }
 
 RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const PlaceLink& link)
 {
-    Run run;
-    run.directory = command.runDirectory;
+    const auto run = std::make_shared<Run>();
+    run->directory = command.runDirectory;
     Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     if (!held || !remote) {
         return held ? Error{command.runDirectory.string(), "is not a run at " + m_place.name} : held.error();
     }
-    run.held = *std::move(held);
+    run->held = *std::move(held);
     Result<PlaceFiles> files = openFiles(link);
     if (!files) {
         return files.error();
@@ -234,14 +248,14 @@ RemotePlace::Translated RemotePlace::translated(const ResumeRun& command, const 
     const RunInfo& info = file->info;
     if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.step &&
         command.steps.value_or(info.steps) <= info.step) {
-        const Status concluded = conclude(command, std::move(run.held), *file, link.answers);
+        const Status concluded = conclude(command, std::move(run->held), *file, link.answers);
         return concluded ? Translated(std::nullopt) : concluded.error();
     }
-    run.files = *std::move(files);
+    run->files = *std::move(files);
     Translated there = translatedQuery(command, link);
     if (there) {
         const std::scoped_lock lock(m_mutex);
-        m_runs[command.run] = std::move(run);
+        m_runs[command.run] = run;
     }
     return there;
 }
@@ -361,32 +375,35 @@ RemotePlace::Translated RemotePlace::translatedQuery(const Request& request, con
     return std::optional(Command(std::move(there)));
 }
 
-void RemotePlace::fromPlace(Event event)
+std::shared_ptr<RemotePlace::Run> RemotePlace::find(std::optional<RunId> id)
 {
-    std::optional<RunId> id;
-    std::visit(
-        [&](const auto& told) {
-            if constexpr (requires { told.run; }) {
-                id = told.run;
-            }
-        },
-        event);
-    Run* run = nullptr;
-    if (id) {
-        const std::scoped_lock lock(m_mutex);
-        const auto found = m_runs.find(*id);
-        run = found == m_runs.end() ? nullptr : &found->second; // toPlace() changes other runs only
-    }
-    if (run == nullptr) {
-        // Of runs only those that were begun from here, because the directories of others are not of this machine.
-        if (!id && !asksAgain(event) && std::visit([]<class Told>(const Told&) { return kFromPlace<Told>; }, event)) {
+    const std::scoped_lock lock(m_mutex);
+    const auto found = id ? m_runs.find(*id) : m_runs.end();
+    return found == m_runs.end() ? nullptr : found->second;
+}
+
+bool RemotePlace::takes(const Event& event)
+{
+    const std::optional<RunId> id = runNamedBy(event);
+    return !id || find(id);
+}
+
+bool RemotePlace::fromPlace(Event event)
+{
+    const std::optional<RunId> id = runNamedBy(event);
+    const std::shared_ptr<Run> run = find(id); // which forget() may drop meanwhile
+    if (!id) {
+        if (!asksAgain(event) && std::visit([]<class Told>(const Told&) { return kFromPlace<Told>; }, event)) {
             m_sink(std::move(event));
         }
-        return;
+        return true;
+    }
+    if (!run) {
+        return false; // the directories of other runs are not of this machine
     }
     if (auto* const started = std::get_if<RunStarted>(&event)) {
         begin(*run, std::move(*started));
-        return;
+        return true;
     }
     const bool ended = std::holds_alternative<RunEnded>(event);
     record(*id, *run, std::move(event));
@@ -394,6 +411,7 @@ void RemotePlace::fromPlace(Event event)
         const std::scoped_lock lock(m_mutex);
         m_runs.erase(*id);
     }
+    return true;
 }
 
 Status RemotePlace::makeMirror(Run& run, const RunStarted& started)

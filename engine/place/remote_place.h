@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -59,8 +60,10 @@ public:
     [[nodiscard]] Result<std::optional<Command>> toPlace(const Command& command, const PlaceLink& link);
     /// Drops what toPlace() keeps of a command that is not sent after all.
     void forget(const Command& command);
-    /// Passes an event of the engine there to the sink.
-    void fromPlace(Event event);
+    /// Returns false if the event is of a run that was not begun from here.
+    [[nodiscard]] bool takes(const Event& event);
+    /// Passes an event of the engine there to the sink if takes() holds, and returns that.
+    bool fromPlace(Event event);
 
 private:
     /// A run from its command to its end.
@@ -84,6 +87,8 @@ private:
     template <class Request>
     [[nodiscard]] bool hasProjectThere(const Request& request);
     [[nodiscard]] bool asksAgain(const Event& event);
+    /// Null if the run was not begun from here.
+    [[nodiscard]] std::shared_ptr<Run> find(std::optional<RunId> id);
     [[nodiscard]] Result<RunFile> catchUp(PlaceFiles& files, const RemoteRun& remote, const RunFile& here);
     [[nodiscard]] static Status conclude(const ResumeRun& command, FileDescriptor held, const RunFile& there,
                                          const EventSink& answers);
@@ -95,7 +100,7 @@ private:
     EventSink m_sink;
     std::function<void(Command)> m_post;
     std::mutex m_mutex; ///< guards the members after it
-    std::map<RunId, Run> m_runs;
+    std::map<RunId, std::shared_ptr<Run>> m_runs;
     std::map<QueryTag, Command> m_unsent; ///< queries whose project was not sent, until they are answered
     std::set<QueryTag> m_again;           ///< those that are asked again
 };

@@ -391,8 +391,11 @@ Status EngineProcess::spawn(std::vector<std::string> words)
     }
     setNonBlocking(m_commands);
     setNonBlocking(m_errors);
-    m_copying =
-        std::thread([this] { [[maybe_unused]] const auto failure = attemptStandard([this] { copyErrors(); }); });
+    const auto copy = [this] { [[maybe_unused]] const auto failure = attemptStandard([this] { copyErrors(); }); };
+    if (const auto failure = attemptStandard([&] { m_copying = std::thread(copy); })) {
+        kill(); // wait() then waits for its end
+        return Error{words[0], kWithout + std::string("cannot be started: ") + failure->text};
+    }
     if (isKilled()) {
         kill(); // it was not there yet
     }
@@ -524,6 +527,12 @@ bool EngineProcess::isKilled()
     return m_killed;
 }
 
+bool EngineProcess::hasChild()
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_child > 0;
+}
+
 std::string EngineProcess::wait()
 {
     return waitAtMost(kExitPatience);
@@ -534,7 +543,7 @@ std::string EngineProcess::waitAtMost(std::chrono::seconds limit)
     if (m_isBackground) {
         return "in the background ended" + lastLinesText(lastLinesOfLog(m_logBegin));
     }
-    if (!m_copying.joinable()) {
+    if (!hasChild()) {
         return {}; // not started, or ended
     }
     const bool wasKilled = isKilled();
@@ -545,7 +554,9 @@ std::string EngineProcess::waitAtMost(std::chrono::seconds limit)
         status = awaitExit(kKilledPatience);
     }
     eventfd_write(m_exited.get(), 1);
-    m_copying.join();
+    if (m_copying.joinable()) {
+        m_copying.join();
+    }
     if (stays) {
         return "did not end and was killed" + lastLinesText(m_lines);
     }

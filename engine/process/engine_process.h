@@ -79,6 +79,7 @@ private:
     void copyLines(std::string& line, std::string_view part);
     [[nodiscard]] FrameWait waitFor(std::chrono::seconds limit) const;
     [[nodiscard]] bool isKilled();
+    [[nodiscard]] bool hasChild();
     [[nodiscard]] std::string waitAtMost(std::chrono::seconds limit);
     /// Waits for the child's end, until `limit` or a kill. Returns its status, or nullopt if it has not ended.
     [[nodiscard]] std::optional<int> awaitExit(std::chrono::seconds limit);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -69,16 +70,18 @@ void Preparations::start(const Command& command, const EnginePlace& place)
         }
         return;
     }
+    const auto isDone = [](const auto& other) { return other->isDone; };
     std::vector<std::shared_ptr<Preparation>> done;
-    std::ranges::copy_if(m_all, std::back_inserter(done), [](const auto& other) { return other->isDone; });
-    std::erase_if(m_all, [](const auto& other) { return other->isDone; });
+    std::ranges::copy_if(m_all, std::back_inserter(done), isDone);
     const auto preparation = std::make_shared<Preparation>(command);
-    m_all.push_back(preparation);
-    preparation->thread = std::thread([this, preparation, place] {
+    m_all.reserve(m_all.size() + 1);
+    preparation->thread = std::thread([this, preparation, place] { // before the list changes, because it may fail
         if (const auto failure = attemptStandard([&] { carryOut(*preparation, place); })) {
             conclude(*preparation, Error{"engine's connection", failure->text});
         }
     });
+    std::erase_if(m_all, isDone);
+    m_all.push_back(preparation);
     lock.unlock();
     for (const auto& other : done) {
         other->thread.join();
@@ -87,11 +90,12 @@ void Preparations::start(const Command& command, const EnginePlace& place)
 
 void Preparations::carryOut(Preparation& preparation, const EnginePlace& place)
 {
+    std::optional<bool> owed;
     const auto answers = [&](Event event) {
-        if (std::holds_alternative<RunEnded>(event)) {
-            (void)isOwed(preparation);
+        owed = owed ? owed : isOwed(preparation);
+        if (*owed) { // otherwise the process has ended since, and its end has answered
+            m_owner.take(std::move(event));
         }
-        m_owner.take(std::move(event));
     };
     const StartWatch watch = [&](const std::string& text) { m_owner.notice(preparation.command, text); };
     const PlaceLink link{watchFor(preparation), [&] { return connectForFiles(place, preparation.work, watch); },
@@ -181,6 +185,8 @@ bool Preparations::takes(const Command& command)
         }
         if (preparation->isPosted || !ends) {
             preparation->held.push_back(command);
+        } else {
+            preparation->work.cancel(); // posted before there was anything to give up
         }
         return true;
     }

@@ -61,8 +61,7 @@ public:
         std::unique_lock lock(m_mutex);
         m_quit = true;
         m_lastEvent = Clock::now();
-        // A run in the background may be meant to begin without this program.
-        if (m_starts && !(m_at.kind == EnginePlace::Kind::Background && m_sent && beginsRun(*m_sent))) {
+        if (m_starts && !(m_at.kind == EnginePlace::Kind::Background && runWaits())) {
             m_process->kill();
         }
         m_preparations.cancel();
@@ -80,16 +79,30 @@ public:
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
+    /// Answers on the caller's thread if it gives up a command that has not been sent.
     void post(Command command)
     {
+        if (const auto* const giveUp = std::get_if<GiveUp>(&command)) {
+            m_fetcher.giveUp(giveUp->tag);
+        }
+        std::optional<Command> unsent;
         {
             const std::scoped_lock lock(m_mutex);
             m_preparations.giveUp(command);
             const auto isGivenUp = [&](const Command& other) { return givesUp(command, other); };
-            if (m_starts && ((m_sent && isGivenUp(*m_sent)) || std::ranges::any_of(m_waiting, isGivenUp))) {
-                m_process->kill();
+            const auto waiting = std::ranges::find_if(m_waiting, isGivenUp);
+            if (waiting != m_waiting.end()) {
+                unsent = std::move(*waiting);
+                m_waiting.erase(waiting);
+            } else {
+                if (m_starts && m_sent && isGivenUp(*m_sent)) {
+                    m_process->kill();
+                }
+                m_waiting.push_back(std::move(command));
             }
-            m_waiting.push_back(std::move(command));
+        }
+        if (unsent) {
+            answerGivenUp(*unsent);
         }
         m_wake.notify_all();
     }
@@ -118,12 +131,20 @@ private:
         std::unique_lock lock(m_mutex);
         m_sent.reset();
         m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
-        if (m_waiting.empty() || (m_quit && !m_runs)) {
+        const bool goesOn = m_runs || (m_place.kind == EnginePlace::Kind::Background && runWaits());
+        if (m_waiting.empty() || (m_quit && !goesOn)) {
             return std::nullopt;
         }
         m_sent = std::move(m_waiting.front());
         m_waiting.pop_front();
         return m_sent;
+    }
+
+    /// True if a run was asked for that has not been sent: in the background it may be meant to begin without this
+    /// program. Called with the lock.
+    [[nodiscard]] bool runWaits() const
+    {
+        return (m_sent && beginsRun(*m_sent)) || std::ranges::any_of(m_waiting, beginsRun);
     }
 
     /// Ends the process, if there is one. One at another place that has no run is not waited for long.
@@ -141,7 +162,9 @@ private:
                 m_process->kill();
             }
         }
-        m_receiving.join();
+        if (m_receiving.joinable()) {
+            m_receiving.join();
+        }
         dropProcess();
     }
 
@@ -174,7 +197,7 @@ private:
             return;
         }
         if (const auto* const giveUp = std::get_if<GiveUp>(&command)) {
-            m_fetcher.giveUp(giveUp->tag);
+            m_fetcher.giveUp(giveUp->tag); // again, because the fetch may have begun since
         }
         if (m_preparations.takes(command) || (controls(command) && !runs())) {
             return;
@@ -201,10 +224,15 @@ private:
                 refuse(command, there.error(), false);
                 return;
             }
-            if (owesAnswer(command)) { // otherwise the process has ended since
-                exchanges ? m_preparations.start(command, m_at) : postTranslated(command, **there);
-                return;
+            if (!owesAnswer(command)) {
+                continue; // the process has ended since
             }
+            const auto failure = attemptStandard(
+                [&] { exchanges ? m_preparations.start(command, m_at) : postTranslated(command, **there); });
+            if (failure && settle(command)) { // otherwise the end of the process has answered
+                refuse(command, Error{"engine's connection", failure->text}, false);
+            }
+            return;
         }
     }
 
@@ -302,6 +330,12 @@ private:
     bool isGivenUp(const Command& command)
     {
         const std::scoped_lock lock(m_mutex);
+        return givenUpLater(command);
+    }
+
+    /// The same, called with the lock.
+    [[nodiscard]] bool givenUpLater(const Command& command) const
+    {
         return std::ranges::any_of(m_waiting, [&](const Command& later) { return givesUp(later, command); });
     }
 
@@ -358,26 +392,40 @@ private:
             const std::scoped_lock lock(m_mutex);
             m_process = process;
             m_starts = true;
-            if (m_quit) {
+            const bool isLeft = m_quit && !(m_at.kind == EnginePlace::Kind::Background && runWaits());
+            if (isLeft || givenUpLater(command)) {
                 process->kill();
             }
         }
-        const Status started =
-            process->start(m_threads, m_at, Serves::Session, [&](const std::string& text) { notice(command, text); });
-        {
-            const std::scoped_lock lock(m_mutex);
-            m_starts = false;
+        Status started = Done{};
+        if (const auto failure = attemptStandard([&] { started = startProcess(command); })) {
+            started = Error{"engine's connection", failure->text};
         }
         if (!started) {
+            {
+                const std::scoped_lock lock(m_mutex);
+                m_starts = false;
+            }
+            process->kill();
             dropProcess();
+        }
+        return started;
+    }
+
+    Status startProcess(const Command& command)
+    {
+        const Status started =
+            m_process->start(m_threads, m_at, Serves::Session, [&](const std::string& text) { notice(command, text); });
+        if (!started) {
             return started;
         }
         if (!m_at.folder.empty()) {
             m_remote.emplace(m_at, m_sink, [this](Command later) { post(std::move(later)); });
         }
         const std::scoped_lock lock(m_mutex);
+        m_receiving = std::thread([this] { receive(); }); // which may fail, and leaves the members as they are
+        m_starts = false;
         m_runs = true;
-        m_receiving = std::thread([this] { receive(); });
         return Done{};
     }
 
@@ -403,10 +451,13 @@ private:
         }
         const Error why{"residua-engine", "the engine's process " + (end.empty() ? "ended" : end)};
         for (const auto& [run, step] : active) {
-            hand(RunEnded{run,
-                          RunStatus::Interrupted,
-                          step,
-                          {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}});
+            RunEnded ended{run,
+                           RunStatus::Interrupted,
+                           step,
+                           {why.place, why.message + ". The run keeps its records and checkpoints: resume it"}};
+            if (!m_remote || !m_remote->fromPlace(ended)) { // its files are still being sent
+                m_sink(std::move(ended));
+            }
         }
         for (const QueryTag tag : asked) {
             m_sink(QueryFailed{tag, why});
@@ -445,6 +496,9 @@ private:
     {
         const std::scoped_lock lock(m_mutex);
         m_lastEvent = Clock::now();
+        if (m_remote && !m_remote->takes(event)) {
+            return; // such as the end of a run that it was not given yet
+        }
         std::visit(
             [&]<class Told>(const Told& told) {
                 if constexpr (std::is_same_v<Told, RunEnded>) {
