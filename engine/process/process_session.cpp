@@ -175,13 +175,15 @@ private:
         ended.swap(m_process);
     }
 
-    /// True if the process has been silent for too long since the session's end. Called with the lock.
+    /// True if the process has been silent for too long since the session's end, or since its start. Called with the
+    /// lock.
     [[nodiscard]] bool isOverdue() const
     {
         const auto silent = Clock::now() - m_lastEvent;
         const bool isChild = m_at.kind == EnginePlace::Kind::Child;
         const bool trains = !m_active.empty() && m_at.kind != EnginePlace::Kind::Background;
-        return silent > (isChild || trains ? kLastStepPatience : kEndPatience) && !(isChild && trains);
+        const bool begins = m_starts && runWaits();
+        return silent > (isChild || trains || begins ? kLastStepPatience : kEndPatience) && !(isChild && trains);
     }
 
     void send(const Command& command)
@@ -426,6 +428,7 @@ private:
         m_receiving = std::thread([this] { receive(); }); // which may fail, and leaves the members as they are
         m_starts = false;
         m_runs = true;
+        m_lastEvent = Clock::now();
         return Done{};
     }
 
@@ -538,7 +541,7 @@ private:
     std::condition_variable m_ended; ///< of the process, or of the posting thread
     std::deque<Command> m_waiting;
     std::optional<Command> m_sent; ///< the command that the posting thread works on
-    Clock::time_point m_lastEvent; ///< or the session's end
+    Clock::time_point m_lastEvent; ///< or the session's end, or the start of the process
     bool m_quit = false;
     bool m_hasEnded = false;                  ///< the posting thread needs no other member any more
     bool m_starts = false;                    ///< m_process waits for its greeting

@@ -59,7 +59,9 @@ struct Link {
     FileConnection connection()
     {
         return {[this](const Frame& frame) -> Status {
-                    sent += frame.numbers.size();
+                    const auto request = fileRequestFrom(frame);
+                    const bool isPart = request && std::holds_alternative<StorePart>(request->message);
+                    sent += isPart ? request->bytes.size() : 0;
                     if (std::optional<Frame> answer = store.answer(frame)) {
                         answers.push_back(*std::move(answer));
                     }

@@ -393,6 +393,40 @@ private slots:
         QVERIFY(second.waitFor<RunEnded>());
     }
 
+    /// It waits without work for a folder that another engine has, and leaves the files there alone.
+    void anEngineThatLostItsFolderRests()
+    {
+        {
+            SessionProbe probe(backgroundPlace());
+            probe.post(ListDevices{QueryTag{1}});
+            QVERIFY(probe.waitFor<DevicesListed>());
+        }
+        const pid_t engine = backgroundEngine();
+        const BackgroundFiles files = *backgroundFiles();
+        ::kill(engine, SIGSTOP);
+        std::filesystem::remove_all(files.folder);
+        std::optional<FileDescriptor> other(*lockBackground(*backgroundFiles()));
+        QVERIFY(other->isOpen());
+        std::ofstream(files.run()) << "the run of another engine";
+        ::kill(engine, SIGCONT);
+        QVERIFY(QTest::qWaitFor([engine] { return rests(engine); }, kPatience));
+        ::kill(engine, SIGTERM);
+        QTRY_VERIFY(std::ifstream("/proc/" + std::to_string(engine) + "/cmdline").peek() == EOF); // has ended
+        QVERIFY(std::filesystem::exists(files.run()));
+    }
+
+    /// The session ends before its engine has started.
+    void aRunThatWaitsBeginsThoughTheSessionEnds()
+    {
+        const StartRun start = startIn(folder(), kRun, quickLanguage(3));
+        {
+            SessionProbe probe(backgroundPlace());
+            probe.post(ListDevices{QueryTag{1}});
+            probe.post(start);
+        }
+        QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
+    }
+
     /// One that stands still is named, so that it can be ended.
     void anEngineThatDoesNotAnswerIsNamed()
     {
@@ -558,10 +592,10 @@ private:
     }
 
     /// True if the engine uses no processor time for a while.
-    static bool rests()
+    static bool rests(pid_t engine = backgroundEngine())
     {
-        const auto ticks = [] {
-            std::ifstream file("/proc/" + std::to_string(backgroundEngine()) + "/stat");
+        const auto ticks = [engine] {
+            std::ifstream file("/proc/" + std::to_string(engine) + "/stat");
             std::string line;
             std::getline(file, line);
             const QStringList fields = QString::fromStdString(line.substr(line.rfind(')') + 2)).split(' ');

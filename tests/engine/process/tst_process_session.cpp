@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session whose engine is a process: no engine, an engine of another build, and an engine that ends by itself.
 #include "engine/api/session.h"
+#include "engine/process/preparations.h"
 #include "engine/wire/messages.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
@@ -9,19 +10,41 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
 using namespace residua;
 using namespace residua::engine;
+
+namespace {
+std::atomic<int> g_threadsUntilFailure = 0; ///< the thread that cannot be made: 1 is the next one; 0: none
+}
+
+/// In the place of the system's function, for the whole test program.
+extern "C" __attribute__((visibility("default"))) int
+pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begin)(void*), void* argument) noexcept
+{
+    if (g_threadsUntilFailure > 0 && --g_threadsUntilFailure == 0) {
+        return EAGAIN;
+    }
+    static const auto system = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+    return system(thread, attributes, begin, argument);
+}
 
 namespace {
 
@@ -88,6 +111,26 @@ StartRun runWith(RunId run)
     start.run = run;
     return start;
 }
+
+/// The session of a preparation that lasts until it is cancelled.
+class WaitingOwner : public PreparationOwner {
+public:
+    Result<std::optional<Command>> translate(const Command& /*command*/, const PlaceLink& link) override
+    {
+        while (link.watch(0)) {
+            std::this_thread::yield();
+        }
+        return preparationGivenUp();
+    }
+    void postTranslated(const Command& /*command*/, const Command& /*there*/) override { told.take(Notice{}); }
+    bool settle(const Command& /*command*/) override { return true; }
+    void refuse(const Command& /*command*/, const Error& why) override { told.take(QueryFailed{QueryTag{1}, why}); }
+    void answerGivenUp(const Command& /*command*/) override { told.take(RunEnded{}); }
+    void notice(const Command& /*command*/, const std::string& /*text*/) override {}
+    void take(Event event) override { told.take(std::move(event)); }
+
+    Told told;
+};
 
 class TestProcessSession : public QObject {
     Q_OBJECT
@@ -266,6 +309,108 @@ private slots:
         QVERIFY2(saysLimit == (end == "limit" && !command.startsWith("printf")), ended.error.message.c_str());
     }
 
+    /// It does not end the process that another command starts.
+    void aCommandThatWaitsIsGivenUpAlone_data()
+    {
+        QTest::addColumn<bool>("run");
+        QTest::newRow("a query") << false;
+        QTest::newRow("a run") << true;
+    }
+    void aCommandThatWaitsIsGivenUpAlone()
+    {
+        QFETCH(bool, run);
+        qputenv("RESIDUA_GREETING_SECONDS", "0");
+        Told told;
+        std::optional<Session> session(
+            std::in_place, [&](Event event) { told.take(std::move(event)); }, 0,
+            EnginePlace{"other", EnginePlace::Kind::CommandLine, "exec sleep 1000", {}});
+        session->post(ListDevices{QueryTag{1}});
+        QTRY_VERIFY(!tests::childProcesses().empty());
+        const auto process = tests::childProcesses();
+        session->post(run ? Command(runWith(RunId{2})) : Command(ListDevices{kLastTag}));
+        session->post(run ? Command(Stop{RunId{2}}) : Command(GiveUp{kLastTag}));
+        if (run) {
+            QVERIFY(told.waitForOne());
+            told.take(QueryFailed{kLastTag, {}});
+        }
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{run ? 1U : 0U});
+        QVERIFY(!run || std::get<RunEnded>(events[0]).status == RunStatus::Stopped);
+        QCOMPARE(tests::childProcesses(), process);
+    }
+
+    /// The stop is read after the preparation has begun, but was posted before that.
+    void aStopBeforeThePreparationIsHeeded()
+    {
+        WaitingOwner owner;
+        Preparations preparations(owner);
+        preparations.start(runWith(RunId{1}), {});
+        QVERIFY(preparations.takes(Stop{RunId{1}}));
+        const bool came = owner.told.waitForOne();
+        preparations.join();
+        QVERIFY(came);
+        owner.told.take(QueryFailed{kLastTag, {}});
+        const std::vector<Event> events = owner.told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        QVERIFY(std::holds_alternative<RunEnded>(events[0]));
+    }
+
+    /// The place says that a run has ended whose files are still being sent, and then ends itself.
+    void aPlaceThatEndsWhileFilesAreSent()
+    {
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
+        const QString ended = framed("ended.frame", frameOf(Event(RunEnded{RunId{7}, RunStatus::Finished, 5, {}})));
+        QCOMPARE(mkfifo(qPrintable(m_folder.filePath("second")), 0600), 0);
+        const QString script = "cd " + m_folder.path() + "; if mkdir first 2>/dev/null; then cat " + own +
+                               "; read x < second; cat " + ended + "; exit 3; fi; echo > second; exec cat >/dev/null";
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); }, 0,
+                        EnginePlace{"other", EnginePlace::Kind::CommandLine, script.toStdString(), "place"});
+        session.post(runWith(RunId{7}));
+        QVERIFY(told.waitForOne());
+        QTRY_VERIFY(tests::childProcesses().empty()); // the preparation too has ended
+        told.take(QueryFailed{kLastTag, {}});
+        const std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        QCOMPARE(std::get<RunEnded>(events[0]).run, RunId{7});
+        QCOMPARE(std::get<RunEnded>(events[0]).status, RunStatus::Interrupted);
+    }
+
+    void aThreadThatCannotBeMadeIsAnError_data()
+    {
+        QTest::addColumn<int>("thread");
+        QTest::newRow("of a process's errors") << 1;
+        QTest::newRow("of events") << 2;
+        QTest::newRow("of a preparation") << 3;
+    }
+    /// The command fails, no process stays, and the next command works.
+    void aThreadThatCannotBeMadeIsAnError()
+    {
+        QFETCH(int, thread);
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
+        const QString script = "cat " + own + "; exec cat >/dev/null";
+        Told told;
+        Session session(
+            [&](Event event) { told.take(std::move(event)); }, 0,
+            EnginePlace{"other", EnginePlace::Kind::CommandLine, script.toStdString(), thread == 3 ? "place" : ""});
+        g_threadsUntilFailure = thread;
+        session.post(runWith(RunId{1}));
+        QVERIFY(told.waitForOne());
+        QCOMPARE(g_threadsUntilFailure.load(), 0);
+        QTRY_COMPARE(tests::childProcesses().size(), std::size_t{thread == 3 ? 1U : 0U});
+        told.take(QueryFailed{kLastTag, {}});
+        std::vector<Event> events = told.untilLast();
+        QCOMPARE(events.size(), std::size_t{1});
+        const RunEnded ended = std::get<RunEnded>(events[0]);
+        QCOMPARE(ended.status, RunStatus::Failed);
+        QVERIFY2(ended.error.message.find("Resource temporarily unavailable") != std::string::npos,
+                 ended.error.message.c_str());
+        session.post(ListDevices{kLastTag});
+        QTRY_COMPARE(tests::childProcesses().size(), std::size_t{1});
+        kill(*tests::childProcesses().begin(), SIGKILL);
+        QVERIFY(told.untilLast().empty());
+    }
+
     void whatIsPrintedInPlaceOfAGreeting_data()
     {
         QTest::addColumn<QString>("command");
@@ -343,12 +488,14 @@ private slots:
     }
 
 private:
-    /// A file with the first message of an engine.
-    QString hello(const QString& name, const Hello& hello) const
+    /// Returns a file with the first message of an engine.
+    QString hello(const QString& name, const Hello& hello) const { return framed(name, frameOf(hello)); }
+
+    QString framed(const QString& name, const Frame& frame) const
     {
         const QString path = m_folder.filePath(name);
         const int file = open(qPrintable(path), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-        [[maybe_unused]] const Status written = writeFrame(file, frameOf(hello));
+        [[maybe_unused]] const Status written = writeFrame(file, frame);
         close(file);
         return path;
     }

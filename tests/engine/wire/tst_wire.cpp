@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
 #include "engine/files/content_hash.h"
+#include "engine/wire/file_messages.h"
 #include "engine/wire/messages.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
@@ -196,6 +197,58 @@ private slots:
     {
         const Status written = writeFrame(-1, {std::string(kMostJsonBytes + 1, '['), {}});
         QVERIFY(!written && written.error().message.find("67108865 bytes") != std::string::npos);
+    }
+
+    /// Each would be too long as JSON.
+    void longTextsAndListsAreBesideTheJson()
+    {
+        const SampleReady sample{QueryTag{1}, std::string(kMostJsonBytes / 2, '\n') + "\xff end", 3, {}, {}, {}};
+        const Frame ofSample = frameOf(Event(sample));
+        QVERIFY(checkSize(ofSample).ok() && ofSample.json.size() < 1000);
+        const Result<Event> readSample = eventFrom(ofSample);
+        QVERIFY(readSample && std::get<SampleReady>(*readSample).text == sample.text);
+        QVERIFY(!eventFrom({ofSample.json, ofSample.numbers.substr(1)}).ok());
+
+        OfferFiles offer;
+        FilesLacking lacking{{}, "the project"};
+        const std::string deep(200, 'd');
+        for (int i = 0; i < 300'000; ++i) {
+            offer.files.push_back({deep + "/\xff\n" + std::to_string(i), i, std::string(64, 'a')});
+            lacking.hashes.push_back(deep + deep + std::to_string(i));
+        }
+        const Frame ofOffer = frameOf(FileRequest(offer));
+        QVERIFY(checkSize(ofOffer).ok());
+        const auto readOffer = fileRequestFrom(ofOffer);
+        QVERIFY(readOffer && std::get<OfferFiles>(readOffer->message).files == offer.files);
+        const Frame ofLacking = frameOf(FileAnswer(lacking));
+        QVERIFY(checkSize(ofLacking).ok());
+        const auto readLacking = fileAnswerFrom(ofLacking);
+        QVERIFY(readLacking && std::get<FilesLacking>(readLacking->message).hashes == lacking.hashes);
+        QCOMPARE(std::get<FilesLacking>(readLacking->message).project, lacking.project);
+    }
+
+    void damagedListsAreRefused_data()
+    {
+        QTest::addColumn<QByteArray>("offer");
+        QTest::addColumn<bool>("fits");
+        const auto bytes = [](const char* text) { return QByteArray(text).replace('|', '\0'); };
+        QTest::newRow("none") << bytes("") << true;
+        QTest::newRow("one") << bytes("hash|5|path|") << true;
+        QTest::newRow("no end") << bytes("hash|5|path") << false;
+        QTest::newRow("a part less") << bytes("hash|5|") << false;
+        QTest::newRow("a part more") << bytes("hash|5|path|more|") << false;
+        QTest::newRow("no number") << bytes("hash|five|path|") << false;
+        QTest::newRow("a number too large") << bytes("hash|99999999999999999999|path|") << false;
+        QTest::newRow("the most files") << bytes("|0||").repeated(kMostStoredFiles) << true;
+        QTest::newRow("a file more") << bytes("|0||").repeated(kMostStoredFiles + 1) << false;
+    }
+    void damagedListsAreRefused()
+    {
+        QFETCH(QByteArray, offer);
+        QFETCH(bool, fits);
+        Frame frame = frameOf(FileRequest(OfferFiles{}));
+        frame.numbers = offer.toStdString();
+        QCOMPARE(fileRequestFrom(std::move(frame)).ok(), fits);
     }
 
     void aDeepMessageIsRefused()
