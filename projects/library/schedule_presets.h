@@ -40,9 +40,9 @@ struct SchedulePreset {
 /// stochastic depth, which is a schedule with the plain wiring.
 [[nodiscard]] std::vector<TopologyPreset> topologyChoices(std::int64_t depth);
 [[nodiscard]] std::vector<TopologyPreset> topologyChoices(const Network& network);
-/// Returns the names of the presets that a method's name stands for, in display order: "ANCRe" stands for
-/// ancre-ingoing, ancre-outgoing, …, "hyper-connections" for hyper-static and hyper-dynamic. `word` is compared with
-/// the first words of names and titles, and if none matches, of sources. Ignores case and punctuation.
+/// Returns the names of a method's presets, in display order: ancre-ingoing, ancre-outgoing, … for "ANCRe",
+/// hyper-static and hyper-dynamic for "hyper-connections". Compares `word` with the first words of names and titles
+/// and, if none matches, of sources. Ignores case and punctuation.
 [[nodiscard]] std::vector<std::string> variantsOf(std::string_view word, std::span<const TopologyPreset> presets);
 /// Returns "ancre is ancre-ingoing, … or ancre-cascaded" for a message that rejects `word`. Empty if it has no
 /// variants.
