@@ -5,6 +5,7 @@
 #include "engine/results/run_reader.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_files.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
@@ -186,19 +187,6 @@ std::string listed(const std::vector<std::int64_t>& steps)
     return text;
 }
 
-/// Returns a name as a field of CSV.
-std::string fieldOf(const std::string& name)
-{
-    if (name.find_first_of(",\"\r\n") == std::string::npos) {
-        return name;
-    }
-    std::string field = "\"";
-    for (const char c : name) {
-        field += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return field + "\"";
-}
-
 } // namespace
 
 Matrix CoefficientTensor::mean() const
@@ -363,7 +351,7 @@ std::string coefficientsCsv(const std::vector<Matrix>& matrices)
     text.precision(9); // enough digits for every bit of a float
     text << "matrix,step,target,source,value\n";
     for (const Matrix& matrix : matrices) {
-        const std::string name = fieldOf(matrix.name.text());
+        const std::string name = csvField(matrix.name.text());
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
             for (std::int64_t column = 0; column < matrix.columns; ++column) {
                 if (const float value = matrix.at(row, column); !std::isnan(value)) {

@@ -77,4 +77,16 @@ std::string shellWord(std::string_view text)
     return plain ? std::string(text) : shellQuoted(text);
 }
 
+std::string csvField(std::string_view text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        return std::string(text);
+    }
+    std::string field = "\"";
+    for (const char c : text) {
+        field += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return field + "\"";
+}
+
 } // namespace residua

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Texts of others, made safe for a terminal and for a shell.
+/// Texts of others, made safe for a terminal, a shell and a table.
 namespace residua {
 
 /// Whether line ends are kept. They are part of a text, but not of a name within a line.
@@ -18,5 +18,8 @@ enum class LineEnds { Keep, Escape };
 [[nodiscard]] std::string shellQuoted(std::string_view text);
 /// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
 [[nodiscard]] std::string shellWord(std::string_view text);
+
+/// Returns the text as a field of CSV, in quotes if it has a comma, a quote or a line end.
+[[nodiscard]] std::string csvField(std::string_view text);
 
 } // namespace residua

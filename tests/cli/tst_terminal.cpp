@@ -6,6 +6,7 @@
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "projects/base/printable.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -74,6 +75,15 @@ private slots:
     }
 
     void lineEndsOfATextStay() { QCOMPARE(printable("a\nb\x1b", LineEnds::Keep), std::string("a\nb\\x1b")); }
+
+    void fieldsOfTablesAreQuotedIfNeeded()
+    {
+        QCOMPARE(csvField("a b"), std::string("a b"));
+        QCOMPARE(csvField("a,b"), std::string("\"a,b\""));
+        QCOMPARE(csvField("a \"b\""), std::string("\"a \"\"b\"\"\""));
+        QCOMPARE(csvField("a\r"), std::string("\"a\r\""));
+        QCOMPARE(csvField("a\nb"), std::string("\"a\nb\""));
+    }
 
     void countsColumns()
     {

@@ -2,6 +2,7 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "engine/results/run_reader.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>
@@ -59,15 +60,6 @@ Result<std::vector<RunMetrics>> metricsOf(const fs::path& subject)
     return all;
 }
 
-std::string quoted(const std::string& text)
-{
-    std::string escaped = text;
-    for (std::size_t at = escaped.find('"'); at != std::string::npos; at = escaped.find('"', at + 2)) {
-        escaped.insert(at, 1, '"');
-    }
-    return escaped.find_first_of(",\"\n\r") == std::string::npos ? text : "\"" + escaped + "\"";
-}
-
 std::string csvOf(const std::vector<RunMetrics>& runs)
 {
     std::ostringstream csv;
@@ -76,8 +68,8 @@ std::string csvOf(const std::vector<RunMetrics>& runs)
     for (const RunMetrics& run : runs) {
         for (const auto& [metric, points] : run.series) {
             for (const engine::MetricPoint& point : points) {
-                csv << quoted(run.run) << ',' << quoted(run.name) << ',' << quoted(metric) << ',' << point.step << ','
-                    << point.value << '\n';
+                csv << csvField(run.run) << ',' << csvField(run.name) << ',' << csvField(metric) << ',' << point.step
+                    << ',' << point.value << '\n';
             }
         }
     }

@@ -8,6 +8,7 @@
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
 #include "projects/base/files.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/known_model.h"
@@ -15,7 +16,7 @@
 #include "projects/model/data_source.h"
 
 #include <algorithm>
-#include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr const char* kStandInText = "text.txt";
 constexpr const char* kStandInTokens = "tokens.bin";
 constexpr const char* kStandInTable = "texts.csv";
-constexpr const char* kStandInPictures = "pictures.bin";
+constexpr const char* kStandInPictures = "pictures.csv";
 /// The number of windows in the placeholder data; the validation split is a tenth.
 constexpr std::int64_t kWindows = 16;
 
@@ -204,22 +205,37 @@ Result<projects::Source> tokenData(const fs::path& folder, const fs::path& proje
     return source;
 }
 
-/// Returns the labels of two classes: their numbers, or their names if some names are numbers.
-std::array<std::string, 2> standInLabels(const std::vector<std::string>& classes)
-{
-    const bool named = std::ranges::any_of(
-        classes, [](const std::string& name) { return numberFrom<double>(classLabel(name)).has_value(); });
-    return named ? std::array{classes[0], classes[1]} : std::array<std::string, 2>{"0", "1"};
-}
+enum class LabelForm { Text, WholeNumber };
 
-/// Returns a value of CSV.
-std::string quoted(const std::string& text)
+/// Returns labels of two classes of the model, or of one if no other has a label of that form. Returns an error if no
+/// class has one.
+Result<std::vector<std::string>> standInLabels(const std::vector<std::string>& classes, LabelForm form)
 {
-    std::string value = "\"";
-    for (const char c : text) {
-        value += c == '"' ? "\"\"" : std::string(1, c);
+    const auto numbers = ClassNumbers::of({}, std::ssize(classes), {kNewestReading, classes});
+    if (!numbers) {
+        return numbers.error();
     }
-    return value + "\"";
+    const auto fits = [form](const std::string& label) {
+        const auto number = numberFrom<std::int64_t>(label);
+        return form == LabelForm::Text ? !classLabel(label).empty()
+                                       : number && *number >= 0 && label == std::to_string(*number);
+    };
+    std::vector<std::string> candidates{"0", "1"};
+    candidates.insert(candidates.end(), classes.begin(), classes.end());
+    std::vector<std::string> labels;
+    std::set<std::int64_t> named;
+    for (const std::string& label : candidates) {
+        const Result<std::int64_t> number = fits(label) ? numbers->numberOf(label) : Result<std::int64_t>(Error{});
+        if (number && named.size() < 2 && named.insert(*number).second) {
+            labels.push_back(label);
+        }
+    }
+    return !labels.empty() ? Result<std::vector<std::string>>(std::move(labels))
+                           : Error{"config.json · id2label",
+                                   std::string("has no class that ") +
+                                       (form == LabelForm::Text ? "one label names alone"
+                                                                : "a whole number names, as a label of pictures") +
+                                       ": expected data of your own"};
 }
 
 Result<projects::Source> labelledData(const fs::path& project, const std::optional<projects::Source>& data,
@@ -229,10 +245,13 @@ Result<projects::Source> labelledData(const fs::path& project, const std::option
     projects::LabelledTextData source;
     if (!data) {
         std::string table = "text,label\n";
-        const std::array<std::string, 2> labels = standInLabels(classes);
+        const Result<std::vector<std::string>> labels = standInLabels(classes, LabelForm::Text);
+        if (!labels) {
+            return labels.error();
+        }
         for (std::size_t i = 0; i < kWindows; ++i) {
             table += i % 2 == 0 ? "No table was named when this model was imported.," : "Name one of your own.,";
-            table += quoted(labels[i % 2]) + "\n";
+            table += csvField((*labels)[i % labels->size()]) + "\n";
         }
         if (const Status written = writeFileAtomically(project / kStandInTable, table); !written) {
             return written.error();
@@ -253,24 +272,21 @@ Result<projects::Source> labelledData(const fs::path& project, const std::option
     return projects::Source(source);
 }
 
-/// Returns a few pictures without meaning in the format of CIFAR-10, of two classes.
-std::string standInPictures(const std::vector<std::string>& classes)
+/// Returns a table of a few grey pictures without meaning.
+std::string standInPictures(const std::vector<std::string>& labels)
 {
-    constexpr std::int64_t kMostLabel = 9;
-    const std::array<std::string, 2> labels = standInLabels(classes);
-    const auto labelOf = [&](std::int64_t picture) {
-        const auto label = numberFrom<std::int64_t>(classLabel(labels[static_cast<std::size_t>(picture % 2)]));
-        return static_cast<char>(label && *label >= 0 && *label <= kMostLabel ? *label : picture % 2);
-    };
-    constexpr std::int64_t kValues = 3 * 32 * 32;
-    std::string records;
-    for (std::int64_t picture = 0; picture < 2 * kWindows; ++picture) {
-        records += labelOf(picture);
-        for (std::int64_t i = 0; i < kValues; ++i) {
-            records += static_cast<char>((i * (picture % 2 + 1) + 7 * picture) & 0xFF);
+    constexpr std::size_t kValues = 8 * 8;
+    std::string table = "label";
+    for (std::size_t i = 0; i < kValues; ++i) {
+        table += ",pixel" + std::to_string(i);
+    }
+    for (std::size_t picture = 0; picture < 2 * kWindows; ++picture) {
+        table += "\n" + labels[picture % labels.size()];
+        for (std::size_t i = 0; i < kValues; ++i) {
+            table += "," + std::to_string((4 * i * (picture % 2 + 1) + 7 * picture) % 256);
         }
     }
-    return records;
+    return table + "\n";
 }
 
 Result<projects::Source> pictureData(const fs::path& project, const std::optional<projects::Source>& data,
@@ -279,7 +295,11 @@ Result<projects::Source> pictureData(const fs::path& project, const std::optiona
 {
     projects::PictureData source;
     if (!data) {
-        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures(classes));
+        const Result<std::vector<std::string>> labels = standInLabels(classes, LabelForm::WholeNumber);
+        if (!labels) {
+            return labels.error();
+        }
+        if (const Status written = writeFileAtomically(project / kStandInPictures, standInPictures(*labels));
             !written) {
             return written.error();
         }

@@ -119,6 +119,42 @@ private Q_SLOTS:
         QCOMPARE(processor["image_mean"].toArray()[1].toDouble(), 0.456);
     }
 
+    /// The placeholder data have labels that name classes, whatever the classes are called.
+    void placeholdersNameClasses_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QStringList>("names");
+        for (const char* const model : {"bert, classes", "vit"}) {
+            const auto row = [model](const char* what, const QStringList& names) {
+                QTest::addRow("%s: %s", model, what) << QString(model) << names;
+            };
+            row("words", {"cat", "dog, black", "a \"quote\""});
+            row("equal words", {"cat", "cat", "dog"});
+            row("numbers", {"10", "20", "30"});
+            row("equal numbers first", {"7", "7", "12"});
+            row("one number", {"cat", "7", "dog"});
+            row("words that are read as numbers", {"inf", "nan", "1e9"});
+            row("a number in two forms", {"1", "01", "5"});
+        }
+        QTest::newRow("bert, classes: fractions") << "bert, classes" << QStringList{"0.5", "1.5", ""};
+        QTest::newRow("bert, classes: lines") << "bert, classes" << QStringList{"a\nb", "2", " c "};
+    }
+    void placeholdersNameClasses()
+    {
+        QFETCH(const QString, model);
+        QFETCH(const QStringList, names);
+        tests::ModelFolder folder(m_cases[model].toObject());
+        QJsonObject labels;
+        for (qsizetype i = 0; i < names.size(); ++i) {
+            labels[QString::number(i)] = names[i];
+        }
+        folder.config["id2label"] = labels;
+        const fs::path place = at(QTest::currentDataTag());
+        folder.write(place / "model");
+        const auto ready = imported(place / "model", place / "project");
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+    }
+
     void aTieIsHeldAgainstTheTensors()
     {
         tests::ModelFolder model(m_cases["gpt2"].toObject());
