@@ -85,6 +85,8 @@ struct ReadModel {
 /// Reads a config.json. `place` is the file's name in errors. Returns an error that names the key if the architecture
 /// or an option is not supported.
 [[nodiscard]] Result<ReadModel> readModel(std::string_view config, const std::string& place);
+/// Returns the names of the classes by number in the config.json of any model; empty if it has none of its own.
+[[nodiscard]] Result<std::vector<std::string>> classNamesIn(std::string_view config, const std::string& place);
 
 /// Returns a config.json for the model. `original` is the file that the model came with, or empty. It provides the
 /// keys that this program does not use, such as the tokens that begin and end a text. `dtype` is "float32", "bfloat16"

@@ -19,6 +19,52 @@ namespace {
 
 constexpr std::int64_t kMostClasses = 1'000'000; // as of labelled data
 constexpr const char* kOneLabel = "single_label_classification";
+constexpr const char* kClassNames = "id2label";
+
+/// Returns the names of "id2label" by number, from "0" on; empty after an error.
+std::vector<std::string> namesIn(const JsonObject& list, Keys& keys)
+{
+    std::vector<std::optional<std::string>> names(list.size());
+    for (const JsonMember& member : list) {
+        const auto number = numberFrom<std::int64_t>(member.key);
+        if (!number || *number < 0 || *number >= std::ssize(list) || names[static_cast<std::size_t>(*number)]) {
+            keys.fail(kClassNames, "has the key \"" + member.key + "\", expected each number from 0 to " +
+                                       std::to_string(list.size() - 1) + " once");
+            return {};
+        }
+        const auto* const text = std::get_if<std::string>(&member.value.data);
+        const auto* const whole = std::get_if<std::int64_t>(&member.value.data);
+        if (text == nullptr && whole == nullptr) {
+            keys.fail(kClassNames,
+                      "names class " + member.key + " by " + nameOfValue(member.value) + ", expected a text");
+            return {};
+        }
+        names[static_cast<std::size_t>(*number)] = text != nullptr ? *text : std::to_string(*whole);
+    }
+    std::vector<std::string> result;
+    std::ranges::transform(names, std::back_inserter(result), [](const auto& name) { return *name; });
+    return result;
+}
+
+/// Returns the value of "id2label" if it is an object.
+const JsonObject* classNamesOf(Keys& keys)
+{
+    const JsonValue* const names = keys.find(kClassNames);
+    return names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
+}
+
+/// Returns an error if the text is no JSON object.
+Result<JsonValue> objectIn(std::string_view config, const std::string& place)
+{
+    Result<JsonValue> tree = parseJson(config);
+    if (!tree) {
+        return Error{place + " · " + tree.error().place, tree.error().message};
+    }
+    if (!std::holds_alternative<JsonObject>(tree->data)) {
+        return Error{place, "got " + nameOfValue(*tree) + ", expected an object"};
+    }
+    return tree;
+}
 
 class ModelReader {
 public:
@@ -98,8 +144,7 @@ private:
     /// The number of classes is that of their names. Without names, transformers calls them LABEL_0 and so on.
     void readClasses()
     {
-        const JsonValue* const names = m_keys.find("id2label");
-        const auto* const list = names == nullptr ? nullptr : std::get_if<JsonObject>(&names->data);
+        const JsonObject* const list = classNamesOf(m_keys);
         const std::int64_t named = list != nullptr ? std::ssize(*list) : 2;
         m_model.classes = m_keys.size("num_labels", named);
         if (m_model.classes > kMostClasses) {
@@ -112,41 +157,16 @@ private:
                                           std::to_string(named) + " classes");
             return;
         }
-        m_classes = list != nullptr ? namesIn(*list) : defaultClasses(m_model.classes);
+        m_classes = list != nullptr ? namesIn(*list, m_keys) : defaultClasses(m_model.classes);
         const std::string problem = m_keys.text("problem_type", kOneLabel);
         if (problem != kOneLabel) {
             m_keys.fail("problem_type", "\"" + problem + "\" is not supported; expected " + std::string(kOneLabel) +
                                             ": one class for each example, by a softmax");
         }
         if (m_model.classes < 2) {
-            m_keys.fail("id2label", "has " + std::to_string(m_model.classes) +
-                                        " classes, which transformers takes for a regression; expected at least 2");
+            m_keys.fail(kClassNames, "has " + std::to_string(m_model.classes) +
+                                         " classes, which transformers takes for a regression; expected at least 2");
         }
-    }
-
-    /// Returns the names by number, from "0" on.
-    std::vector<std::string> namesIn(const JsonObject& list)
-    {
-        std::vector<std::optional<std::string>> names(list.size());
-        for (const JsonMember& member : list) {
-            const auto number = numberFrom<std::int64_t>(member.key);
-            if (!number || *number < 0 || *number >= std::ssize(list) || names[static_cast<std::size_t>(*number)]) {
-                m_keys.fail("id2label", "has the key \"" + member.key + "\", expected each number from 0 to " +
-                                            std::to_string(list.size() - 1) + " once");
-                return {};
-            }
-            const auto* const text = std::get_if<std::string>(&member.value.data);
-            const auto* const whole = std::get_if<std::int64_t>(&member.value.data);
-            if (text == nullptr && whole == nullptr) {
-                m_keys.fail("id2label",
-                            "names class " + member.key + " by " + nameOfValue(member.value) + ", expected a text");
-                return {};
-            }
-            names[static_cast<std::size_t>(*number)] = text != nullptr ? *text : std::to_string(*whole);
-        }
-        std::vector<std::string> result;
-        std::ranges::transform(names, std::back_inserter(result), [](const auto& name) { return *name; });
-        return result;
     }
 
     void readHeads()
@@ -435,14 +455,26 @@ Result<const ModelKind*> kindOf(Keys& keys, const std::string& place)
 
 } // namespace
 
+Result<std::vector<std::string>> classNamesIn(std::string_view config, const std::string& place)
+{
+    const Result<JsonValue> tree = objectIn(config, place);
+    if (!tree) {
+        return tree.error();
+    }
+    Keys keys(*tree, place);
+    const JsonObject* const list = classNamesOf(keys);
+    std::vector<std::string> names = list != nullptr ? namesIn(*list, keys) : std::vector<std::string>();
+    if (keys.error()) {
+        return *keys.error();
+    }
+    return names == defaultClasses(std::ssize(names)) ? std::vector<std::string>() : names;
+}
+
 Result<ReadModel> readModel(std::string_view config, const std::string& place)
 {
-    const Result<JsonValue> tree = parseJson(config);
+    const Result<JsonValue> tree = objectIn(config, place);
     if (!tree) {
-        return Error{place + " · " + tree.error().place, tree.error().message};
-    }
-    if (!std::holds_alternative<JsonObject>(tree->data)) {
-        return Error{place, "got " + nameOfValue(*tree) + ", expected an object"};
+        return tree.error();
     }
     Keys keys(*tree, place);
     const Result<const ModelKind*> kind = kindOf(keys, place);

@@ -11,6 +11,7 @@
 #include "engine/train/trainer.h"
 #include "engine/transfer/file_tensors.h"
 #include "projects/base/text.h"
+#include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/model_kinds.h"
@@ -53,13 +54,43 @@ private:
             return files.error();
         }
         m_files.emplace(std::move(*files));
-        Result<TrainerParts> parts = openParts(m_request.project, m_request.projectDirectory, "cpu",
-                                               FirstWeights::Loaded, {.data = watch(), .weights = {}});
+        const std::vector<std::string> classes = classesBesideFile();
+        Result<TrainerParts> parts = openedWith(classes);
+        if (!parts && !classes.empty()) {
+            m_ready.notes.push_back("the data number the classes, because those of config.json beside the file are "
+                                    "others: " +
+                                    parts.error().text());
+            parts = openedWith({});
+        }
         if (!parts) {
             return parts.error();
         }
         m_parts.emplace(std::move(*parts));
         return Done{};
+    }
+
+    Result<TrainerParts> openedWith(const std::vector<std::string>& classes) const
+    {
+        return openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
+                         {.data = watch(), .weights = {}}, {kNewestReading, classes});
+    }
+
+    /// Returns the names of the classes that the outputs of a classifier's file stand for; empty if they are unknown.
+    std::vector<std::string> classesBesideFile()
+    {
+        const std::filesystem::path path = m_request.file.parent_path() / "config.json";
+        std::error_code code;
+        if (m_request.project.network.objective != projects::Objective::Classification ||
+            !std::filesystem::is_regular_file(path, code)) {
+            return {};
+        }
+        const Result<std::string> text = readFile(path);
+        const auto names =
+            text ? projects::classNamesIn(*text, path.string()) : Result<std::vector<std::string>>(text.error());
+        if (!names) {
+            m_ready.notes.push_back("the names of the classes are not read: " + names.error().text());
+        }
+        return names ? *names : std::vector<std::string>();
     }
 
     /// Matches tensors by their names in this program, and by those of the network's architecture.

@@ -7,6 +7,7 @@
 #include "engine/queries/base/run_use.h"
 #include "engine/queries/models/model_queries.h"
 #include "engine/runs/checkpoint.h"
+#include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
 
@@ -187,6 +188,47 @@ private Q_SLOTS:
                  other.error().text().c_str());
         const auto none = imported(at("model"), at("without"));
         QVERIFY2(none.ok(), none ? "" : none.error().text().c_str());
+    }
+
+    /// The outputs of a file that is loaded into a project stand for the classes of the config.json beside it, unless
+    /// the data have others.
+    void namesTheClassesOfAFile_data()
+    {
+        QTest::addColumn<QJsonObject>("names");
+        QTest::addColumn<std::vector<std::string>>("expected");
+        QTest::addColumn<QString>("note");
+        const std::vector<std::string> own{"mixed", "neg", "pos"};
+        QTest::newRow("named") << QJsonObject{{"0", "pos"}, {"1", "neg"}, {"2", "mixed"}}
+                               << std::vector<std::string>{"pos", "neg", "mixed"} << QString();
+        QTest::newRow("no names") << QJsonObject{{"0", "LABEL_0"}, {"1", "LABEL_1"}, {"2", "LABEL_2"}} << own
+                                  << QString();
+        QTest::newRow("others") << QJsonObject{{"0", "pos"}, {"1", "neg"}, {"2", "bad"}} << own
+                                << QString("none of the 3 of the network");
+        QTest::newRow("damaged") << QJsonObject{{"0", "pos"}, {"2", "neg"}} << own
+                                 << QString("expected each number from 0 to 1 once");
+    }
+    void namesTheClassesOfAFile()
+    {
+        QFETCH(const QJsonObject, names);
+        QFETCH(const std::vector<std::string>, expected);
+        QFETCH(const QString, note);
+        tests::ModelFolder(m_cases["bert, classes"].toObject()).write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        configSays("id2label", names)(at("model"));
+        LoadWeightsRequest request;
+        request.file = at("model") / "model.safetensors";
+        request.project = projects::loadProject(at("project"))->project;
+        request.projectDirectory = at("project");
+        request.runDirectory = at("run");
+        std::ofstream(at("project") / "texts.csv") << "text,label\nw1,neg\nw2,pos\nw3,neg\nw4,mixed\n";
+        const auto onto = answerTo<LoadWeightsReady>(request);
+        QVERIFY2(onto.ok(), onto ? "" : onto.error().text().c_str());
+        const auto opened = openCheckpoint({onto->runDirectory, {}, OtherData::Refuse}, std::nullopt, {});
+        QVERIFY2(opened.ok(), opened ? "" : opened.error().text().c_str());
+        QCOMPARE(opened->run.info.classes, expected);
+        const std::string all = joinedText(onto->notes);
+        QVERIFY2(note.isEmpty() ? onto->notes.empty() : QString::fromStdString(all).contains(note), all.c_str());
     }
 
     /// With what lies beside it, into the project and out again; one that cannot be read is left out.
