@@ -18,17 +18,9 @@ namespace {
 /// The mask token of BERT and that of RoBERTa.
 constexpr std::array<std::string_view, 2> kMaskSpellings{"[MASK]", "<mask>"};
 
-/// Returns the first token of the codec that is named as a mask, else one that no text has: the codec's own, or the
-/// last of the vocabulary's `rows` if the codec does not use it. Returns -1 if there is none.
-std::int64_t maskTokenOf(const TextCodec& codec, std::int64_t rows)
+bool isMask(std::string_view piece)
 {
-    for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
-        const std::string piece = codec.piece(token);
-        if (std::ranges::find(kMaskSpellings, piece) != kMaskSpellings.end()) {
-            return token;
-        }
-    }
-    return codec.unusedToken().value_or(rows > codec.vocabulary() ? rows - 1 : -1);
+    return std::ranges::find(kMaskSpellings, piece) != kMaskSpellings.end();
 }
 
 /// Returns the parts of a text before, between and after its masks.
@@ -71,13 +63,26 @@ std::vector<bool> continuing(const TextCodec& codec)
 
 } // namespace
 
+std::int64_t maskTokenOf(const projects::Masking& masking, const TextCodec& codec, std::int64_t rows)
+{
+    if (masking.token >= 0) {
+        return masking.token;
+    }
+    for (std::int64_t token = 0; token < codec.vocabulary(); ++token) {
+        if (isMask(codec.piece(token))) {
+            return token;
+        }
+    }
+    return codec.unusedToken().value_or(rows > codec.vocabulary() ? rows - 1 : -1);
+}
+
 Result<std::unique_ptr<Dataset>> MaskedDataset::create(std::unique_ptr<Dataset> windows,
                                                        const projects::Masking& masking, std::int64_t dataSeed)
 {
     const TextCodec& codec = *windows->codec();
     std::unique_ptr<MaskedDataset> dataset(new MaskedDataset);
     const std::int64_t rows = windows->schema().input().vocabulary;
-    dataset->m_mask = masking.token >= 0 ? masking.token : maskTokenOf(codec, rows);
+    dataset->m_mask = maskTokenOf(masking, codec, rows);
     if (dataset->m_mask < 0) {
         return Error{"data · masking · token", "the tokeniser has no token [MASK] or <mask>; expected the number of a "
                                                "token that the text does not use, or a larger vocabulary, whose last "
@@ -248,9 +253,9 @@ Result<std::vector<std::int64_t>> MaskedDataset::encode(const std::string& text)
     std::vector<std::string> parts = partsBetweenMasks(text);
     // A tokeniser that knows its mask in a text takes the white space around it as the token says (lstrip, rstrip).
     const std::string own = codec()->piece(m_mask);
-    std::vector<std::uint32_t> alone;
-    if (!own.empty() && codec()->encode(own, TextStart::Begins, alone) &&
-        alone == std::vector<std::uint32_t>{static_cast<std::uint32_t>(m_mask)}) {
+    std::vector<std::uint32_t> joined;
+    if (isMask(own) && codec()->encode(joinedText(parts, own), TextStart::Begins, joined) &&
+        std::ranges::count(joined, static_cast<std::uint32_t>(m_mask)) == std::ssize(parts) - 1) {
         parts = {joinedText(parts, own)};
     }
     for (std::size_t i = 0; i < parts.size(); ++i) {

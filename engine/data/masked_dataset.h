@@ -11,6 +11,11 @@
 
 namespace residua::engine {
 
+/// Returns the mask token: that of the masking, else the first token of the codec that is named "[MASK]" or "<mask>",
+/// else one that no text has: the codec's own, or the last of the vocabulary's `rows` if the codec does not use it.
+/// Returns -1 if every token may occur in a text.
+[[nodiscard]] std::int64_t maskTokenOf(const projects::Masking& masking, const TextCodec& codec, std::int64_t rows);
+
 /// The windows of another data set with some tokens hidden (projects::Masking). Field 0 has the tokens that the network
 /// reads, field 1 the hidden tokens, and projects::kIgnoredTarget elsewhere. The hidden tokens of an example are drawn
 /// from its number: in training by the order's seed, in evaluation by the data's, so that they are equal every time.

@@ -289,6 +289,32 @@ private Q_SLOTS:
         }
     }
 
+    /// A mask that is a word of the text is not written into the text, where the tokeniser could join it to others.
+    void masksThatAreWordsStayTokens()
+    {
+        writeAll(m_folder / "tokenizer.json", R"({"version": "1.0", "added_tokens": [], "normalizer": null,
+            "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+            "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+             "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "b": 2, "hid": 3, "[MASK]": 4}}})");
+        std::string words;
+        for (int i = 0; i < 1000; ++i) {
+            words += i % 2 == 0 ? "a " : "b ";
+        }
+        projects::Project project = projectOn(words, {projects::TokeniserKind::TokenizerJson, "tokenizer.json", 5});
+        project.training.sequenceLength = kMaskedTime;
+        project.network.objective = projects::Objective::MaskedToken;
+        for (const std::int64_t mask : {3, 4}) {
+            project.data.masking.token = mask;
+            const auto dataset = opened(project);
+            QVERIFY(dataset);
+            for (const char* const text : {"a [MASK] b", "a[MASK]b", "a<mask> b"}) {
+                const auto tokens = dataset->encode(text);
+                QVERIFY(tokens.ok());
+                QCOMPARE(*tokens, (std::vector<std::int64_t>{1, mask, 2}));
+            }
+        }
+    }
+
     void tokensAreNeeded()
     {
         m_project.data.masking.token = -1;
