@@ -54,13 +54,20 @@ public:
 /// exists, the file beside it. Empty for a tokeniser without a model.
 [[nodiscard]] std::vector<std::filesystem::path> tokeniserFiles(const projects::Tokeniser& tokeniser,
                                                                 const std::filesystem::path& projectDirectory);
-/// Returns the contents of a tokenizer_config.json for transformers: the class that reads any tokenizer.json, and the
-/// tokens that begin and end a document in tokenizerJsonCodec().
-[[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson);
+/// Returns the contents of a tokenizer_config.json for transformers: the class that reads any tokenizer.json, the
+/// tokens that begin and end a document in tokenizerJsonCodec(), and the mask token if there is one with a name.
+[[nodiscard]] Result<std::string> settingsOf(const std::filesystem::path& tokenizerJson,
+                                             std::optional<std::int64_t> mask);
 /// True if the file names the class of transformers that reads the tokeniser.
 [[nodiscard]] bool namesTokeniserClass(const std::filesystem::path& settings);
-/// Returns a tokenizer.json with the tokens of byteCodec(): the id of a byte is its value.
-[[nodiscard]] std::string byteTokenizerJson();
+/// The texts of a tokenizer.json and of the tokenizer_config.json beside it.
+struct TokeniserTexts {
+    std::string tokeniser;
+    std::string settings;
+};
+/// Returns a tokeniser with the tokens of byteCodec(): the id of a byte is its value. `mask` is the byte that hides
+/// others. It is called [MASK] if no text has it, and has no name if it is a blank or not ASCII.
+[[nodiscard]] TokeniserTexts byteTokeniserTexts(std::optional<std::int64_t> mask = std::nullopt);
 /// Returns a codec for a generated language, with one token per word; words are separated by white space.
 [[nodiscard]] std::unique_ptr<TextCodec> wordCodec(std::vector<std::string> words);
 /// Returns a codec that writes ids as decimal numbers, for token files with an unknown tokeniser.

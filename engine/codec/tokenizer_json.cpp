@@ -72,6 +72,16 @@ std::string tokenOf(const nlohmann::json& file, std::uint32_t id)
     return {};
 }
 
+/// Returns the settings of the class that reads any tokenizer.json, with the mask token if it has a name.
+nlohmann::json settingsWith(const nlohmann::json& file, std::optional<std::int64_t> mask)
+{
+    nlohmann::json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
+    if (const std::string name = mask ? tokenOf(file, static_cast<std::uint32_t>(*mask)) : ""; !name.empty()) {
+        settings["mask_token"] = name;
+    }
+    return settings;
+}
+
 class TokenizerJsonCodec : public TextCodec {
 public:
     TokenizerJsonCodec(std::unique_ptr<JsonTokeniser> tokeniser, DocumentMarks marks)
@@ -113,7 +123,7 @@ std::vector<fs::path> tokeniserFiles(const projects::Tokeniser& tokeniser, const
     return files;
 }
 
-Result<std::string> settingsOf(const fs::path& tokenizerJson)
+Result<std::string> settingsOf(const fs::path& tokenizerJson, std::optional<std::int64_t> mask)
 {
     const auto bytes = readFile(tokenizerJson, kLargest);
     const auto codec = tokenizerJsonCodec(tokenizerJson);
@@ -121,7 +131,7 @@ Result<std::string> settingsOf(const fs::path& tokenizerJson)
         return bytes ? codec.error() : bytes.error();
     }
     const nlohmann::json file = nlohmann::json::parse(*bytes); // the codec has parsed it, so it is valid
-    nlohmann::json settings{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}};
+    nlohmann::json settings = settingsWith(file, mask);
     const DocumentMarks marks = (*codec)->marks();
     for (const auto& [key, tokens] : {std::pair("bos_token", &marks.before), std::pair("eos_token", &marks.behind)}) {
         if (tokens->size() == 1) {
@@ -137,12 +147,24 @@ bool namesTokeniserClass(const fs::path& settings)
     return json && json->contains("tokenizer_class") && json->at("tokenizer_class").is_string();
 }
 
-std::string byteTokenizerJson()
+TokeniserTexts byteTokeniserTexts(std::optional<std::int64_t> mask)
 {
     nlohmann::json vocabulary = nlohmann::json::object();
-    for (int byte = 0; byte < 256; ++byte) {
+    nlohmann::json added = nlohmann::json::array();
+    for (unsigned byte = 0; byte < 256; ++byte) {
         const auto character = static_cast<char>(byte);
-        vocabulary[bytesAsCharacters({&character, 1})] = byte;
+        const bool isFree = mask == byte && byteCodec()->unusedToken() == mask;
+        const std::string token = isFree ? "[MASK]" : bytesAsCharacters({&character, 1});
+        vocabulary[token] = byte;
+        if (mask == byte && (isFree || (token.size() == 1 && token[0] == character))) {
+            added.push_back({{"id", byte},
+                             {"content", token},
+                             {"single_word", false},
+                             {"lstrip", false},
+                             {"rstrip", false},
+                             {"normalized", false},
+                             {"special", true}});
+        }
     }
     const nlohmann::json bytes{
         {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
@@ -156,9 +178,10 @@ std::string byteTokenizerJson()
     for (const char* const none : {"truncation", "padding", "normalizer", "post_processor"}) {
         file[none] = nullptr;
     }
-    file["added_tokens"] = nlohmann::json::array();
+    file["added_tokens"] = std::move(added);
     file["model"] = std::move(model);
-    return file.dump(2) + "\n";
+    const bool isNamed = !file["added_tokens"].empty();
+    return {file.dump(2) + "\n", settingsWith(file, isNamed ? mask : std::nullopt).dump(2) + "\n"};
 }
 
 Result<std::unique_ptr<TextCodec>> tokenizerJsonCodec(const fs::path& file)

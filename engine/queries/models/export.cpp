@@ -98,8 +98,7 @@ private:
         if (Status same = checkTokeniser(useOf(m_request), *m_run); !same) {
             return same;
         }
-        Result<Companions> companions =
-            tokeniserCompanions((*m_sound)->data.source, m_run->projectDirectory, m_run->notes);
+        Result<Companions> companions = tokeniserCompanions(**m_sound, m_run->projectDirectory, m_run->notes);
         if (!companions) {
             return companions.error();
         }

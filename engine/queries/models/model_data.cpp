@@ -4,6 +4,7 @@
 #include "engine/api/data_summary.h"
 #include "engine/codec/text_codec.h"
 #include "engine/data/class_numbers.h"
+#include "engine/data/masked_dataset.h"
 #include "engine/files/content_hash.h"
 #include "engine/files/tensor_files.h"
 #include "engine/transfer/new_folder.h"
@@ -319,20 +320,38 @@ Result<projects::Source> pictureData(const fs::path& project, const std::optiona
     return projects::Source(source);
 }
 
-Companions byteCompanions()
+/// Returns the mask token of a network that predicts hidden tokens; nullopt for other networks. Adds a note if the
+/// tokeniser has no name for it.
+std::optional<std::int64_t> maskOf(const projects::Project& project, const TextCodec& codec, std::int64_t rows,
+                                   std::vector<std::string>& notes)
+{
+    if (project.network.objective != projects::Objective::MaskedToken) {
+        return std::nullopt;
+    }
+    const std::int64_t mask = maskTokenOf(project.data.masking, codec, rows);
+    if (mask < 0 || mask < codec.vocabulary()) {
+        return mask < 0 ? std::nullopt : std::optional(mask);
+    }
+    notes.push_back("the tokeniser has no name for the mask, which is token " + std::to_string(mask) +
+                    ": transformers replaces no text by it");
+    return std::nullopt;
+}
+
+Companions byteCompanions(std::optional<std::int64_t> mask)
 {
     Companions companions;
     companions.tokeniser = projects::ExportedTokeniser::Auto;
-    companions.written[kJsonTokeniser] = byteTokenizerJson();
-    companions.written[tokeniserSettings(kJsonTokeniser).string()] =
-        "{\n  \"clean_up_tokenization_spaces\": false,\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
+    TokeniserTexts texts = byteTokeniserTexts(mask);
+    companions.written[kJsonTokeniser] = std::move(texts.tokeniser);
+    companions.written[tokeniserSettings(kJsonTokeniser).string()] = std::move(texts.settings);
     return companions;
 }
 
 /// Returns the tokeniser's file under the name that transformers expects for its kind, whatever its name in the
 /// project. Adds the files beside it if both come from a model's folder, and the settings file if this program reads it
 /// too.
-Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path& model)
+Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path& model,
+                                   std::optional<std::int64_t> mask)
 {
     const bool json = kind == projects::TokeniserKind::TokenizerJson;
     const fs::path settings = tokeniserSettings(model);
@@ -351,7 +370,7 @@ Result<Companions> modelCompanions(projects::TokeniserKind kind, const fs::path&
                                ? projects::ExportedTokeniser::Auto
                                : projects::ExportedTokeniser::SentencePiece;
     if (json && !hasSettings) {
-        const Result<std::string> written = settingsOf(model);
+        const Result<std::string> written = settingsOf(model, mask);
         if (!written) {
             return written.error();
         }
@@ -389,12 +408,12 @@ Result<projects::Source> modelData(const fs::path& folder, const fs::path& proje
                                 : tokenData(folder, project, data, model.vocabulary, length, notes);
 }
 
-Result<Companions> tokeniserCompanions(const projects::Source& source, const fs::path& projectDirectory,
+Result<Companions> tokeniserCompanions(const projects::Project& project, const fs::path& projectDirectory,
                                        std::vector<std::string>& notes)
 {
-    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(source);
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(project.data.source);
     if (tokeniser != nullptr && tokeniser->kind == projects::TokeniserKind::Bytes) {
-        return byteCompanions();
+        return byteCompanions(maskOf(project, *byteCodec(), projects::kByteVocabulary, notes));
     }
     if (tokeniser == nullptr || !projects::hasModel(tokeniser->kind)) {
         return Companions{};
@@ -405,7 +424,16 @@ Result<Companions> tokeniserCompanions(const projects::Source& source, const fs:
         notes.push_back("the tokeniser is left out: there is no file " + model.string());
         return Companions{};
     }
-    return modelCompanions(tokeniser->kind, model);
+    std::optional<std::int64_t> mask;
+    if (project.network.objective == projects::Objective::MaskedToken) {
+        const auto codec = tokeniser->kind == projects::TokeniserKind::TokenizerJson ? tokenizerJsonCodec(model)
+                                                                                     : sentencePieceCodec(model);
+        if (!codec) {
+            return codec.error();
+        }
+        mask = maskOf(project, **codec, tokeniser->vocabulary, notes);
+    }
+    return modelCompanions(tokeniser->kind, model, mask);
 }
 
 } // namespace residua::engine

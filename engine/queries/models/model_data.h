@@ -26,9 +26,10 @@ modelData(const std::filesystem::path& folder, const std::filesystem::path& proj
 
 /// Returns a project's tokeniser for a model's folder: its file, as tokenizer.json or tokenizer.model by its kind, and
 /// the files that came with it. For bytes, a tokenizer.json with the same ids. A tokenizer.json always comes with a
-/// tokenizer_config.json; without it, transformers chooses by the model's type and finds no end token. Empty for
-/// characters and generated words. A missing file is a note.
-[[nodiscard]] Result<Companions> tokeniserCompanions(const projects::Source& source,
+/// tokenizer_config.json; without it, transformers chooses by the model's type and finds no end token. The
+/// settings that are written name the mask of a network that predicts hidden tokens. Empty for characters and generated
+/// words. A missing file is a note.
+[[nodiscard]] Result<Companions> tokeniserCompanions(const projects::Project& project,
                                                      const std::filesystem::path& projectDirectory,
                                                      std::vector<std::string>& notes);
 

@@ -10,6 +10,7 @@
 
 #include <QFile>
 #include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -111,8 +112,9 @@ private Q_SLOTS:
         write(at("other/tokenizer_config.json"), "{}");
         write(at("words.json"), kWords);
         std::vector<std::string> notes;
-        const projects::TextData data{"text.txt", {TokeniserKind(kind), model.toStdString(), 300}};
-        const auto companions = tokeniserCompanions(data, at(""), notes);
+        projects::Project project;
+        project.data.source = projects::TextData{"text.txt", {TokeniserKind(kind), model.toStdString(), 300}};
+        const auto companions = tokeniserCompanions(project, at(""), notes);
         QVERIFY2(companions.ok(), companions ? "" : companions.error().text().c_str());
         QCOMPARE(int(companions->tokeniser), read);
         fs::create_directories(at("out"));
@@ -129,10 +131,58 @@ private Q_SLOTS:
         QCOMPARE(!notes.empty(), model == "gone.model");
     }
 
+    /// transformers fills masks by the token that the settings name.
+    void settingsNameTheMask_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<int>("token");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("note");
+        QTest::newRow("bytes") << int(TokeniserKind::Bytes) << -1 << "[MASK]"
+                               << "";
+        QTest::newRow("a byte of texts") << int(TokeniserKind::Bytes) << int('#') << "#"
+                                         << "";
+        QTest::newRow("a blank") << int(TokeniserKind::Bytes) << int(' ') << ""
+                                 << "";
+        QTest::newRow("a word") << int(TokeniserKind::TokenizerJson) << 1 << "one"
+                                << "";
+        QTest::newRow("no word") << int(TokeniserKind::TokenizerJson) << -1 << ""
+                                 << "no name for the mask, which is token 299";
+    }
+    void settingsNameTheMask()
+    {
+        QFETCH(const int, kind);
+        QFETCH(const int, token);
+        QFETCH(const QString, name);
+        QFETCH(const QString, note);
+        write(at("words.json"), kWords);
+        projects::Project project;
+        const bool isFile = TokeniserKind(kind) == TokeniserKind::TokenizerJson;
+        project.data.source = projects::TextData{"text.txt", {TokeniserKind(kind), isFile ? "words.json" : "", 300}};
+        project.data.masking.token = token;
+        project.network.objective = projects::Objective::MaskedToken;
+        std::vector<std::string> notes;
+        const auto companions = tokeniserCompanions(project, at(""), notes);
+        QVERIFY2(companions.ok(), companions ? "" : companions.error().text().c_str());
+        const auto settings =
+            QJsonDocument::fromJson(QByteArray::fromStdString(companions->written.at("tokenizer_config.json")));
+        QCOMPARE(settings.object()["mask_token"].toString(), name);
+        QVERIFY2(note.isEmpty() ? notes.empty() : isIn(told(notes), note.toStdString()), told(notes).c_str());
+        if (!isFile) {
+            write(at("tokenizer.json"), companions->written.at("tokenizer.json"));
+            const auto codec = tokenizerJsonCodec(at("tokenizer.json"));
+            QVERIFY2(codec.ok(), codec ? "" : codec.error().text().c_str());
+            std::vector<std::uint32_t> ids;
+            QVERIFY((*codec)->encode("a" + name.toStdString() + "b", TextStart::Begins, ids).ok());
+            QCOMPARE(ids.size(), name.isEmpty() ? std::size_t{2} : std::size_t{3});
+            QVERIFY(name.isEmpty() || ids[1] == (token < 0 ? 255U : static_cast<unsigned>(token)));
+        }
+    }
+
     /// The file that stands for bytes makes the ids that training had, and the text of them.
     void bytesKeepTheirIds()
     {
-        write(at("tokenizer.json"), byteTokenizerJson());
+        write(at("tokenizer.json"), byteTokeniserTexts().tokeniser);
         const auto codec = tokenizerJsonCodec(at("tokenizer.json"));
         QVERIFY2(codec.ok(), codec ? "" : codec.error().text().c_str());
         QCOMPARE((*codec)->vocabulary(), std::int64_t{256});
