@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace residua::projects {
 namespace {
@@ -117,10 +118,21 @@ void takeSize(Keys& keys, PictureData& pictures, std::vector<std::string>& notes
     }
 }
 
-JsonValue numbers(double first, double second, double third)
+JsonValue inLine(const std::vector<double>& numbers)
 {
-    return {JsonArray{{first, JsonLayout::Inline}, {second, JsonLayout::Inline}, {third, JsonLayout::Inline}},
-            JsonLayout::Inline};
+    JsonArray list;
+    for (const double number : numbers) {
+        list.push_back({number, JsonLayout::Inline});
+    }
+    return {std::move(list), JsonLayout::Inline};
+}
+
+/// Puts the file's name before each note.
+void nameFile(std::vector<std::string>& notes)
+{
+    for (std::string& note : notes) {
+        note = std::string(kPictureProcessorFile) + ": " + note;
+    }
 }
 
 } // namespace
@@ -146,30 +158,40 @@ Result<std::vector<std::string>> readPictureProcessor(std::string_view text, con
             notes.push_back(key + " is not done here");
         }
     }
-    for (std::string& note : notes) {
-        note = std::string(kPictureProcessorFile) + ": " + note;
-    }
+    nameFile(notes);
     return notes;
 }
 
-std::string pictureProcessorOf(const Project& project)
+WrittenProcessor pictureProcessorOf(const Project& project)
 {
     const auto* const files = std::get_if<PictureData>(&project.data.source);
     const auto* const drawn = std::get_if<DrawnPictures>(&project.data.source);
     const std::int64_t height = files != nullptr ? files->height : drawn != nullptr ? drawn->size : 0;
     const std::int64_t width = files != nullptr ? files->width : height;
+    const bool grey = files != nullptr && files->channels == 1;
     const Augmentation& of = project.data.augmentation;
     const auto whole = [](std::int64_t value) { return JsonValue{value, JsonLayout::Lines}; };
     const auto flag = [](bool value) { return JsonValue{value, JsonLayout::Lines}; };
+    const auto numbers = [grey](double first, double second, double third) {
+        return inLine(grey ? std::vector{first} : std::vector{first, second, third});
+    };
     const JsonValue form{JsonObject{{"height", whole(height)}, {"width", whole(width)}}, JsonLayout::Lines};
-    // Covering and cropping has a name in transformers for squares alone.
-    const bool crops = files != nullptr && files->fit == PictureFit::Crop && height == width;
+    WrittenProcessor written;
+    const bool covers = files != nullptr && files->fit == PictureFit::Crop;
+    const bool crops = covers && height == width;
+    if (covers && !crops) {
+        written.notes.push_back("stretches pictures to " + sizeText({height, width}) +
+                                ": transformers covers and crops to squares alone; give it pictures of that form");
+    }
+    if (grey) {
+        written.notes.emplace_back("expects grey pictures: transformers makes no picture grey");
+    }
     JsonObject processor;
     if (crops) {
         processor.push_back({"crop_size", form});
         processor.push_back({"do_center_crop", flag(true)});
     }
-    processor.push_back({"do_convert_rgb", flag(true)});
+    processor.push_back({"do_convert_rgb", flag(!grey)});
     processor.push_back({"do_normalize", flag(true)});
     processor.push_back({"do_rescale", flag(true)});
     processor.push_back({"do_resize", flag(true)});
@@ -183,7 +205,9 @@ std::string pictureProcessorOf(const Project& project)
     processor.push_back({"rescale_factor", {1.0 / 255, JsonLayout::Lines}});
     processor.push_back(
         {"size", crops ? JsonValue{JsonObject{{"shortest_edge", whole(height)}}, JsonLayout::Lines} : form});
-    return printJson({std::move(processor), JsonLayout::Lines});
+    written.text = printJson({std::move(processor), JsonLayout::Lines});
+    nameFile(written.notes);
+    return written;
 }
 
 } // namespace residua::projects

@@ -17,7 +17,13 @@ inline constexpr const char* kPictureProcessorFile = "preprocessor_config.json";
 /// file's name in errors. Returns notes for the user about what the file says and this program does otherwise.
 [[nodiscard]] Result<std::vector<std::string>> readPictureProcessor(std::string_view text, const std::string& place,
                                                                     Project& project);
-/// Returns the file for the pictures of a project: values are rescaled and normalised as its data say.
-[[nodiscard]] std::string pictureProcessorOf(const Project& project);
+/// A processor's file, with notes for the user about what this program does and transformers does otherwise.
+struct WrittenProcessor {
+    std::string text;
+    std::vector<std::string> notes;
+};
+/// Returns the file for the pictures of a project: values are rescaled and normalised as its data say. Grey pictures
+/// stay grey, which transformers needs for a network with one channel.
+[[nodiscard]] WrittenProcessor pictureProcessorOf(const Project& project);
 
 } // namespace residua::projects

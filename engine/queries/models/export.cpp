@@ -110,7 +110,9 @@ private:
         Result<projects::FoundModel> found = findModel();
         if (found) {
             if (found->model.picture.height > 0) {
-                companions->written[projects::kPictureProcessorFile] = projects::pictureProcessorOf(m_run->project);
+                projects::WrittenProcessor processor = projects::pictureProcessorOf(m_run->project);
+                companions->written[projects::kPictureProcessorFile] = std::move(processor.text);
+                std::ranges::move(processor.notes, std::back_inserter(m_run->notes));
             }
             m_model.emplace(Model{std::move(*found), std::move(*companions)});
             return Done{};

@@ -44,12 +44,44 @@ private slots:
         QVERIFY(fitOf(project) == PictureFit::Stretch);
         // And back again.
         Project again = pictures();
-        QVERIFY(readPictureProcessor(pictureProcessorOf(project), "f", again).ok());
+        QVERIFY(readPictureProcessor(pictureProcessorOf(project).text, "f", again).ok());
         QCOMPARE(again.data.augmentation, of);
         QVERIFY(fitOf(again) == PictureFit::Stretch);
         std::get<PictureData>(project.data.source).fit = PictureFit::Crop;
-        QVERIFY(readPictureProcessor(pictureProcessorOf(project), "f", again).ok());
+        QVERIFY(readPictureProcessor(pictureProcessorOf(project).text, "f", again).ok());
         QVERIFY(fitOf(again) == PictureFit::Crop);
+    }
+
+    /// transformers makes no picture grey, and needs as many means as the picture has channels.
+    void greyPicturesStayGrey()
+    {
+        Project project = pictures();
+        project.data.augmentation.mean = 0.25;
+        QVERIFY(pictureProcessorOf(project).notes.empty());
+        std::get<PictureData>(project.data.source).channels = 1;
+        const WrittenProcessor grey = pictureProcessorOf(project);
+        QVERIFY2(grey.text.find("\"do_convert_rgb\": false") != std::string::npos, grey.text.c_str());
+        QVERIFY2(grey.text.find("\"image_mean\": [0.25]") != std::string::npos, grey.text.c_str());
+        QCOMPARE(grey.notes.size(), std::size_t{1});
+        QVERIFY2(grey.notes.front().find("expects grey pictures") != std::string::npos, grey.notes.front().c_str());
+        Project again = pictures();
+        QVERIFY(readPictureProcessor(grey.text, "f", again).ok());
+        QCOMPARE(again.data.augmentation, project.data.augmentation);
+    }
+
+    /// No size of transformers covers a rectangle, so the file stretches and the user is told.
+    void rectanglesAreStretchedAndNoted()
+    {
+        Project project = pictures();
+        auto& source = std::get<PictureData>(project.data.source);
+        source.width = 12;
+        QVERIFY(pictureProcessorOf(project).notes.empty());
+        source.fit = PictureFit::Crop;
+        const WrittenProcessor written = pictureProcessorOf(project);
+        QVERIFY(written.text.find("do_center_crop") == std::string::npos);
+        QCOMPARE(written.notes.size(), std::size_t{1});
+        QVERIFY2(written.notes.front().find("stretches pictures to 8 × 12") != std::string::npos,
+                 written.notes.front().c_str());
     }
 
     void valuesThatAreNotRescaledOrNormalised()
