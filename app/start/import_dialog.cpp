@@ -2,6 +2,7 @@
 #include "app/start/import_dialog.h"
 
 #include "app/document/document_session.h"
+#include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
@@ -108,8 +109,7 @@ void ImportDialog::connectEngine()
     });
     connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
         if (asks(event.tag)) {
-            end(m_givenUp ? tr("The import was given up; nothing of it is left.")
-                          : QString::fromStdString(event.error.text()));
+            end(m_givenUp ? givenUpText() : QString::fromStdString(event.error.text()));
             std::vector<std::string> lines = event.notes;
             lines.insert(lines.end(), event.details.begin(), event.details.end());
             showDetails(lines);
@@ -220,7 +220,7 @@ void ImportDialog::update()
     }
     const QString name = m_name->text().trimmed();
     const bool named = file ? openProject().has_value() : !model.isEmpty() && !name.isEmpty();
-    m_begin->setEnabled(named && !m_question);
+    m_begin->setEnabled(named && !m_question && !m_looks);
     m_cancel->setEnabled(!m_givenUp);
     m_name->setEnabled(!file);
     m_data->setEnabled(!file);
@@ -246,16 +246,6 @@ QString ImportDialog::place(const QString& model, const QString& name) const
         .arg(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
 }
 
-Result<std::optional<projects::Source>> ImportDialog::data() const
-{
-    const QString path = m_data->text().trimmed();
-    if (path.isEmpty()) {
-        return std::optional<projects::Source>();
-    }
-    Result<projects::Source> source = engine::dataAt(QDir().absoluteFilePath(path).toStdString());
-    return source ? Result<std::optional<projects::Source>>(std::move(*source)) : source.error();
-}
-
 void ImportDialog::begin()
 {
     m_problem->hide();
@@ -268,17 +258,40 @@ void ImportDialog::begin()
         load();
         return;
     }
-    const Result<std::optional<projects::Source>> source = data();
-    if (!source) {
-        end(QString::fromStdString(source.error().text()));
-        return;
-    }
     engine::ImportRequest request;
     request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
-    request.data = *source;
-    m_question = m_engine.ask(std::move(request));
+    const QString path = m_data->text().trimmed();
+    if (path.isEmpty()) {
+        m_question = m_engine.ask(std::move(request));
+    } else {
+        lookAtData(QDir().absoluteFilePath(path).toStdString(), std::move(request));
+    }
     update();
+}
+
+/// Finds out what the data are, which may read a large folder, and then has the engine import.
+void ImportDialog::lookAtData(const std::filesystem::path& path, engine::ImportRequest request)
+{
+    m_looks = true;
+    inBackground(
+        this, [path] { return engine::dataAt(path); },
+        [this, request = std::move(request)](const Result<projects::Source>& source) {
+            m_looks = false;
+            if (m_givenUp || !source) {
+                end(m_givenUp ? givenUpText() : QString::fromStdString(source.error().text()));
+                return;
+            }
+            engine::ImportRequest asked = request;
+            asked.data = *source;
+            m_question = m_engine.ask(std::move(asked));
+            update();
+        });
+}
+
+QString ImportDialog::givenUpText()
+{
+    return tr("The import was given up; nothing of it is left.");
 }
 
 void ImportDialog::load()
@@ -364,13 +377,15 @@ void ImportDialog::end(const QString& problem)
 /// Cancels running work first; the engine reports when it is removed.
 void ImportDialog::reject()
 {
-    if (!m_question) {
+    if (!m_question && !m_looks) {
         QDialog::reject();
         return;
     }
     if (!std::exchange(m_givenUp, true)) {
-        m_progress->setRange(0, 0); // until the engine has answered
-        m_engine.giveUp(*m_question);
+        m_progress->setRange(0, 0); // until the engine or the look at the data has ended
+        if (m_question) {
+            m_engine.giveUp(*m_question);
+        }
     }
     update();
 }

@@ -64,7 +64,9 @@ private:
     void update();
     [[nodiscard]] QString place(const QString& model, const QString& name) const;
     void begin();
+    void lookAtData(const std::filesystem::path& path, engine::ImportRequest request);
     void load();
+    [[nodiscard]] static QString givenUpText();
     void showDetails(const std::vector<std::string>& details);
     void end(const QString& problem);
     void take(const engine::ImportReady& made);
@@ -72,7 +74,6 @@ private:
     /// True if the first line names a file of tensors.
     [[nodiscard]] bool namesFile() const;
     [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
-    [[nodiscard]] Result<std::optional<projects::Source>> data() const;
     [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
     EngineBridge& m_engine;
@@ -89,7 +90,8 @@ private:
     bool m_named = false; ///< true if the user has changed the name, so that the folder's name is not proposed any more
     std::function<std::optional<OntoProject>()> m_onto;
     std::optional<engine::QueryTag> m_question;
-    bool m_givenUp = false; ///< true if the request was cancelled and the engine has not answered yet
+    bool m_looks = false;   ///< true while another thread finds out what the data are
+    bool m_givenUp = false; ///< true if the import was cancelled and has not ended yet
 };
 
 } // namespace residua::app

@@ -124,6 +124,30 @@ private slots:
         QVERIFY(table->topLevelItem(table->topLevelItemCount() - 1)->text(2).startsWith("tensor is missing: "));
     }
 
+    /// Data may be a large folder, which is not read on the GUI thread.
+    void dataAreLookedAtInTheBackground()
+    {
+        line("importFolder")->setText(m_folder->filePath("tiny-llama"));
+        line("importData")->setText(m_folder->filePath("missing"));
+        auto* problem = m_dialog->findChild<QLabel*>(QStringLiteral("importProblem"));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QVERIFY(!problem->isVisible() && !button("importBegin")->isEnabled());
+        QTRY_VERIFY(problem->isVisible());
+        QVERIFY2(problem->text().contains("missing"), qPrintable(problem->text()));
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTest::keyClick(m_dialog, Qt::Key_Escape);
+        QVERIFY(m_dialog->isVisible() && !problem->isVisible());
+        QTRY_VERIFY(problem->isVisible());
+        QVERIFY2(problem->text().contains("nothing of it is left"), qPrintable(problem->text()));
+        QFile tokens(m_folder->filePath("tokens.bin"));
+        QVERIFY(tokens.open(QIODevice::WriteOnly));
+        tokens.write(QByteArray("\1\0\2\0", 4).repeated(1000));
+        tokens.close();
+        line("importData")->setText(tokens.fileName());
+        QTest::mouseClick(button("importBegin"), Qt::LeftButton);
+        QTRY_VERIFY2(m_window->session().isOpen(), qPrintable(problem->text()));
+    }
+
     void whatItTakesAsDataIsSaid()
     {
         const QString hint = line("importData")->placeholderText();
