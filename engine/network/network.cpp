@@ -95,7 +95,9 @@ public:
         const at::Tensor& output = outputs.front();
         BatchQuantities quantities;
         for (const ObjectiveQuantity& quantity : m_objective.further) {
-            quantities.means.push_back({quantity.name, quantity.mean(output, batch.target), countOf(batch)});
+            if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
+                quantities.means.push_back({quantity.name, mean, countOf(batch)});
+            }
         }
         if (m_objective.confusion != nullptr) {
             quantities.confusion = m_objective.confusion(output, batch.target);

@@ -99,10 +99,14 @@ at::Tensor accuracy(const at::Tensor& output, const at::Tensor& target)
     return at::eq(at::argmax(output, -1), target).mean(at::kDouble);
 }
 
-/// Returns the share of the examples whose label is among the five largest outputs.
+/// Returns the share of the examples whose label is among the five largest outputs; undefined if every label is.
 at::Tensor topFive(const at::Tensor& output, const at::Tensor& target)
 {
-    const at::Tensor largest = std::get<1>(at::topk(output, std::min<std::int64_t>(5, output.size(-1)), -1));
+    constexpr std::int64_t kFive = 5;
+    if (output.size(-1) <= kFive) {
+        return {};
+    }
+    const at::Tensor largest = std::get<1>(at::topk(output, kFive, -1));
     return at::eq(largest, target.unsqueeze(-1)).any(-1).mean(at::kDouble);
 }
 

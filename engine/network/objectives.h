@@ -14,7 +14,8 @@ namespace residua::engine {
 /// of the split: "accuracy/validation".
 struct ObjectiveQuantity {
     const char* name = nullptr; ///< without '/'
-    /// Returns the mean over the units of the batch, a scalar on the device.
+    /// Returns the mean over the units of the batch, a scalar on the device; undefined if the network has too few
+    /// outputs for the quantity to say anything.
     at::Tensor (*mean)(const at::Tensor& output, const at::Tensor& target) = nullptr;
 };
 
