@@ -85,6 +85,15 @@ Status checkTwins(const TensorFiles& files, const projects::KnownModel& model, s
             }
         }
     }
+    std::vector<std::string> others;
+    for (const auto& [name, tensor] : tensors) {
+        if (projects::isOfOtherTask(model, name)) {
+            others.push_back(name);
+        }
+    }
+    if (!others.empty()) {
+        notes.push_back("the tensors of heads of other tasks are left out: " + joinedText(others));
+    }
     for (const auto& [name, file] : files.absent()) {
         const auto twin = twins.find(name);
         if (twin == twins.end() && !projects::isRedundant(model, name)) {

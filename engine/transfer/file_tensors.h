@@ -23,8 +23,9 @@ namespace residua::engine {
 /// Returns false only if `model` is tied and the files hold a head's weight that differs from the embedding.
 [[nodiscard]] Result<bool> tieHolds(const TensorFiles& files, const projects::KnownModel& model);
 
-/// Adds notes about tensors that a file has under two names with different values, and about tied tensors that an index
-/// names and no file holds. Returns an error for any other tensor that is missing so.
+/// Adds notes about tensors that a file has under two names with different values, about those of heads of other tasks,
+/// and about tied tensors that an index names and no file holds. Returns an error for any other tensor that is missing
+/// so.
 [[nodiscard]] Status checkTwins(const TensorFiles& files, const projects::KnownModel& model,
                                 std::vector<std::string>& notes);
 

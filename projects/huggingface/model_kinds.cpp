@@ -223,8 +223,7 @@ constexpr NameRow kMaskedHead[] = {{"cls.predictions.transform.dense", {"head.de
 constexpr NameRow kPooledHead[] = {{"bert.pooler.dense", {"head.pooler"}}, {"classifier", {"head.classes"}}};
 constexpr std::string_view kMaskedBias = "cls.predictions.bias";
 constexpr std::string_view kMaskedDecoderBias = "cls.predictions.decoder.bias"; // the same parameter by tying
-constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship.", kMaskedBias,
-                                                kMaskedDecoderBias};
+constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship."};
 constexpr NameRow kVitOutside[] = {{"embeddings.cls_token", {"stem.class_token"}, Layout::Bare},
                                    {"embeddings.position_embeddings", {"stem.positions"}, Layout::Bare},
                                    {"embeddings.patch_embeddings.projection", {"stem.patches"}},
@@ -368,9 +367,16 @@ bool isRedundant(const KnownModel& model, std::string_view tensor)
     constexpr std::string_view kEnds[] = {".attn.bias",           ".attn.masked_bias",
                                           ".attention.bias",      ".attention.masked_bias",
                                           ".rotary_emb.inv_freq", ".embeddings.position_ids"};
+    const bool isMaskedBias = tensor == kMaskedBias || tensor == kMaskedDecoderBias; // one of them is enough
     return (model.tied && tensor == headTensorOf(model)) ||
+           (isMaskedBias && findModelKind(model.kind)->task == ModelTask::MaskedToken) ||
            std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); }) ||
-           std::ranges::any_of(tableOf(*findModelKind(model.kind)).unused,
+           isOfOtherTask(model, tensor);
+}
+
+bool isOfOtherTask(const KnownModel& model, std::string_view tensor)
+{
+    return std::ranges::any_of(tableOf(*findModelKind(model.kind)).unused,
                                [&](std::string_view begin) { return tensor.starts_with(begin); });
 }
 

@@ -110,5 +110,7 @@ struct FileTensor {
 /// True if a tensor of this name adds nothing to the config and the other tensors: masks and frequencies in older
 /// files, a second copy of a tied head, and heads of other tasks of the pre-training.
 [[nodiscard]] bool isRedundant(const KnownModel& model, std::string_view tensor);
+/// True if the tensor belongs to a head of another task of the pre-training.
+[[nodiscard]] bool isOfOtherTask(const KnownModel& model, std::string_view tensor);
 
 } // namespace residua::projects

@@ -551,6 +551,8 @@ private Q_SLOTS:
                                        "bert.embeddings.position_ids", "cls.seq_relationship.weight"}) {
             QVERIFY2(isRedundant(model, name), name);
         }
+        QVERIFY(isOfOtherTask(model, "cls.seq_relationship.weight") && isOfOtherTask(model, "bert.pooler.dense.bias"));
+        QVERIFY(!isOfOtherTask(model, "cls.predictions.bias") && !isOfOtherTask(model, "bert.embeddings.position_ids"));
         // One parameter under two names, of which one is enough.
         QVERIFY(isRedundant(model, "cls.predictions.bias") && isRedundant(model, "cls.predictions.decoder.bias"));
         QVERIFY(!isRedundant(model, "cls.predictions.transform.dense.bias"));
