@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs PyTorch for Python, of the version that setup.sh has LibTorch of, transformers, what makes and runs ONNX graphs,
-# published optimisers and ruff, in the cache outside the checkout: what the tests of exported and imported networks and of
-# optimisers run them with, and `export --to onnx`. Without it those tests write the folders, do not compare them, and say so. RESIDUA_PYTHON names a
-# Python of your own instead.
+# Installs PyTorch for Python in the version of setup.sh's LibTorch, transformers, ONNX, Pillow, published optimisers and
+# ruff, in the cache outside the checkout. The tests compare exported and imported networks, pictures and optimisers with
+# them, and `export --to onnx` uses them. Without them the tests say that nothing was compared. RESIDUA_PYTHON names
+# another Python to use instead.
 #
 # Under Python 3.11 (Debian 12) without CUDA: half a gigabyte to download, under a minute. The wheel's Python part wants
 # functions of CUDA's libraries that nothing calls on a processor; an empty library has their names. Under another Python
@@ -14,7 +14,7 @@ set -euo pipefail
 
 torch_version=$(awk '$1 == "torch" { print $3 }' "$checkout/packaging/wheels.txt")
 torch_hash=$(awk '$1 == "python" { print $5 }' "$checkout/packaging/wheels.txt")
-packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0)
+packages=(transformers==5.23.0 ruff==0.17.6 onnx==1.23.2 onnxscript==0.7.2 onnxruntime==1.32.0 pillow==12.3.0)
 optimisers=(galore-torch==1.0 lion-pytorch==0.2.5) # without what galore-torch wants for 8-bit states
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/residua"
 target="$python_folder"
