@@ -319,7 +319,8 @@ void PlaceCommands::edit()
     dialog->show();
 }
 
-/// Asks for the command line of a run's place. Nothing is added and nothing is run unless the user agrees.
+/// Asks for the command line of a run's place. The place is added and the command runs only if the user
+/// agrees.
 void PlaceCommands::askFor(const engine::PlaceUnknown& unknown)
 {
     if (m_unknown) {

@@ -19,8 +19,8 @@
 
 namespace residua::app {
 
-/// The events that sessions have sent and that are not delivered yet. Sessions are told apart by numbers: those of an
-/// earlier place end late, and two of them may use the same number for a run. Any thread.
+/// The events that sessions have sent and that are not delivered yet. Each session has a number, because a
+/// session of an earlier place may end late, and two sessions may use the same number for a run. Any thread.
 class WaitingEvents {
 public:
     /// Adds an event of a session. Drops it if it is about a run and the session is not the newest one; queries of an

@@ -25,7 +25,7 @@ struct BannerChoice {
 };
 
 /// A line over the lower part of a widget that says something and waits without being in the way: in place of a dialog.
-/// Nothing moves for it. A note without choices hides once there was time to read it.
+/// The widget's content keeps its place. A note without choices hides once there was time to read it.
 class Banner : public QFrame {
     Q_OBJECT
 public:

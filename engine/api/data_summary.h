@@ -49,10 +49,10 @@ struct DataSummary {
 };
 
 /// Returns a source for the data at a path. The format of a file follows from its first bytes and its extension, that
-/// of a folder from the files in it. Of a folder with the parts of a data set (train, val or test), the training part
-/// is its path and the other its validation path. The number of classes is that of the data. Returns an error that
-/// names what was found if no source reads it, if it has several data sets, or if it has parts and its source takes no
-/// validation path. Any thread; lists the folder, and reads tables and files of many pictures.
+/// of a folder from the files in it. If a folder has the parts of a data set (train, val or test), the training part
+/// becomes the source's path and the other part its validation path. The number of classes is that of the data. Returns
+/// an error that names what was found if no source reads it, if it has several data sets, or if it has parts and its
+/// source takes no validation path. Any thread; lists the folder, and reads tables and files of many pictures.
 [[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path);
 
 /// Returns the number of classes of a new network for this source: that of the different labels of its training data,
@@ -67,7 +67,7 @@ enum class CheckedData {
     Whole,
     Small, ///< all of small data; of large data, only their classes
 };
-/// What is known about a project and its data before it trains.
+/// The result of checking a project and its data before it trains.
 struct DataJudgement {
     std::vector<projects::Problem> problems; ///< errors first
     std::optional<DataSummary> summary;      ///< of data that were read without an error

@@ -244,7 +244,7 @@ struct PlaceUnknown {
     std::filesystem::path runDirectory;
     std::string place; ///< as the run records it
     std::filesystem::path folder;
-    std::string formerCommand; ///< a command line that the run records, which nobody has run; may be empty
+    std::string formerCommand; ///< a command line that the run records and that has not been run; may be empty
 };
 struct QueryFailed {
     QueryTag tag{};

@@ -12,8 +12,8 @@ namespace residua::engine {
 /// any of these rules acts for the newest version alone, or is refused by name for a run of an earlier one.
 enum class ReadingVersion : std::int64_t {
     First = 1, ///< of runs whose run.json has no "reading"
-    /// Splits are stratified, and labels that are whole numbers are the numbers of their classes. What a step draws and
-    /// averages depends on its examples, and not on their division into micro-batches and ranks.
+    /// Splits are stratified, and labels that are whole numbers are the numbers of their classes. The random
+    /// numbers and averages of a step depend on its examples, and not on their division into micro-batches and ranks.
     Second = 2,
 };
 inline constexpr ReadingVersion kNewestReading = ReadingVersion::Second;

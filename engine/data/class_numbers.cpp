@@ -78,8 +78,9 @@ std::vector<std::string> newestOrder(const std::vector<std::string>& labels, std
     return names;
 }
 
-/// Divides `total` rows among classes, of which `left` rows each are not taken yet. Every class with two rows left gets
-/// one as far as `total` goes; beyond that, by their shares of all `rows`. The last row of a class is taken last.
+/// Divides `total` rows among classes. `left` has the number of rows of each class that are not taken yet. Every class
+/// with two rows left gets one as far as `total` goes; beyond that, by their shares of all `rows`. The last row of a
+/// class is taken last.
 std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int64_t>& rows,
                                   const std::vector<std::int64_t>& left)
 {
@@ -236,7 +237,7 @@ Result<std::int64_t> ClassNumbers::numberOf(const std::string& text) const
         if (same->second) {
             return *same->second;
         }
-        // Names that differ in blanks or zeros alone are told apart by their text, equal names are not.
+        // The text distinguishes names that differ only in blanks or zeros. Equal names stay ambiguous.
         const auto exact = m_exact.find(text);
         const bool alone = exact != m_exact.end() && std::ranges::count(m_names, text) == 1;
         return alone ? Result<std::int64_t>(exact->second)

@@ -65,9 +65,9 @@ std::vector<Document> documentsOf(const std::vector<Table>& tables)
     return {{bytesInMemory(std::move(all)), 0, size}};
 }
 
-/// Returns the lengths that two texts are cut to, the longer one first. Of two that are cut, the longer one keeps an
-/// odd token, and the second if both are as long, as the strategy longest_first of `tokenizers` has it; in the first
-/// reading it is always the second.
+/// Returns the lengths that two texts are cut to, the longer one first. If both are cut, the longer one keeps an
+/// odd token, or the second one if their lengths are equal, as in the strategy longest_first of `tokenizers`. In the
+/// first reading the second one always keeps it.
 std::pair<std::size_t, std::size_t> lengthsIn(std::size_t room, std::size_t first, std::size_t second,
                                               ReadingVersion reading)
 {

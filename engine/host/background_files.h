@@ -29,8 +29,8 @@ struct BackgroundFiles {
 /// another user.
 [[nodiscard]] Result<BackgroundFiles> backgroundFiles();
 
-/// Opens the log of this user's background engine for reading, without creating anything. Closed if there is none, or
-/// if it is not a regular file of this user.
+/// Opens the log of this user's background engine for reading, without creating anything. Returns a closed
+/// descriptor if the log does not exist or is not a regular file of this user.
 [[nodiscard]] FileDescriptor readBackgroundLog();
 
 /// Takes the lock, which the system releases when the process and its forks have ended. Returns a closed descriptor if

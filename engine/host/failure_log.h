@@ -25,8 +25,8 @@ struct LoggedFailure {
 [[nodiscard]] Result<FileDescriptor> openBackgroundLog(const BackgroundFiles& files);
 /// Appends a line to the log: the time and JSON with the members.
 void logFailure(int log, const LoggedFailure& failure);
-/// Returns the last failure of the run in the log of this user's background engine; nullopt if there is none. Does not
-/// create any file.
+/// Returns the last failure of the run in the log of this user's background engine; nullopt if it has no failure of
+/// the run. Does not create any file.
 [[nodiscard]] std::optional<LoggedFailure> loggedFailure(const std::string& identity);
 
 } // namespace residua::engine

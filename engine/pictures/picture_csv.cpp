@@ -129,7 +129,7 @@ Result<Rows> rowsOf(const fs::path& path, std::string_view text)
     return rows;
 }
 
-/// What the values of a column say of labels.
+/// The signs that a column holds labels.
 struct ColumnLook {
     bool couldBe = false; ///< whole numbers from 0 on
     bool varies = false;

@@ -42,7 +42,7 @@ struct PictureSet {
 /// the word test or t10k in their names (by the first reading at the beginning of their names).
 enum class PictureUse { Training, HeldOut };
 
-/// What the caller knows about pictures.
+/// The caller's knowledge about pictures.
 struct PictureRequest {
     PictureUse use = PictureUse::Training;
     ReadingVersion reading = kNewestReading;

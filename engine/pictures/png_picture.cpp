@@ -26,7 +26,8 @@ std::uint32_t bigEndian(std::span<const std::byte> bytes)
     return value;
 }
 
-/// Returns the content of the first chunk of that name; nullopt if there is none, or none before the pixels.
+/// Returns the content of the first chunk of that name; nullopt if the file has no such chunk. With `beforePixels`,
+/// chunks after the pixels do not count.
 std::optional<std::span<const std::byte>> chunkOf(std::span<const std::byte> bytes, const char* name, bool beforePixels)
 {
     bytes = bytes.subspan(kSignature);
@@ -70,7 +71,7 @@ struct PngDecoding {
     std::span<const std::byte> left; ///< bytes that are not read yet
     png_structp decoder = nullptr;
     png_infop info = nullptr;
-    std::string fault;       ///< the reason why the file is not read; empty if there is none
+    std::string fault;       ///< the reason why the file cannot be read; empty if it can
     bool hasOpacity = false; ///< as the last channel
     PictureForm form;
     std::vector<std::uint8_t> values;

@@ -35,7 +35,7 @@ Error unexpected(const std::string& how = {})
 constexpr std::array kRecordFiles{kRunFile, kStoreFile};
 
 /// Replaces the store by `copy`. Readers may have the store open, so its contents are replaced under its own locks. A
-/// damaged store, which nobody can read, makes way.
+/// damaged store has no readers, so its file is replaced.
 Status replaceStore(const fs::path& store, const fs::path& copy)
 {
     StoreTrouble trouble = StoreTrouble::None;

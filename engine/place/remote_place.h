@@ -36,7 +36,7 @@ namespace residua::engine {
 /// Connects for files. Blocking; an error says why there is no connection.
 using ConnectForFiles = std::function<Result<FileConnection>()>;
 
-/// What the preparation of a command at a place uses.
+/// The connection, cancellation and answers of a command's preparation at a place.
 struct PlaceLink {
     PreparationWatch watch; ///< of the sending of files, which it may cancel
     ConnectForFiles connect;

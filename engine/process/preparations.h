@@ -32,7 +32,7 @@ inline constexpr bool kIsQuery = !kControls<Asked> && requires(Asked asked)
 /// True if `command` stops the run that `other` begins, or gives up the query `other`.
 [[nodiscard]] bool givesUp(const Command& command, const Command& other);
 
-/// What a session does for the preparations of its commands, on their threads.
+/// The functions that a session provides to the preparations of its commands. They are called on their threads.
 class PreparationOwner {
 public:
     virtual ~PreparationOwner() = default;

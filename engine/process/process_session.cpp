@@ -292,7 +292,7 @@ private:
             command);
     }
 
-    /// Tells the user about a command under way.
+    /// Sends the user a note about a running command.
     void notice(const Command& command, const std::string& text) override
     {
         std::visit(
@@ -335,7 +335,7 @@ private:
         return givenUpLater(command);
     }
 
-    /// The same, called with the lock.
+    /// Returns isGivenUp(command). The caller holds the lock.
     [[nodiscard]] bool givenUpLater(const Command& command) const
     {
         return std::ranges::any_of(m_waiting, [&](const Command& later) { return givesUp(later, command); });

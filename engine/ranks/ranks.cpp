@@ -151,7 +151,7 @@ void Ranks::refuse(const RankPlace& place, const std::string& why)
         (void)store->claim(kOverKey, why);
         store->acknowledge(place.count);
     } catch (const std::exception&) {
-        // The store is not reached, so nobody waits at it, or it has gone.
+        // Without a reachable store, no rank waits for this one.
     }
 }
 

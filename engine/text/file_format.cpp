@@ -49,7 +49,7 @@ constexpr std::array kForeign{
             true}};
 
 /// Returns what a ZIP archive is by the name of its first file: a NumPy archive or a PyTorch file; empty for another
-/// archive, or if the head is none.
+/// archive and for other files.
 std::string_view archiveKind(std::string_view head)
 {
     constexpr std::size_t kNameSize = 26;

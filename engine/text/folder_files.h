@@ -19,10 +19,10 @@ struct FolderFiles {
 
 enum class LinkedFolders { Entered, LeftOut };
 
-/// Returns the files below each of the folders, with those of links to folders unless these are left out without a
-/// trace. No folder is entered twice, however many links lead to it, so a link to a folder above ends. Where a folder
-/// is reached with and without a link, its files have the names without it. `root` counts as entered. Returns an error
-/// if two of `folders` are the same, or if one cannot be listed. Any thread.
+/// Returns the files below each of the folders, including those behind links to folders unless these are left out.
+/// Enters each folder once, however many links lead to it, so a link to a parent folder ends. If a folder is reachable
+/// with and without a link, its files have the names without the link. `root` counts as entered. Returns an error if
+/// two of `folders` are the same, or if one cannot be listed. Any thread.
 [[nodiscard]] Result<std::vector<FolderFiles>> filesBelow(std::span<const std::filesystem::path> folders,
                                                           const std::filesystem::path& root = {},
                                                           LinkedFolders linked = LinkedFolders::Entered);
@@ -48,7 +48,8 @@ struct NamedParts {
 };
 
 /// Returns the data sets in a folder that have a training part and another one. Names are compared in any case, and
-/// without the numbers of shards. Parts of one set have equal names but for the word. Empty if `folder` is none.
+/// without the numbers of shards. Names of the parts of one set differ only in the word. Empty if `folder` is not a
+/// folder.
 [[nodiscard]] std::vector<NamedParts> partsIn(const std::filesystem::path& folder);
 /// True if the name of a file or folder has the word of a training part.
 [[nodiscard]] bool isTrainingPart(const std::filesystem::path& path);

@@ -69,7 +69,7 @@ std::string_view valueIn(std::string_view header, std::string_view key)
     return header.substr(0, end);
 }
 
-/// Returns the number of elements of a shape such as "(3, 4", or −1 if it is none.
+/// Returns the number of elements of a shape such as "(3, 4", or −1 if the text is not a shape.
 std::int64_t elementsOf(std::string_view shape)
 {
     if (!shape.starts_with('(')) {

@@ -199,7 +199,7 @@ Status writeFrame(int descriptor, const Frame& frame, const FrameWait& wait)
 
 Result<std::optional<Frame>> readFrame(int descriptor, const FrameWait& wait)
 {
-    // By byte up to the end of the magic: what is no message may be shorter than a header.
+    // Reads single bytes up to the end of the magic, because other content may be shorter than a header.
     std::string start;
     while (start.size() < kMagic.size()) {
         const std::size_t have = start.size();

@@ -29,7 +29,7 @@ inline constexpr std::size_t kMostNumberBytes = std::size_t{1} << 30;
 /// Begins the message of an error for bytes that are no message.
 inline constexpr const char* kNoMessage = "carries something else than messages of an engine";
 
-/// What ends a wait for the other side, beside its bytes.
+/// The events that end a wait for the other side's bytes.
 struct FrameWait {
     int cancel = -1;  ///< a descriptor that becomes readable to end the wait at once
     int reverse = -1; ///< a descriptor that becomes readable, or fails, if the opposite direction is closed. The wait

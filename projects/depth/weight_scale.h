@@ -44,8 +44,8 @@ struct FiniteRange {
 
 /// Returns the scale of numbers from `smallest` to `largest`. Canvases, heatmap and report all use it. It reaches at
 /// least kLeastReach, so that weights that have hardly moved look alike. Spreads, and weights from a softmax, are
-/// magnitudes. Other numbers of a depth mix are signed about their common initial value, or about 0. Those of another
-/// or unknown (null) wiring are signed about 0 if some are negative.
+/// magnitudes. Other numbers of a depth mix are signed about their common initial value, or about 0. Numbers
+/// of another or unknown (null) wiring are signed about 0 if some are negative.
 [[nodiscard]] WeightScale weightScale(const Wiring* wiring, WeightQuantity quantity, double smallest, double largest);
 
 /// Returns the scale of all matrices of one kind, whatever their ports; from 0 to 1 if there are no numbers.

@@ -44,7 +44,7 @@ struct ModelKind {
     std::string_view name;
     std::string_view modelType; ///< "model_type" in config.json
     std::string_view className; ///< in "architectures"
-    /// A class in "architectures" with the same network and further heads, which are not read; empty if there is none.
+    /// A class in "architectures" with the same network and further heads, which are not read; may be empty.
     std::string_view widerClass;
     std::string_view prefix; ///< of all tensors except the head's; files with only the body lack it
     ModelFamily family = ModelFamily::Llama;

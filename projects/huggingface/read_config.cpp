@@ -407,7 +407,7 @@ std::string typeNames()
     return joinedText(names);
 }
 
-/// Returns the first class in "architectures"; null if there is none.
+/// Returns the first class in "architectures"; null if the list is missing or empty.
 const std::string* classOf(Keys& keys)
 {
     const JsonValue* const value = keys.find("architectures");

@@ -27,7 +27,7 @@ struct Recipe {
     Project project;      ///< under the plain residual, with data of the right kind and an empty path
     std::string topology; ///< the preset that the paper is about
     std::string schedule; ///< for scheduleFrom(); empty: every step trains all layers
-    /// What is not as in the source that the recipe follows, a sentence each. The help's page has them too.
+    /// The differences from the source that the recipe follows, a sentence each. The help's page has them too.
     std::vector<std::string> differences = {};
 };
 /// Returns the recipes in display order. Immutable; any thread.

@@ -10,8 +10,8 @@
 
 namespace residua::projects {
 
-/// The studies that ship with the examples: the tables and figures of the papers, at the examples' own sizes. Which of
-/// them stands for which is in resources/reproductions.json.
+/// The studies that ship with the examples: the tables and figures of the papers, at the examples' own sizes.
+/// resources/reproductions.json assigns them to the tables and figures.
 
 [[nodiscard]] SweepAxis topologyAxis(const std::vector<std::string>& topologies);
 /// Schedules in the texts of scheduleFrom, each with its label.

@@ -51,8 +51,8 @@ struct ExportedRun {
     std::vector<std::string> classes = {}; ///< names of all classes by number; empty if they have none
 };
 
-/// Returns the members "id2label" and "label2id", by which transformers names the classes of a model. Of equal names,
-/// the first has its number.
+/// Returns the members "id2label" and "label2id", by which transformers names the classes of a model. "label2id" has
+/// the number of the first of equal names.
 [[nodiscard]] JsonObject classNames(const std::vector<std::string>& names);
 
 /// Returns config.json, which describes the network for programs. model.py does not read it.

@@ -30,7 +30,7 @@ inline constexpr double kConfidence = 0.95;
 [[nodiscard]] std::optional<std::size_t> pairsToDecide(const PairedDifference& difference,
                                                        double confidence = kConfidence);
 
-/// The mean of several values, of which the single ones are not known.
+/// The mean of several values without the values themselves.
 struct MeanOfSeveral {
     double mean = 0;
     double deviation = 0; ///< standard deviation of a single value, or an upper bound of it

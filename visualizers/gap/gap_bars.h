@@ -22,7 +22,7 @@ public:
     void mark(const std::set<std::size_t>& weights);
     void setTheme(resources::Theme theme);
     [[nodiscard]] bool isEmpty() const { return m_gap.weights.empty(); }
-    /// Shows the weights from this place in the order on, if there are more than can be told apart at once.
+    /// Shows the weights from this place in the order on, if there are too many to show all at once.
     void showFrom(int first);
 
 signals:

@@ -20,8 +20,8 @@
 
 namespace residua::visualizers {
 
-/// The limit in bytes of the recorded matrices of one run in memory. Of a run with more, every n-th step is loaded, and
-/// HeatmapFrames::append() removes frames.
+/// The limit in bytes of the recorded matrices of one run in memory. If a run has more, only every n-th step is loaded,
+/// and HeatmapFrames::append() removes frames.
 inline constexpr std::size_t kMostMatrixBytes = std::size_t{128} << 20;
 /// Returns the number of bytes of a matrix's numbers.
 [[nodiscard]] std::size_t bytesOf(const engine::Matrix& matrix);

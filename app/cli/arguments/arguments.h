@@ -104,7 +104,7 @@ struct Command {
     Syntax syntax;
     Exit (*run)(const Arguments& arguments, const Console& console);
     Yields yields = Yields::Output;
-    /// The subcommands, such as "analyze gap", each with its own arguments; empty if there are none.
+    /// The subcommands, such as "analyze gap", each with its own arguments; may be empty.
     std::vector<Command> subcommands = {};
 };
 

@@ -20,8 +20,8 @@ namespace residua::cli {
 /// Marks the name of a shipped example: "example:small-vit". A folder of the same name is never meant.
 inline constexpr std::string_view kExamplePrefix = "example:";
 
-/// A project named on the command line: its directory, the project.json in it, or an example by its name. Without
-/// kExamplePrefix an example is meant only if there is no such file. The directory of an example is the current one.
+/// A project named on the command line: its directory, the project.json in it, or an example by its name. A name
+/// without kExamplePrefix means an example only if no such file exists. The directory of an example is the current one.
 struct NamedProject {
     projects::Document document;
     std::filesystem::path directory;

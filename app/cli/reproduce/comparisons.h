@@ -36,7 +36,7 @@ struct Outcome {
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
 [[nodiscard]] std::vector<Outcome> recordedOutcomes(const Reproduction& row);
 /// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A
-/// row without comparisons has the verdict of a person; nullopt if there is none.
+/// row without comparisons has the verdict of a person; nullopt if no person gave one.
 [[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
 
 /// Returns what would decide each comparison whose outcome cannot tell, then the row's own remark. `outcomes` has one
