@@ -225,7 +225,8 @@ Result<std::vector<std::string>> standInLabels(const std::vector<std::string>& c
     candidates.insert(candidates.end(), classes.begin(), classes.end());
     std::vector<std::string> labels;
     std::set<std::int64_t> named;
-    for (const std::string& label : candidates) {
+    for (const std::string& candidate : candidates) {
+        const std::string label = form == LabelForm::Text ? candidate : classLabel(candidate);
         const Result<std::int64_t> number = fits(label) ? numbers->numberOf(label) : Result<std::int64_t>(Error{});
         if (number && named.size() < 2 && named.insert(*number).second) {
             labels.push_back(label);

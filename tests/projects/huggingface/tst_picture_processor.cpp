@@ -75,6 +75,7 @@ private slots:
         Project project = pictures();
         auto& source = std::get<PictureData>(project.data.source);
         source.width = 12;
+        source.fit = PictureFit::Stretch;
         QVERIFY(pictureProcessorOf(project).notes.empty());
         source.fit = PictureFit::Crop;
         const WrittenProcessor written = pictureProcessorOf(project);
