@@ -15,7 +15,23 @@ constexpr std::array<std::string_view, 15> kEventWords{"checkpoint",  "paused", 
                                                        "retrofitted", "imported", "stage",     "other data", "kernels",
                                                        "store",       "finished", "stopped",   "failed",     "other"};
 
+constexpr std::string_view kBeforeNote = "; "; ///< part of no stage's name
+
 } // namespace
+
+std::string stageText(const StageRecord& stage)
+{
+    return stage.note.empty() ? stage.name : stage.name + std::string(kBeforeNote) + stage.note;
+}
+
+StageRecord stageFrom(std::string_view text)
+{
+    StageRecord stage;
+    const std::size_t end = text.find(kBeforeNote);
+    stage.name = text.substr(0, end);
+    stage.note = end == std::string_view::npos ? std::string_view() : text.substr(end + kBeforeNote.size());
+    return stage;
+}
 
 std::string kernelsText(const DeviceInfo& device)
 {

@@ -68,6 +68,11 @@ struct StageRecord {
     std::string note; ///< how the weights changed, and whether the function was preserved; empty if they did not change
 };
 
+/// Returns the text of the event that begins a stage: its name and, after a semicolon, its note.
+[[nodiscard]] std::string stageText(const StageRecord& stage);
+/// Parses the result of stageText() into name and note; step and losses are not in it.
+[[nodiscard]] StageRecord stageFrom(std::string_view text);
+
 /// Numbers recorded at one step; the name defines rows and columns. For shortcuts, row j − 1 is target j (1 to rows)
 /// and column i is source i; NaN if there is no shortcut, and a mean if each feature or token has its own weight.
 struct Matrix {

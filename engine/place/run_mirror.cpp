@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/place/run_mirror.h"
 
+#include "engine/results/run_reader.h"
 #include "engine/results/run_upkeep.h"
 #include "engine/runs/run_directory.h"
 
@@ -45,7 +46,7 @@ Result<RunMirror> RunMirror::resume(const fs::path& directory, FileDescriptor he
     writer->setRemote(std::move(remote), there.identity);
     Recorder recorder(*std::move(writer), started.device, there.info.threads, started.steps);
     recorder.setClasses(there.info.classes);
-    recorder.goOnFrom(started.firstStep);
+    recorder.goOnFrom(started.firstStep, valuesUpTo(directory, started.firstStep));
     recorder.event(started.firstStep, RunEventKind::Resumed, "on " + started.device);
     const Status written = recorder.flush(RunStatus::Running);
     return written ? Result<RunMirror>(RunMirror(std::move(recorder))) : written.error();
@@ -59,7 +60,7 @@ Status RunMirror::conclude(const fs::path& directory, FileDescriptor held, const
     }
     Recorder recorder(*std::move(writer), there.info.device, there.info.threads, there.info.steps);
     recorder.setClasses(there.info.classes);
-    recorder.goOnFrom(there.info.step);
+    recorder.goOnFrom(there.info.step, valuesUpTo(directory, there.info.step));
     return recorder.flush(RunStatus::Finished);
 }
 

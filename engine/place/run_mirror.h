@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/api/session.h"
-#include "engine/results/recorder.h"
+#include "engine/runs/recorder.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/files.h"
 #include "projects/base/result.h"

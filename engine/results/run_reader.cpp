@@ -283,6 +283,15 @@ std::optional<MetricPoint> RunReader::lastPoint(const std::string& name, std::in
     return m_impl->last(name, upTo);
 }
 
+std::map<std::string, double> valuesUpTo(const fs::path& runDirectory, std::int64_t upTo)
+{
+    RunInfo info;
+    if (const auto reader = RunReader::open(runDirectory)) {
+        reader->readValues(info, upTo);
+    }
+    return info.values;
+}
+
 void RunReader::readValues(RunInfo& info, std::int64_t upTo) const
 {
     for (const std::string& name : metricNames()) {

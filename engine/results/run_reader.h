@@ -6,7 +6,9 @@
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +72,8 @@ private:
 [[nodiscard]] Result<std::filesystem::path> projectDirectoryOf(const std::filesystem::path& runDirectory);
 /// Returns the value that the run is judged by (RunInfo::judged); nullopt unless the run has finished.
 [[nodiscard]] std::optional<double> finalValue(const RunInfo& info);
+/// Returns the last values with step <= `upTo` that rate the run, by their metrics. Empty if the run cannot be read.
+[[nodiscard]] std::map<std::string, double> valuesUpTo(const std::filesystem::path& runDirectory, std::int64_t upTo);
 /// Replaces the name in run.json. Returns an error if the name is blank.
 [[nodiscard]] Status renameRun(const std::filesystem::path& runDirectory, const std::string& name);
 /// Replaces tags and notes in run.json.

@@ -10,8 +10,7 @@ namespace residua::engine {
 namespace {
 
 constexpr std::size_t kMeanSteps = 10;
-constexpr std::string_view kBeforeNote = "; "; ///< part of no stage's name
-constexpr std::size_t kMostStages = 1000;      ///< each is drawn in every plot
+constexpr std::size_t kMostStages = 1000; ///< each is drawn in every plot
 
 double meanLoss(std::span<const double> losses)
 {
@@ -27,20 +26,6 @@ double meanLoss(std::span<const double> losses)
 }
 
 } // namespace
-
-std::string stageText(const StageRecord& stage)
-{
-    return stage.note.empty() ? stage.name : stage.name + std::string(kBeforeNote) + stage.note;
-}
-
-StageRecord stageFrom(std::string_view text)
-{
-    StageRecord stage;
-    const std::size_t end = text.find(kBeforeNote);
-    stage.name = text.substr(0, end);
-    stage.note = end == std::string_view::npos ? std::string_view() : text.substr(end + kBeforeNote.size());
-    return stage;
-}
 
 std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events)
 {

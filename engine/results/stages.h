@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -29,10 +28,6 @@ struct StageTransition {
     [[nodiscard]] double jump() const { return after - before; }
 };
 
-/// Returns the text of the event that begins a stage: its name and, after a semicolon, its note.
-[[nodiscard]] std::string stageText(const StageRecord& stage);
-/// Parses the result of stageText() into name and note; step and losses are not in it.
-[[nodiscard]] StageRecord stageFrom(std::string_view text);
 /// Returns the stages in ascending order of steps, at most the last 1,000, without losses. A stage that a resumed run
 /// began again occurs once, at its last beginning.
 [[nodiscard]] std::vector<StageRecord> stageStarts(const std::vector<RunEvent>& events);

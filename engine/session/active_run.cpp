@@ -4,7 +4,6 @@
 #include "engine/api/environment.h"
 #include "engine/data/mixture_order.h"
 #include "engine/ranks/ranks.h"
-#include "engine/results/stages.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/run_directory.h"
 #include "engine/runs/run_files.h"

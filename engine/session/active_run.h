@@ -3,7 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/queries/base/run_use.h"
-#include "engine/results/recorder.h"
+#include "engine/runs/recorder.h"
 #include "engine/session/training_loop.h"
 #include "projects/base/result.h"
 

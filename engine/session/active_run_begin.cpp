@@ -136,7 +136,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
 void ActiveRun::goOnFrom(const OpenedRun& opened, std::optional<std::int64_t> checkpoint)
 {
     m_checkpointStep = checkpoint.value_or(-1);
-    m_recorder.goOnFrom(checkpoint.value_or(0));
+    const std::int64_t step = checkpoint.value_or(0);
+    m_recorder.goOnFrom(step, valuesUpTo(m_recorder.directory(), step));
     guarded([this] { announce(); });
     for (const std::string& note : opened.notes) {
         m_sink(Notice{m_id, note});

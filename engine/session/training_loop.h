@@ -3,7 +3,7 @@
 
 #include "engine/api/session.h"
 #include "engine/api/values.h"
-#include "engine/observe/observer.h"
+#include "engine/train/observer.h"
 #include "engine/train/trainer.h"
 #include "projects/base/result.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures the training speed of language networks whose sizes the PyTorch peer has too (peer_pytorch.py).
 #include "engine/api/environment.h"
-#include "engine/observe/observer.h"
-#include "engine/results/recorder.h"
+#include "engine/train/observer.h"
+#include "engine/runs/recorder.h"
 #include "engine/runtime/device.h"
 #include "engine/session/training_loop.h"
 #include "projects/cost/cost.h"

@@ -7,7 +7,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/batches.h"
 #include "engine/train/evaluation.h"
-#include "engine/train/sampler.h"
+#include "engine/queries/measures/sampler.h"
 #include "engine/train/stability.h"
 #include "engine/train/tensor_io.h"
 #include "engine/train/trainer.h"

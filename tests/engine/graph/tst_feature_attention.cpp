@@ -3,7 +3,7 @@
 #include "tests/engine/network/network_harness.h"
 
 #include "engine/ops/feature_attention.h"
-#include "engine/train/sampler.h"
+#include "engine/queries/measures/sampler.h"
 #include "projects/nodes/attention_features.h"
 #include "tests/support/test_program.h"
 

@@ -2,7 +2,7 @@
 #include "tests/engine/network/network_double.h"
 
 #include "engine/train/evaluation.h"
-#include "engine/train/sampler.h"
+#include "engine/queries/measures/sampler.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>

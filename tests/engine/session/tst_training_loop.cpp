@@ -2,7 +2,7 @@
 #include "engine/session/training_loop.h"
 
 #include "engine/api/metric_traits.h"
-#include "engine/results/recorder.h"
+#include "engine/runs/recorder.h"
 #include "engine/results/run_reader.h"
 #include "engine/runs/run_files.h"
 #include "projects/base/whole_file.h"

@@ -2,7 +2,7 @@
 // Borders between stages: the losses on both sides, whether growth keeps the function, and what is recorded.
 #include "stage_harness.h"
 
-#include "engine/results/recorder.h"
+#include "engine/runs/recorder.h"
 #include "engine/results/run_reader.h"
 #include "engine/train/batches.h"
 #include "projects/library/presets.h"

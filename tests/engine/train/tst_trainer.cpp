@@ -5,8 +5,8 @@
 
 #include "engine/api/matrix_name.h"
 #include "engine/files/safetensors.h"
-#include "engine/observe/observer.h"
-#include "engine/results/recorder.h"
+#include "engine/train/observer.h"
+#include "engine/runs/recorder.h"
 #include "engine/runtime/failure.h"
 #include "engine/train/optimiser.h"
 #include "projects/library/presets.h"

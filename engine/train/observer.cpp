@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/observe/observer.h"
+#include "engine/train/observer.h"
 
 #include <ATen/core/grad_mode.h>
 

@@ -5,6 +5,7 @@
 #include "engine/runs/run_writer.h"
 #include "projects/base/result.h"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +33,9 @@ public:
 
     /// Sets RunInfo::classes for the next write, unless the names take more than run.json may have.
     void setClasses(std::vector<std::string> classes);
-    /// Continues the record after `step`. The writer has dropped the later rows; this also removes their values from
-    /// run.json.
-    void goOnFrom(std::int64_t step);
+    /// Continues the record after `step`, which rated the run with `values` (valuesUpTo). The writer has dropped the
+    /// later rows; this also removes their values from run.json.
+    void goOnFrom(std::int64_t step, const std::map<std::string, double>& values);
     /// Buffers all contents of a progress event, after `step` steps.
     void add(const Progress& progress, std::int64_t step);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/results/recorder.h"
+#include "engine/runs/recorder.h"
 
 #include "engine/api/metric_traits.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/stages.h"
 
 #include <algorithm>
 #include <chrono>
@@ -50,14 +48,13 @@ void Recorder::setClasses(std::vector<std::string> classes)
     }
 }
 
-void Recorder::goOnFrom(std::int64_t step)
+void Recorder::goOnFrom(std::int64_t step, const std::map<std::string, double>& values)
 {
-    const auto reader = RunReader::open(directory());
     if (m_info.step != step) {
         m_info.values.clear(); // those of the same step are valid if the store is lost
     }
-    if (reader) {
-        reader->readValues(m_info, step);
+    for (const auto& [name, value] : values) {
+        m_info.values[name] = value;
     }
     m_info.step = step;
 }

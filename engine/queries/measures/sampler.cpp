@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/train/sampler.h"
+#include "engine/queries/measures/sampler.h"
 
 #include "projects/nodes/attention_options.h"
 
