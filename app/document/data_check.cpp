@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/data_check.h"
 
+#include "app/engine/background.h"
 #include "engine/api/data_summary.h"
-#include "visualizers/plot/background_pool.h"
 
 #include <QGuiApplication>
 #include <QPointer>
@@ -114,11 +114,10 @@ void DataCheck::read()
             emit owner->changed();
         }
     };
-    visualizers::startOn(visualizers::backgroundPool(),
-                         [project = m_project, directory = m_subject.directory, wanted = m_wanted, tell] {
-                             const Found found = problemsIn(project, directory, [&wanted] { return wanted->load(); });
-                             visualizers::onGuiThread([tell, found] { tell(found); });
-                         });
+    startOn(backgroundPool(), [project = m_project, directory = m_subject.directory, wanted = m_wanted, tell] {
+        const Found found = problemsIn(project, directory, [&wanted] { return wanted->load(); });
+        onGuiThread([tell, found] { tell(found); });
+    });
 }
 
 } // namespace residua::app

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "visualizers/plot/background_pool.h"
-
 #include <QPointer>
 #include <QThreadPool>
 
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace residua::app {
 
+/// The threads for work that would block the GUI thread, such as reading runs and making tables. Not Qt's global pool,
+/// because Qt paints with that one, and the GUI thread would wait for its tasks. At its end the application waits for
+/// running tasks. GUI thread.
+[[nodiscard]] QThreadPool& backgroundPool();
+
+/// Runs `work` on a thread of `pool`; in order if the pool has one thread. Any thread.
+void startOn(QThreadPool& pool, std::function<void()> work);
+
+/// Posts `work` to the GUI thread. Any thread.
+void onGuiThread(std::function<void()> work);
+
 /// Runs `work` on a thread of `pool` and passes its result to `done` on the GUI thread, unless `owner` has been
 /// destroyed. A pool with one thread runs its work in order.
 template <class Work, class Done>
 void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
 {
-    visualizers::startOn(pool, [owner = QPointer<QObject>(owner), work = std::move(work), done = std::move(done)] {
+    startOn(pool, [owner = QPointer<QObject>(owner), work = std::move(work), done = std::move(done)] {
         const auto result = std::make_shared<std::invoke_result_t<const Work&>>(work());
-        visualizers::onGuiThread([owner, result, done] {
+        onGuiThread([owner, result, done] {
             if (owner) {
                 done(std::move(*result));
             }
@@ -31,7 +41,7 @@ void inBackground(QThreadPool& pool, QObject* owner, Work work, Done done)
 template <class Work, class Done>
 void inBackground(QObject* owner, Work work, Done done)
 {
-    inBackground(visualizers::backgroundPool(), owner, std::move(work), std::move(done));
+    inBackground(backgroundPool(), owner, std::move(work), std::move(done));
 }
 
 } // namespace residua::app

@@ -6,7 +6,6 @@
 #include "projects/file/json.h"
 #include "projects/file/store.h"
 #include "projects/studies/membership.h"
-#include "visualizers/plot/background_pool.h"
 
 #include <QDateTime>
 
@@ -217,7 +216,7 @@ void RunQueue::forgetTakenUp(const fs::path& projectDirectory)
 
 void RunQueue::forget(const fs::path& file)
 {
-    visualizers::startOn(m_files, [file] {
+    startOn(m_files, [file] {
         std::error_code ignored; // a file that cannot be removed is queued again in the next session
         fs::remove(file, ignored);
         fs::remove(membershipFile(file), ignored);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_view.h"
 
-#include "visualizers/plot/background_pool.h"
 #include "visualizers/plot/plot_export.h"
 
 #include <QClipboard>
@@ -12,11 +11,9 @@
 #include <QPointer>
 #include <QPromise>
 #include <QRegularExpression>
-#include <QThreadPool>
 
 #include <qcustomplot.h>
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -31,21 +28,24 @@ QString textOf(const CsvText& numbers)
     return text;
 }
 
-template <class Work>
-auto onThread(Work work)
-{
-    const auto promise = std::make_shared<QPromise<std::invoke_result_t<const Work&>>>();
-    promise->start();
-    startOn(backgroundPool(), [promise, work = std::move(work)] {
-        promise->addResult(work());
-        promise->finish();
-    });
-    return promise->future();
-}
-
 } // namespace
 
 PlotView::PlotView(QWidget* parent) : QWidget(parent) {}
+
+template <class Work>
+auto PlotView::onThread(Work work)
+{
+    QPromise<std::invoke_result_t<const Work&>> promise;
+    promise.start();
+    auto future = promise.future();
+    std::erase_if(m_work, [](const Running& other) { return other.end.isFinished(); });
+    m_work.push_back(
+        {QFuture<void>(future), std::jthread([promise = std::move(promise), work = std::move(work)]() mutable {
+             promise.addResult(work());
+             promise.finish();
+         })});
+    return future;
+}
 
 void PlotView::leavePlot()
 {

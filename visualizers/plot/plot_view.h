@@ -10,6 +10,9 @@
 #include <QString>
 #include <QWidget>
 
+#include <thread>
+#include <vector>
+
 class QCustomPlot;
 
 namespace residua::visualizers {
@@ -51,7 +54,18 @@ private:
     /// Called when the pointer has left. Hides things shown under it.
     void leavePlot();
 
+    /// Runs `work` on a thread of its own. Not on Qt's global pool, because Qt paints with that one, and the GUI thread
+    /// would wait for its tasks.
+    template <class Work>
+    auto onThread(Work work);
+
+    struct Running {
+        QFuture<void> end;
+        std::jthread thread;
+    };
+
     ExportChoice m_exportChoice;
+    std::vector<Running> m_work; ///< the destructor waits for it
 };
 
 } // namespace residua::visualizers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that go to the trash in the window, and come back.
+#include "app/engine/background.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
-#include "visualizers/plot/background_pool.h"
 #include "visualizers/runs/metrics_view.h"
 
 #include <QApplication>
@@ -60,7 +60,7 @@ private slots:
         QTRY_VERIFY(points(lossCsv()) > 0);
         shown.removeOverlay(one);
         shown.bringToFront({});
-        QThreadPool& readers = visualizers::backgroundPool();
+        QThreadPool& readers = backgroundPool();
         readers.waitForDone();
         const int threads = readers.maxThreadCount();
         const auto held = std::make_shared<QSemaphore>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The dialog of a new project, and the project that it makes.
+#include "app/engine/background.h"
 #include "app/start/new_project_dialog.h"
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
@@ -7,7 +8,6 @@
 #include "projects/schema/fields.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
-#include "visualizers/plot/background_pool.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -244,7 +244,7 @@ private slots:
         QSignalSpy due(dialog->findChild<QTimer*>(QStringLiteral("newReading")), &QTimer::timeout);
         chooseData(*dialog, "Text");
         QVERIFY(due.wait(kPatience)); // the dialog has begun to read by now what there is to read
-        QVERIFY(visualizers::backgroundPool().waitForDone(kPatience));
+        QVERIFY(backgroundPool().waitForDone(kPatience));
         QCoreApplication::sendPostedEvents();
         QCOMPARE(amount->text(), QString()); // nothing is named yet, so nothing is wrong
         QTest::keyClicks(child<QLineEdit>(*dialog, "newPath"), "/nowhere/at/all.txt");

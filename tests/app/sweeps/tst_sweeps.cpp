@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
+#include "app/engine/background.h"
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
 #include "engine/runs/run_writer.h"
 #include "projects/library/examples.h"
 #include "tests/support/test_program.h"
-#include "visualizers/plot/background_pool.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QAbstractItemModelTester>
@@ -289,7 +289,7 @@ private slots:
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
         QSignalSpy asked(soon, &QTimer::timeout);
         QVERIFY(asked.wait(kPatience));
-        QVERIFY(visualizers::backgroundPool().waitForDone()); // made, and on its way
+        QVERIFY(backgroundPool().waitForDone()); // made, and on its way
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
         QVERIFY(table()->model()->rowCount() != 3);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "visualizers/plot/background_pool.h"
+#include "app/engine/background.h"
 
 #include <QCoreApplication>
 #include <QEvent>
 #include <QRunnable>
-#include <QThreadPool>
 
 #include <atomic>
 #include <utility>
 
-namespace residua::visualizers {
+namespace residua::app {
 
 namespace {
 
@@ -94,4 +93,4 @@ void onGuiThread(std::function<void()> work)
     QCoreApplication::postEvent(&receiver, new Posted(std::move(work))); // the event loop deletes it
 }
 
-} // namespace residua::visualizers
+} // namespace residua::app
