@@ -31,7 +31,7 @@ DragPreview ShortcutDrag::preview(const DepthScene& scene, const projects::Proje
         return drag;
     }
     const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
-    drag.shortcut = {mix != nullptr ? entryOf(*mix, m_source) : m_source, over->module};
+    drag.shortcut = {mix != nullptr ? stackEntryOf(*mix, m_source) : m_source, over->module};
     drag.lines = {nameOf(drag.shortcut)};
     projects::ShortcutCheck check; // for a shortcut that goes forward
     if (m_source < over->module) {

@@ -46,7 +46,7 @@ public:
     Network(const Compute& compute, const Project& project, const projects::ExampleSchema& examples)
         : m_compute(compute),
           m_examples(examples),
-          m_objective(entryOf(project.network.objective)),
+          m_objective(objectiveEntryOf(project.network.objective)),
           m_smoothing(projects::traitsOf(project.network.objective).smooths ? project.network.labelSmoothing : 0),
           m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
     {
@@ -104,7 +104,7 @@ public:
         }
         for (std::size_t i = 1; i < outputs.size(); ++i) {
             const std::string& port = m_head->outputPorts()[i];
-            const ObjectiveEntry& labels = entryOf(projects::Objective::Classification);
+            const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
             quantities.means.push_back(
                 {port + "_accuracy", labels.further.front().mean(outputs[i], whole.inputs.at(port))});
         }
@@ -172,7 +172,7 @@ private:
             {kLossName, m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass), countOf(batch)});
         for (std::size_t i = 1; i < outputs.size(); ++i) {
             terms.push_back(
-                {kLossName, entryOf(projects::Objective::Classification)
+                {kLossName, objectiveEntryOf(projects::Objective::Classification)
                                 .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0, pass)});
         }
         return terms;
@@ -367,7 +367,7 @@ private:
         if (!stem) {
             return stem.error();
         }
-        if (const Shape expected = projects::entryOf(m_project); stem->outputShape() != expected) {
+        if (const Shape expected = projects::stackShapeOf(m_project); stem->outputShape() != expected) {
             return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + expected.text()};
         }
         m_network->m_stem = std::move(*stem);

@@ -141,7 +141,7 @@ static_assert(projects::hasEachObjective(kTable));
 
 } // namespace
 
-const ObjectiveEntry& entryOf(Objective objective)
+const ObjectiveEntry& objectiveEntryOf(Objective objective)
 {
     return kTable[static_cast<std::size_t>(objective)];
 }

@@ -37,6 +37,6 @@ struct ObjectiveEntry {
 };
 
 /// Returns the table's entry for `objective`.
-[[nodiscard]] const ObjectiveEntry& entryOf(projects::Objective objective);
+[[nodiscard]] const ObjectiveEntry& objectiveEntryOf(projects::Objective objective);
 
 } // namespace residua::engine

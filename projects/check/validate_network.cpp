@@ -413,7 +413,7 @@ void validateNetwork(const Project& project, Problems& problems)
     problems.checkRanges("/network/label_smoothing");
     if (sizesOf(project)) {
         const ExampleSchema examples = examplesOf(project.data);
-        const Shape entry = entryOf(project);
+        const Shape entry = stackShapeOf(project);
         GraphCheck(project, GraphRef::stem(), entry, problems).run();
         checkBlocks(project, entry, problems);
         checkStack(network, problems);

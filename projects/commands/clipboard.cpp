@@ -56,7 +56,7 @@ Result<Edit> pasteShortcuts(const Document& document, const Selection& selection
         return done;
     };
     for (const Shortcut& copied : fragment.shortcuts) {
-        const Shortcut here{entryOf(*mix, copied.source + shift), copied.target + shift};
+        const Shortcut here{stackEntryOf(*mix, copied.source + shift), copied.target + shift};
         if (isRunningSum(*mix)) { // a running sum reads everything, so the weight is pasted
             if (isThere(here) && !mix->states.contains(here)) {
                 attempt(SetShortcutState{here, ShortcutState::Learned});

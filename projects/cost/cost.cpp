@@ -41,7 +41,7 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     scale.tokens = std::max(unitsPerBatch(project.data, plan), 0.0) / real(ranks);
     scale.stateShare = plan.rankStates == RankStates::Divided ? 1 / real(ranks) : 1;
     const std::int64_t context = examplesOf(project.data).units(1, plan.sequenceLength);
-    scale.positions = elementsOf(entryOf(project), context) / real(project.stack().width);
+    scale.positions = elementsOf(stackShapeOf(project), context) / real(project.stack().width);
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;

@@ -182,7 +182,7 @@ private:
     /// Stores the output of the module as its entry, or adds it to the entry that the module shares.
     void put(const DepthMix& mix, std::size_t value)
     {
-        const auto number = static_cast<std::size_t>(entryOf(mix, m_module));
+        const auto number = static_cast<std::size_t>(stackEntryOf(mix, m_module));
         const bool shares = number < m_entries.size();
         const std::size_t entry =
             only(DepthStepKind::Store, {shares ? only(DepthStepKind::Add, {m_entries[number], value}) : value});

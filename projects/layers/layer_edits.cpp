@@ -43,7 +43,7 @@ std::optional<Shortcut> movedModules(const DepthMix& mix, const Shortcut& shortc
 {
     std::int64_t module = isThere(mix, shortcut) ? lastModuleIn(mix, shortcut) : shortcut.source;
     std::optional<std::int64_t> source = to(module);
-    while (!source && isThere(mix, shortcut) && entryOf(mix, module - 1) == shortcut.source && module > 1) {
+    while (!source && isThere(mix, shortcut) && stackEntryOf(mix, module - 1) == shortcut.source && module > 1) {
         source = to(--module);
     }
     const std::optional<std::int64_t> target = to(shortcut.target);
@@ -54,7 +54,7 @@ std::optional<Shortcut> moved(const DepthMix& mix, const Shortcut& shortcut, con
 {
     std::optional<Shortcut> ends = movedModules(mix, shortcut, to);
     if (ends && isThere(mix, shortcut)) {
-        ends->source = entryOf(mix, ends->source);
+        ends->source = stackEntryOf(mix, ends->source);
     }
     return ends;
 }
@@ -307,7 +307,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
         }
         const std::int64_t by = lastModule(after, each);
         for (const Shortcut& shortcut : fragment.shortcuts) {
-            const Shortcut here{entryOf(*mix, shortcut.source + by), shortcut.target + by};
+            const Shortcut here{stackEntryOf(*mix, shortcut.source + by), shortcut.target + by};
             if (sources != nullptr && targets.contains(here.target)) {
                 sources->shortcuts.push_back(here);
             }

@@ -190,14 +190,14 @@ bool isPlainResidual(const Wiring& wiring)
     return mix != nullptr && isPlainResidual(*mix);
 }
 
-std::int64_t entryOf(const DepthMix& mix, std::int64_t module)
+std::int64_t stackEntryOf(const DepthMix& mix, std::int64_t module)
 {
     return module <= 0 ? 0 : (module - 1) / sharersOf(mix) + 1;
 }
 
 std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target)
 {
-    return entryOf(mix, target - 1);
+    return stackEntryOf(mix, target - 1);
 }
 
 std::int64_t lastModuleIn(const DepthMix& mix, const Shortcut& shortcut)

@@ -349,7 +349,7 @@ struct Topology {
 
 /// Returns the stack entry that contains module `module`, or 0 for the stack's input. Several modules share an entry if
 /// blockLayers > 1.
-[[nodiscard]] std::int64_t entryOf(const DepthMix& mix, std::int64_t module);
+[[nodiscard]] std::int64_t stackEntryOf(const DepthMix& mix, std::int64_t module);
 /// Returns the newest entry before reader `target` ≥ 1. The reader may read the entries from 0 to this one.
 [[nodiscard]] std::int64_t newestEntryBefore(const DepthMix& mix, std::int64_t target);
 /// Returns the last module in the shortcut's source at the time its target reads it, or 0 for the stack's input.

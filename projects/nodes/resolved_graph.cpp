@@ -249,7 +249,7 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
 
 } // namespace
 
-Shape entryOf(const Project& project)
+Shape stackShapeOf(const Project& project)
 {
     const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
     Shape shape = examplesOf(project.data).input().shape;
@@ -278,7 +278,7 @@ ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
 ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph)
 {
     const ExampleSchema examples = examplesOf(project.data);
-    return resolveGraph(graph, ref, sizesOf(project), ref.isStem() ? examples.input().shape : entryOf(project),
+    return resolveGraph(graph, ref, sizesOf(project), ref.isStem() ? examples.input().shape : stackShapeOf(project),
                         examples.conditions());
 }
 

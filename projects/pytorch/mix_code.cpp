@@ -154,7 +154,7 @@ void MixWriter::writeForward()
         m_setting.helpers.use(Helper::Absent);
         out().line("layers = [*layers, *[absent] * " + written(absent) + "]");
     }
-    out().line(startOfStack(m_present, fillsStack() ? entryOf(m_mix, m_plan.modules) : m_present));
+    out().line(startOfStack(m_present, fillsStack() ? stackEntryOf(m_mix, m_plan.modules) : m_present));
     if (!m_ofTokens) {
         out().line(gatesEntries() ? "weights, gates = self.weights(), self.gates()" : "weights = self.weights()");
     }

@@ -22,7 +22,7 @@ public:
     MixWriter(const TopologySetting& setting, const DepthMix& mix)
         : m_setting(setting),
           m_mix(mix),
-          m_present(entryOf(mix, mixedModules(mix, setting.present))),
+          m_present(stackEntryOf(mix, mixedModules(mix, setting.present))),
           m_plan(readPlan()),
           m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
           m_ofTokens(isMadePerToken(mix.weight)),

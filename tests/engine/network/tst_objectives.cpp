@@ -53,7 +53,7 @@ Compared comparedBy(const ObjectiveTraits& objective)
 
 double lossOf(const ObjectiveTraits& objective, const Compared& compared)
 {
-    return engine::entryOf(objective.objective).loss(compared.output, compared.target, 0, {}).item<double>();
+    return engine::objectiveEntryOf(objective.objective).loss(compared.output, compared.target, 0, {}).item<double>();
 }
 
 /// The derivative of the loss by one number of the output.
@@ -78,7 +78,7 @@ private Q_SLOTS:
     {
         QFETCH(int, index);
         const ObjectiveTraits& objective = traitsAt(index);
-        const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
+        const engine::ObjectiveEntry& entry = engine::objectiveEntryOf(objective.objective);
         QCOMPARE(static_cast<int>(entry.objective), static_cast<int>(objective.objective));
         const Compared compared = comparedBy(objective);
         const at::Tensor loss = entry.loss(compared.output, compared.target, 0, {});
@@ -96,7 +96,7 @@ private Q_SLOTS:
     {
         QFETCH(int, index);
         const ObjectiveTraits& objective = traitsAt(index);
-        const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
+        const engine::ObjectiveEntry& entry = engine::objectiveEntryOf(objective.objective);
         const bool tokens = objective.target == projects::Element::Token;
         QCOMPARE(entry.further.size(), std::size_t(!tokens ? 0 : objective.smooths ? 2 : 1));
         if (!tokens) {
@@ -120,7 +120,7 @@ private Q_SLOTS:
     void ignoredTargetsCountNothing()
     {
         const ObjectiveTraits& objective = projects::traitsOf(projects::Objective::MaskedToken);
-        const engine::ObjectiveEntry& entry = engine::entryOf(objective.objective);
+        const engine::ObjectiveEntry& entry = engine::objectiveEntryOf(objective.objective);
         const Compared all = comparedBy(objective);
         at::Tensor some = all.target.clone();
         some[1].fill_(projects::kIgnoredTarget);
@@ -135,7 +135,7 @@ private Q_SLOTS:
     /// (1 − s) · cross-entropy + s · the mean of −log p over all classes.
     void labelsAreSmoothed()
     {
-        const engine::ObjectiveEntry& entry = engine::entryOf(projects::Objective::Classification);
+        const engine::ObjectiveEntry& entry = engine::objectiveEntryOf(projects::Objective::Classification);
         const at::Tensor logits = randomTensor({6, kFeatures}, 3);
         const at::Tensor labels = at::arange(6, at::kLong).remainder(kFeatures);
         const at::Tensor nats = -at::log_softmax(logits, -1);
@@ -147,7 +147,7 @@ private Q_SLOTS:
     /// Each of a mixture's labels counts by its share, smoothed like any other.
     void mixedLabelsCountByTheirShares()
     {
-        const engine::ObjectiveEntry& entry = engine::entryOf(projects::Objective::Classification);
+        const engine::ObjectiveEntry& entry = engine::objectiveEntryOf(projects::Objective::Classification);
         const at::Tensor logits = randomTensor({6, kFeatures}, 3);
         const at::Tensor labels = at::arange(6, at::kLong).remainder(kFeatures);
         const at::Tensor others = (labels + 2).remainder(kFeatures);
@@ -171,7 +171,7 @@ private Q_SLOTS:
     /// Row: the label, column: the largest output.
     void confusionCountsLabelsByPredictions()
     {
-        const auto confusion = engine::entryOf(projects::Objective::Classification).confusion;
+        const auto confusion = engine::objectiveEntryOf(projects::Objective::Classification).confusion;
         const std::vector<std::int64_t> predicted{0, 2, 1, 0, 0, 1};
         at::Tensor output = at::zeros({6, 3}, at::kFloat);
         for (std::size_t row = 0; row < predicted.size(); ++row) {
@@ -189,7 +189,8 @@ private Q_SLOTS:
     /// A label counts if at most four outputs are larger.
     void topFiveCountsTheFiveLargest()
     {
-        const engine::ObjectiveQuantity& quantity = engine::entryOf(projects::Objective::Classification).further[1];
+        const engine::ObjectiveQuantity& quantity =
+            engine::objectiveEntryOf(projects::Objective::Classification).further[1];
         QCOMPARE(std::string(quantity.name), std::string("top5"));
         const at::Tensor output = at::arange(12, at::kDouble).view({2, 6}); // of each row, output 0 is the smallest
         QCOMPARE(quantity.mean(output, at::arange(2, at::kLong)).item<double>(), 0.5);
@@ -205,7 +206,7 @@ private Q_SLOTS:
         const ObjectiveTraits& objective = traitsAt(index);
         Compared compared = comparedBy(objective);
         compared.output.requires_grad_();
-        engine::entryOf(objective.objective).loss(compared.output, compared.target, 0, {}).backward();
+        engine::objectiveEntryOf(objective.objective).loss(compared.output, compared.target, 0, {}).backward();
         const at::NoGradGuard noGrad;
         const at::Tensor gradient = compared.output.grad().contiguous();
         for (std::int64_t i = 0; i < gradient.numel(); ++i) {

@@ -214,9 +214,9 @@ void TestTopology::sharedEntries()
     mix.blockLayers = 2;
     // Layers 1 and 2 make entry 1; layer 2 reads it half done.
     QCOMPARE(sourcesText(mix, 4), std::string("0 | 0,1 | 0,1 | 0,1,2 | 0,1,2"));
-    QCOMPARE(entryOf(mix, 0), std::int64_t{0});
-    QCOMPARE(entryOf(mix, 2), std::int64_t{1});
-    QCOMPARE(entryOf(mix, 3), std::int64_t{2});
+    QCOMPARE(stackEntryOf(mix, 0), std::int64_t{0});
+    QCOMPARE(stackEntryOf(mix, 2), std::int64_t{1});
+    QCOMPARE(stackEntryOf(mix, 3), std::int64_t{2});
     QCOMPARE(newestEntryBefore(mix, 4), std::int64_t{2});
     QCOMPARE(lastModuleIn(mix, {1, 2}), std::int64_t{1}); // half done
     QCOMPARE(lastModuleIn(mix, {1, 3}), std::int64_t{2});

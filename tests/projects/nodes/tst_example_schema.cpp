@@ -70,16 +70,16 @@ private slots:
     void entriesFollowTheStem()
     {
         Project project = languageProject("x input; a linear; y output; x > a; a > y");
-        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        QCOMPARE(stackShapeOf(project).text(), std::string("[batch, time, 128]"));
         project.network.stem = graphFrom("x input; e token_embedding; p mean_pool; y output; x > e; e > p; p > y");
-        QCOMPARE(entryOf(project).text(), std::string("[batch, 128]"));
+        QCOMPARE(stackShapeOf(project).text(), std::string("[batch, 128]"));
         project.network.stem = graphFrom("x input; e token_embedding dim=7; y output; x > e; e > y");
-        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        QCOMPARE(stackShapeOf(project).text(), std::string("[batch, time, 128]"));
         project.network.stem = {}; // no output: as the data
-        QCOMPARE(entryOf(project).text(), std::string("[batch, time, 128]"));
+        QCOMPARE(stackShapeOf(project).text(), std::string("[batch, time, 128]"));
         Project vectors = vectorProject("x input; a linear; y output; x > a; a > y");
         vectors.network.stem = {};
-        QCOMPARE(entryOf(vectors).dims.size(), std::size_t{2});
+        QCOMPARE(stackShapeOf(vectors).dims.size(), std::size_t{2});
     }
 
     void labelledTextsArePadded()
