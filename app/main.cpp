@@ -3,7 +3,7 @@
 #include "app/launch/screenshot.h"
 #include "app/report/report.h"
 #include "app/window/main_window.h"
-#include "engine/api/environment.h"
+#include "engine/base/api/environment.h"
 
 #include <QApplication>
 #include <QDir>

@@ -12,7 +12,7 @@ string(SHA256 identity "${hashes}")
 string(SUBSTRING "${identity}" 0 16 identity) # as much as a person compares in an error
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/wire/messages.h"
+#include "engine/link/wire/messages.h"
 
 const char* residua::engine::buildIdentity() noexcept
 {

@@ -8,28 +8,35 @@ cmake_minimum_required(VERSION 3.25)
 
 # The module that owns a path below the checkout: of the folder, or of the file without its ending, that matches first.
 set(RESIDUA_MODULE_FOLDERS
-  engine/data/project_bounds=engine_data_bounds
-  engine/api=engine_api engine/theory=engine_theory engine/host=engine_files engine/files=engine_files
-  engine/runs=engine_runs
-  engine/results=engine_results engine/text=engine_text engine/pictures=engine_pictures
-  engine/tokeniser=engine_tokeniser engine/codec=engine_codec engine/tokens=engine_tokens engine/data=engine_data
-  engine/bundle=engine_bundle engine/lowrank=engine_lowrank engine/wire=engine_wire engine/place=engine_place
-  engine/process=engine_process engine=engine
+  engine/data/sets/project_bounds=engine_sets_bounds
+  engine/base/api=engine_api engine/maths/theory=engine_theory engine/base/machine=engine_files engine/base/files=engine_files
+  engine/runs/store=engine_store
+  engine/runs/results=engine_results engine/data/text=engine_text engine/data/pictures=engine_pictures
+  engine/data/tokeniser=engine_tokeniser engine/data/codec=engine_codec engine/data/tokens=engine_tokens engine/data/sets=engine_sets
+  engine/link/bundle=engine_bundle engine/maths/lowrank=engine_lowrank engine/link/wire=engine_wire engine/link/remote=engine_remote
+  engine/link/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
   projects=projects editor=editor visualizers=visualizers resources=resources tests=tests)
 
 # The folders of a module or of one of its folders, in an order in which each may include itself and those before it; what
 # lies beside them comes last. Where there is an order, every folder below it has a place there, or is a module of its own.
-set(RESIDUA_ORDERED_FOLDERS projects engine engine/tokeniser engine/queries editor visualizers app app/cli)
+set(RESIDUA_ORDERED_FOLDERS
+  projects engine engine/base engine/maths engine/runs engine/data engine/data/tokeniser engine/link engine/compute
+  engine/compute/queries editor visualizers app app/cli)
 set(RESIDUA_FOLDER_ORDER_projects
   base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
   graphs commands)
-set(RESIDUA_FOLDER_ORDER_engine
-  api theory host files wire runs results text pictures tokeniser codec tokens data bundle place process lowrank runtime ops init graph depth
-  network observe ranks train transfer queries session)
-set(RESIDUA_FOLDER_ORDER_engine/tokeniser base models stages)
-set(RESIDUA_FOLDER_ORDER_engine/queries base measures branches models)
+set(RESIDUA_FOLDER_ORDER_engine base maths runs data link compute)
+set(RESIDUA_FOLDER_ORDER_engine/base api machine files)
+set(RESIDUA_FOLDER_ORDER_engine/maths theory lowrank)
+set(RESIDUA_FOLDER_ORDER_engine/runs store results)
+set(RESIDUA_FOLDER_ORDER_engine/data text pictures tokeniser codec tokens sets)
+set(RESIDUA_FOLDER_ORDER_engine/data/tokeniser base models stages)
+set(RESIDUA_FOLDER_ORDER_engine/link wire bundle remote process)
+set(RESIDUA_FOLDER_ORDER_engine/compute
+  runtime ops init graph depth network ranks train transfer queries session)
+set(RESIDUA_FOLDER_ORDER_engine/compute/queries base measures branches models)
 set(RESIDUA_FOLDER_ORDER_editor canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app

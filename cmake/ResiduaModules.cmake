@@ -30,40 +30,40 @@ set(RESIDUA_MAY_USE_kernels_cuda   kernels cuda)
 set(RESIDUA_MAY_USE_engine_api     projects)
 set(RESIDUA_MAY_USE_engine_theory  projects eigen)
 set(RESIDUA_MAY_USE_engine_files   projects engine_api nlohmann nettle)
-set(RESIDUA_MAY_USE_engine_runs    projects engine_api engine_files nlohmann sqlite)
-set(RESIDUA_MAY_USE_engine_results projects engine_api engine_files engine_runs)
+set(RESIDUA_MAY_USE_engine_store    projects engine_api engine_files nlohmann sqlite)
+set(RESIDUA_MAY_USE_engine_results projects engine_api engine_files engine_store)
 set(RESIDUA_MAY_USE_engine_text    projects engine_api engine_files nlohmann archive zstd arrow)
 set(RESIDUA_MAY_USE_engine_pictures projects engine_api engine_files engine_text png jpeg webp)
 set(RESIDUA_MAY_USE_engine_tokeniser projects nlohmann icu pcre2)
 set(RESIDUA_MAY_USE_engine_codec   projects engine_api engine_files engine_text engine_tokeniser nlohmann sentencepiece)
 set(RESIDUA_MAY_USE_engine_tokens  projects engine_api engine_files engine_text engine_codec)
-set(RESIDUA_MAY_USE_engine_data    projects engine_api engine_theory engine_files engine_runs engine_text engine_codec
+set(RESIDUA_MAY_USE_engine_sets    projects engine_api engine_theory engine_files engine_store engine_text engine_codec
                                    engine_tokens engine_pictures)
-set(RESIDUA_MAY_USE_engine_data_bounds projects engine_theory engine_data)
-set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_runs engine_results engine_text engine_codec
-                                   engine_data archive)
+set(RESIDUA_MAY_USE_engine_sets_bounds projects engine_theory engine_sets)
+set(RESIDUA_MAY_USE_engine_bundle  projects engine_api engine_files engine_store engine_results engine_text engine_codec
+                                   engine_sets archive)
 set(RESIDUA_MAY_USE_engine_lowrank projects engine_theory eigen)
 set(RESIDUA_MAY_USE_engine_wire    projects engine_api engine_files nlohmann)
-set(RESIDUA_MAY_USE_engine_place   projects engine_api engine_files engine_runs engine_results engine_text engine_bundle engine_wire)
-set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_place engine_wire)
-set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_runs engine_results engine_codec engine_data
-                                   engine_lowrank engine_place engine_wire torch gloo cuda)
+set(RESIDUA_MAY_USE_engine_remote   projects engine_api engine_files engine_store engine_results engine_text engine_bundle engine_wire)
+set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_remote engine_wire)
+set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_store engine_results engine_codec engine_sets
+                                   engine_lowrank engine_remote engine_wire torch gloo cuda)
 set(RESIDUA_MAY_USE_editor         projects resources imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
-set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_data_bounds resources)
+set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_sets_bounds resources)
 set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report
                                    resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
                                    qt imgui)
-set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_runs engine_results
-                                   engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_data engine_data_bounds
-                                   engine_bundle engine_lowrank engine engine_place engine_wire engine_process editor visualizers
+set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_store engine_results
+                                   engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_sets engine_sets_bounds
+                                   engine_bundle engine_lowrank engine engine_remote engine_wire engine_process editor visualizers
                                    report resources cli app archive zstd png jpeg webp arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.
-set(RESIDUA_MAY_LINK_cli engine_process engine_codec engine_data)
-set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_data opengl)
+set(RESIDUA_MAY_LINK_cli engine_process engine_codec engine_sets)
+set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_sets opengl)
 
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS

@@ -10,7 +10,7 @@
 #include "app/runs/runs_panel.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
-#include "engine/bundle/manifest.h"
+#include "engine/link/bundle/manifest.h"
 
 #include <QDir>
 #include <QFileDialog>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/actions/command_groups.h"
-#include "engine/bundle/pack.h"
-#include "engine/bundle/unpack.h"
+#include "engine/link/bundle/pack.h"
+#include "engine/link/bundle/unpack.h"
 
 #include <filesystem>
 

@@ -94,7 +94,7 @@ void addGapCommands(const WindowParts& parts);
 void addHelpCommands(const WindowParts& parts);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
 /// opened, chooses the background, so that the window shows that run and steers it.
-void addPlaceCommands(const WindowParts& parts);
+void addRemoteCommands(const WindowParts& parts);
 /// The commands on the records of runs: their trash, their reports, the comparison of two, and the settings and the
 /// wiring of one, which can be taken over into the document.
 void addRecordCommands(const WindowParts& parts);

@@ -12,7 +12,7 @@
 #include "app/views/run_settings_dialog.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/workspace.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 
 #include <QCoreApplication>
 #include <QDir>

@@ -12,8 +12,8 @@
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 
 #include <QCoreApplication>
 #include <QDir>

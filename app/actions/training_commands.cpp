@@ -8,16 +8,16 @@
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/look/format.h"
-#include "app/runs/places_dialog.h"
+#include "app/runs/remotes_dialog.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/runs_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"
 #include "app/workspace/workspace.h"
-#include "engine/api/session.h"
-#include "engine/results/engine_places.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/session.h"
+#include "engine/runs/results/remotes.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/printable.h"
 
 #include <QActionGroup>
@@ -193,7 +193,7 @@ void TrainingCommands::leaveTraining()
             return;
         }
         const std::filesystem::path run = m_controller.runDirectory();
-        m_controller.setPlace(engine::backgroundPlace());
+        m_controller.setPlace(engine::backgroundRemote());
         connect(
             &m_controller, &RunController::started, this,
             [run, close](const std::filesystem::path& started) {
@@ -230,56 +230,56 @@ void TrainingCommands::tellTakenUp(int count, const std::filesystem::path& proje
 
 namespace {
 
-class PlaceCommands : public CommandGroup {
-    Q_DECLARE_TR_FUNCTIONS(PlaceCommands)
+class RemoteCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(RemoteCommands)
 public:
-    explicit PlaceCommands(const WindowParts& parts);
+    explicit RemoteCommands(const WindowParts& parts);
 
 private:
     void fill();
-    QAction* add(const QString& text, const QString& toolTip, const engine::EnginePlace& place);
+    QAction* add(const QString& text, const QString& toolTip, const engine::EngineRemote& place);
     void edit();
-    void askFor(const engine::PlaceUnknown& unknown);
+    void askFor(const engine::RemoteUnknown& unknown);
     void findRun();
 
     QMenu& m_menu;
     QActionGroup* m_choices;
     QAction* m_end = nullptr; ///< separates the places from the commands
     QList<QAction*> m_named;
-    QPointer<UnknownPlaceDialog> m_unknown;
+    QPointer<UnknownRemoteDialog> m_unknown;
 };
 
 } // namespace
 
-PlaceCommands::PlaceCommands(const WindowParts& parts)
+RemoteCommands::RemoteCommands(const WindowParts& parts)
     : CommandGroup(parts), m_menu(*m_menus.places), m_choices(new QActionGroup(this))
 {
     m_menu.setToolTipsVisible(true);
     add(tr("This &window's engine"), tr("A run stops at a checkpoint when the window closes"), {})
         ->setObjectName(QStringLiteral("trainHere"));
     add(tr("The &background"), tr("A run continues when the window closes, and the next window finds it"),
-        engine::backgroundPlace())
+        engine::backgroundRemote())
         ->setObjectName(QStringLiteral("trainInBackground"));
     m_bar.setPlaces(m_menu);
     m_end = m_menu.addSeparator();
     QAction* edit = m_menu.addAction(tr("&Edit places…"));
     edit->setObjectName(QStringLiteral("editPlaces"));
     edit->setToolTip(tr("Name the command lines that start an engine elsewhere"));
-    connect(edit, &QAction::triggered, this, &PlaceCommands::edit);
+    connect(edit, &QAction::triggered, this, &RemoteCommands::edit);
     fill();
-    connect(&m_menu, &QMenu::aboutToShow, this, &PlaceCommands::fill);
+    connect(&m_menu, &QMenu::aboutToShow, this, &RemoteCommands::fill);
     connect(&m_engine, &EngineBridge::placeChanged, &m_engine, &EngineBridge::listDevices);
-    connect(&m_engine, &EngineBridge::placeUnknown, this, &PlaceCommands::askFor);
-    connect(&m_session, &DocumentSession::opened, this, &PlaceCommands::findRun);
+    connect(&m_engine, &EngineBridge::placeUnknown, this, &RemoteCommands::askFor);
+    connect(&m_session, &DocumentSession::opened, this, &RemoteCommands::findRun);
 }
 
 /// Shows the named places, and which place is chosen.
-void PlaceCommands::fill()
+void RemoteCommands::fill()
 {
     qDeleteAll(std::exchange(m_named, {}));
-    const auto places = engine::namedPlaces();
+    const auto places = engine::namedRemotes();
     if (places) {
-        for (const engine::EnginePlace& place : *places) {
+        for (const engine::EngineRemote& place : *places) {
             m_named.append(add(QString::fromStdString(place.name), QString::fromStdString(place.command), place));
         }
     }
@@ -289,29 +289,29 @@ void PlaceCommands::fill()
     m_choices->setEnabled(m_controller.mayChangePlace());
 }
 
-QAction* PlaceCommands::add(const QString& text, const QString& toolTip, const engine::EnginePlace& place)
+QAction* RemoteCommands::add(const QString& text, const QString& toolTip, const engine::EngineRemote& place)
 {
     auto* choice = new QAction(text, this);
     choice->setToolTip(toolTip);
     choice->setCheckable(true);
     choice->setData(QString::fromStdString(place.name));
     choice->setActionGroup(m_choices);
-    connect(choice, &QAction::triggered, this, [this, place] { m_controller.choosePlace(place); });
+    connect(choice, &QAction::triggered, this, [this, place] { m_controller.chooseRemote(place); });
     m_menu.insertAction(m_end, choice);
     return choice;
 }
 
-void PlaceCommands::edit()
+void RemoteCommands::edit()
 {
-    const auto places = engine::namedPlaces();
+    const auto places = engine::namedRemotes();
     if (!places) {
         refuse(QString::fromStdString(places.error().text()));
         return;
     }
-    auto* dialog = new PlacesDialog(*places, m_window);
+    auto* dialog = new RemotesDialog(*places, m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] {
-        if (const Status kept = engine::keepNamedPlaces(dialog->places()); !kept) {
+        if (const Status kept = engine::keepNamedRemotes(dialog->places()); !kept) {
             refuse(QString::fromStdString(kept.error().text()));
         }
         fill();
@@ -321,37 +321,37 @@ void PlaceCommands::edit()
 
 /// Asks for the command line of a run's place. The place is added and the command runs only if the user
 /// agrees.
-void PlaceCommands::askFor(const engine::PlaceUnknown& unknown)
+void RemoteCommands::askFor(const engine::RemoteUnknown& unknown)
 {
     if (m_unknown) {
         return; // one question at a time
     }
-    const auto places = engine::namedPlaces();
+    const auto places = engine::namedRemotes();
     const bool isListed =
-        places && std::ranges::find(*places, unknown.place, &engine::EnginePlace::name) != places->end();
-    const auto known = engine::choosePlace(unknown.place, unknown.folder);
-    engine::EnginePlace proposal;
+        places && std::ranges::find(*places, unknown.place, &engine::EngineRemote::name) != places->end();
+    const auto known = engine::chooseRemote(unknown.place, unknown.folder);
+    engine::EngineRemote proposal;
     if (isListed && known) { // with another folder
         proposal = known->place;
     } else {
         const std::string& described = unknown.formerCommand.empty() ? unknown.place : unknown.formerCommand;
         const bool isPlain = shellWord(unknown.place) == unknown.place;
-        proposal = {isPlain ? unknown.place : engine::nameForCommand(described), engine::EnginePlace::Kind::CommandLine,
-                    unknown.formerCommand, unknown.folder};
+        proposal = {isPlain ? unknown.place : engine::nameForCommand(described),
+                    engine::EngineRemote::Kind::CommandLine, unknown.formerCommand, unknown.folder};
     }
-    m_unknown = new UnknownPlaceDialog(unknown, std::move(proposal), m_window);
-    connect(m_unknown, &UnknownPlaceDialog::chosen, this,
-            [this, run = unknown.runDirectory](const engine::EnginePlace& place) {
-                const auto now = engine::namedPlaces();
-                const bool isTaken = now && std::ranges::any_of(*now, [&](const engine::EnginePlace& other) {
+    m_unknown = new UnknownRemoteDialog(unknown, std::move(proposal), m_window);
+    connect(m_unknown, &UnknownRemoteDialog::chosen, this,
+            [this, run = unknown.runDirectory](const engine::EngineRemote& place) {
+                const auto now = engine::namedRemotes();
+                const bool isTaken = now && std::ranges::any_of(*now, [&](const engine::EngineRemote& other) {
                                          return other.name == place.name && other != place;
                                      });
                 if (isTaken) {
                     m_unknown->refuse(tr("The list has another place of this name."));
                     return;
                 }
-                Status kept = engine::keepNamedPlace(place);
-                kept = kept ? engine::recordPlace(run, place) : kept;
+                Status kept = engine::keepNamedRemote(place);
+                kept = kept ? engine::recordRemote(run, place) : kept;
                 if (!kept) {
                     m_unknown->refuse(QString::fromStdString(kept.error().text()));
                     return;
@@ -362,7 +362,7 @@ void PlaceCommands::askFor(const engine::PlaceUnknown& unknown)
     m_unknown->show();
 }
 
-void PlaceCommands::findRun()
+void RemoteCommands::findRun()
 {
     if (!m_session.isOpen() || m_session.isDraft() || m_engine.outlivesWindow() ||
         m_controller.phase() != RunPhase::Idle) {
@@ -371,14 +371,14 @@ void PlaceCommands::findRun()
     const std::filesystem::path run = engine::backgroundRun();
     const auto project = run.empty() ? Result<std::filesystem::path>(Error{}) : engine::projectDirectoryOf(run);
     if (project && *project == m_session.directory()) {
-        m_controller.setPlace(engine::backgroundPlace());
+        m_controller.setPlace(engine::backgroundRemote());
         note(tr("The background trains a run of this project"));
     }
 }
 
-void addPlaceCommands(const WindowParts& parts)
+void addRemoteCommands(const WindowParts& parts)
 {
-    new PlaceCommands(parts);
+    new RemoteCommands(parts);
 }
 
 } // namespace residua::app

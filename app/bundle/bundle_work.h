@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/bundle/pack.h"
-#include "engine/bundle/unpack.h"
+#include "engine/link/bundle/pack.h"
+#include "engine/link/bundle/unpack.h"
 
 #include <QObject>
 #include <QString>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
-#include "engine/api/environment.h"
+#include "engine/base/api/environment.h"
 
 #include <string>
 #include <vector>

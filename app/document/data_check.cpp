@@ -2,7 +2,7 @@
 #include "app/document/data_check.h"
 
 #include "app/engine/background.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 
 #include <QGuiApplication>
 #include <QPointer>

@@ -85,7 +85,7 @@ std::unique_ptr<engine::Session> EngineBridge::newSession()
                                              0, m_place);
 }
 
-void EngineBridge::setPlace(engine::EnginePlace place)
+void EngineBridge::setPlace(engine::EngineRemote place)
 {
     if (place == m_place) {
         return;
@@ -188,7 +188,7 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::QueryNotice& value) {
                        emit noticed({m_run, value.text});
                    },
-                   [this](const engine::PlaceUnknown& value) { emit placeUnknown(value); },
+                   [this](const engine::RemoteUnknown& value) { emit placeUnknown(value); },
                    [this](const engine::QueryFailed& value) {
                        if (value.tag == m_devicesTag) {
                            emit devicesUnknown(QString::fromStdString(value.error.text()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -48,10 +48,10 @@ public:
     ~EngineBridge() override;
 
     /// Uses the engine at `place` from now on, and follows no run. A child ends, with its run; queries fail.
-    void setPlace(engine::EnginePlace place);
-    [[nodiscard]] const engine::EnginePlace& place() const { return m_place; }
+    void setPlace(engine::EngineRemote place);
+    [[nodiscard]] const engine::EngineRemote& place() const { return m_place; }
     /// True if a run continues without this window.
-    [[nodiscard]] bool outlivesWindow() const { return m_place.kind == engine::EnginePlace::Kind::Background; }
+    [[nodiscard]] bool outlivesWindow() const { return m_place.kind == engine::EngineRemote::Kind::Background; }
 
     /// Sends StartRun or ResumeRun with a new id, which is followed from then on. No function of this class blocks.
     template <class Begins>
@@ -107,7 +107,7 @@ signals:
     void tokeniserReady(const residua::engine::TokeniserReady& event);
     void fetchProgressed(const residua::engine::FetchProgress& event);
     void checkpointFetched(const residua::engine::CheckpointFetched& event);
-    void placeUnknown(const residua::engine::PlaceUnknown& event);
+    void placeUnknown(const residua::engine::RemoteUnknown& event);
     void queryFailed(const residua::engine::QueryFailed& event);
     void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
     void devicesUnknown(const QString& why); ///< usually because there is no engine
@@ -129,7 +129,7 @@ private:
     std::optional<engine::RunStarted> m_found; ///< of the background engine, while another one is followed
     engine::QueryTag m_lastTag{};              ///< each query has its own
     engine::QueryTag m_devicesTag{};
-    engine::EnginePlace m_place;
+    engine::EngineRemote m_place;
     std::vector<std::future<void>> m_ending;    ///< sessions of earlier places, which end on other threads
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };

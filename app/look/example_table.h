@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 
 #include <QString>
 #include <QStringList>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/properties/property.h"
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 #include "projects/edit/edit.h"
 #include "projects/edit/history.h"
 

@@ -3,8 +3,8 @@
 
 #include "app/engine/background.h"
 #include "app/report/report.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 
 #include <utility>
 

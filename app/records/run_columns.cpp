@@ -3,8 +3,8 @@
 
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
-#include "engine/api/metric_traits.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/metric_traits.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/diff/diff.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 #include "projects/model/project.h"
 #include "visualizers/pareto/pareto_view.h"
 

@@ -2,8 +2,8 @@
 #include "app/records/run_comparison.h"
 
 #include "app/records/run_loader.h"
-#include "engine/api/matrix_name.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/run_reader.h"
 
 #include <algorithm>
 #include <cmath>

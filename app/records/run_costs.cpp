@@ -3,8 +3,8 @@
 
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/spent_flops.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/spent_flops.h"
 #include "projects/cost/cost.h"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 
 #include "app/engine/background.h"
 #include "app/report/loss_figures.h"
-#include "engine/api/row_curves.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/stages.h"
+#include "engine/base/api/row_curves.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/stages.h"
 #include "projects/cost/cost.h"
 #include "projects/nodes/node_kinds.h"
 

@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/records/run_columns.h"
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 #include "resources/colours.h"
 
 #include <QAbstractItemModel>

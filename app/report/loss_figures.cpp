@@ -3,7 +3,7 @@
 
 #include "app/report/html_text.h"
 #include "app/report/svg_plot.h"
-#include "engine/data/project_bounds.h"
+#include "engine/data/sets/project_bounds.h"
 #include "resources/axis.h"
 #include "resources/moving_average.h"
 

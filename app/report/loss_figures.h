@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/report/svg_plot.h"
-#include "engine/api/values.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/model/project.h"
 
 #include <cstdint>
@@ -48,9 +48,9 @@ struct BoundCurve {
 /// projects. Any thread.
 [[nodiscard]] std::vector<BoundCurve> boundCurves(const projects::Project& project, std::int64_t count);
 
-/// Returns the theorems' bounds on a project's loss (engine/data/project_bounds.h), each as a figure with the measured
-/// `loss` and a sentence that tells whether it holds at every recorded step. Empty if no theorem applies, or nothing
-/// was recorded. `title` is the heading of each figure.
+/// Returns the theorems' bounds on a project's loss (engine/data/sets/project_bounds.h), each as a figure with the
+/// measured `loss` and a sentence that tells whether it holds at every recorded step. Empty if no theorem applies, or
+/// nothing was recorded. `title` is the heading of each figure.
 [[nodiscard]] std::string boundFigures(const std::string& title, const projects::Project& project,
                                        const std::vector<engine::MetricPoint>& loss);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/data/project_bounds.h"
-#include "engine/theory/low_rank_model.h"
+#include "engine/data/sets/project_bounds.h"
+#include "engine/maths/theory/low_rank_model.h"
 #include "projects/model/project.h"
 
 #include <array>

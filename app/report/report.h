@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/report/svg_plot.h"
-#include "engine/api/gap.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/gap.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/result.h"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "app/report/report.h"
 
 #include "app/report/html_text.h"
-#include "engine/api/row_curves.h"
+#include "engine/base/api/row_curves.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "app/look/ask_dialog.h"
 #include "app/runs/go_on_dialog.h"
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 
 #include <cstdint>
 

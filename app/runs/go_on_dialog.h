@@ -3,8 +3,8 @@
 
 #include "app/look/ask_dialog.h"
 #include "app/training/go_on_request.h"
-#include "engine/api/values.h"
-#include "engine/results/engine_places.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/results/remotes.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 

@@ -5,7 +5,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/properties/customisation.h"
-#include "engine/results/engine_places.h"
+#include "engine/runs/results/remotes.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -180,8 +180,8 @@ void RunBar::setPlaces(QMenu& menu)
 
 void RunBar::showPlace()
 {
-    const engine::EnginePlace& place = m_engine.place();
-    m_placeItem->setVisible(place.kind != engine::EnginePlace::Kind::Child);
+    const engine::EngineRemote& place = m_engine.place();
+    m_placeItem->setVisible(place.kind != engine::EngineRemote::Kind::Child);
     m_place->setText(m_engine.outlivesWindow() ? tr("in the background")
                                                : tr("in %1").arg(QString::fromStdString(place.name)));
 }

@@ -3,7 +3,7 @@
 
 #include "app/engine/engine_bridge.h"
 #include "app/training/run_controller.h"
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 
 #include <QToolBar>
 

@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "engine/api/metric_traits.h"
+#include "engine/base/api/metric_traits.h"
 #include "projects/depth/depth_names.h"
 #include "projects/schema/field.h"
 #include "visualizers/runs/loss_view.h"

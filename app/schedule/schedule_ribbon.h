@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/schedule/ribbon_scene.h"
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 #include "projects/cost/stage_cost.h"
 
 #include <QWidget>

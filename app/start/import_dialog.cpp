@@ -7,7 +7,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/model/data_endings.h"
 
 #include <QDialogButtonBox>

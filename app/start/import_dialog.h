@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 
 #include <QDialog>
 

@@ -10,7 +10,7 @@
 #include "app/properties/property.h"
 #include "app/start/asked_data.h"
 #include "app/start/tokeniser_dialog.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/model/data_source.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/inspector/cost_view.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/commands/new_project.h"
 #include "projects/edit/edit.h"
 

@@ -4,7 +4,7 @@
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/look/theme.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/depth/depth_names.h"
 #include "projects/file/store.h"
 #include "projects/layers/shortcut_edits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/results/sweep_members.h"
+#include "engine/runs/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QAbstractTableModel>

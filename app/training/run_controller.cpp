@@ -3,8 +3,8 @@
 
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
 
@@ -85,7 +85,7 @@ void RunController::onStarted(const engine::RunStarted& event)
     emit started(m_directory);
 }
 
-void RunController::setPlace(engine::EnginePlace place)
+void RunController::setPlace(engine::EngineRemote place)
 {
     if (place == m_engine.place()) {
         return;
@@ -100,7 +100,7 @@ void RunController::setPlace(engine::EnginePlace place)
     emit phaseChanged();
 }
 
-void RunController::choosePlace(engine::EnginePlace place)
+void RunController::chooseRemote(engine::EngineRemote place)
 {
     setPlace(place);
     if (m_engine.place() == place) {

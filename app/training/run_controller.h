@@ -52,10 +52,10 @@ public:
     [[nodiscard]] const std::string& device() const { return m_device; }
     /// Trains there from now on. A run in the background continues and is not followed any more. refused() follows if
     /// another run is under way.
-    void setPlace(engine::EnginePlace place);
+    void setPlace(engine::EngineRemote place);
     /// Does so because the user wants to train this project there; placeChosen() follows unless it is refused.
-    void choosePlace(engine::EnginePlace place);
-    [[nodiscard]] const engine::EnginePlace& place() const { return m_engine.place(); }
+    void chooseRemote(engine::EngineRemote place);
+    [[nodiscard]] const engine::EngineRemote& place() const { return m_engine.place(); }
     /// True if setPlace() is not refused.
     [[nodiscard]] bool mayChangePlace() const { return m_phase == RunPhase::Idle || m_engine.outlivesWindow(); }
     void setDevice(const std::string& key) { m_device = key; }

@@ -4,7 +4,7 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/document/document_session.h"
 #include "app/workspace/workspace.h"
-#include "engine/api/matrix_name.h"
+#include "engine/base/api/matrix_name.h"
 #include "projects/model/topology.h"
 #include "visualizers/heatmap/shown_matrices.h"
 

@@ -3,7 +3,7 @@
 
 #include "app/records/run_loader.h"
 #include "app/views/live_views.h"
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QObject>

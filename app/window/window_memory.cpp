@@ -8,7 +8,7 @@
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
 #include "app/start/start_page.h"
-#include "app/window/place_memory.h"
+#include "app/window/remote_memory.h"
 #include "app/workspace/workspace.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/shown_runs.h"
@@ -124,7 +124,8 @@ WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& worksp
 void WindowMemory::followPlaces(const DocumentSession& session, RunController& controller)
 {
     const bool keeps = m_memory == Memory::UserSettings;
-    new PlaceMemory(keeps ? PlaceMemory::Storage::Settings : PlaceMemory::Storage::Session, session, controller, this);
+    new RemoteMemory(keeps ? RemoteMemory::Storage::Settings : RemoteMemory::Storage::Session, session, controller,
+                     this);
 }
 
 void WindowMemory::follow(const WindowActions& actions, const DocumentSession& session, Commands& commands)

@@ -11,7 +11,7 @@
 namespace residua::projects {
 
 /// The training objective. To add one, add an enumerator, its entry in kObjectives, and its computation in
-/// engine/network/objectives.cpp. Only presets and examples choose by enumerator; other code uses the traits.
+/// engine/compute/network/objectives.cpp. Only presets and examples choose by enumerator; other code uses the traits.
 enum class Objective {
     NextToken,        ///< mean cross-entropy, nats per token
     HalfSquaredError, ///< ½ Σ over outputs of (f(x) − y)², mean over the batch (ANCRe §3)

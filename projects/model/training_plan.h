@@ -147,7 +147,7 @@ struct StageSchedule {
 
 enum class InitLaw { Normal, XavierUniform, KaimingNormal, Orthogonal, Identity, TruncatedNormal };
 /// The computation of the two factors of a weight. To add one, add an enumerator, its entry in kLowRankMethods, and its
-/// computation in engine/lowrank.
+/// computation in engine/maths/lowrank.
 enum class LowRankMethod { Baseline, Spectral, Lfai, LfaiWs, ReluSvd, Exact };
 /// The properties of a method for all code except its computation.
 struct LowRankTraits {

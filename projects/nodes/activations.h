@@ -10,7 +10,7 @@ namespace residua::projects {
 enum class ActivationKeeps { Input, Output, Nothing };
 
 /// An activation that a node of kind "activation" applies to each element, with its properties.
-/// engine/graph/operator.h computes it.
+/// engine/compute/graph/operator.h computes it.
 struct Activation {
     std::string_view name;
     std::string_view torch;         ///< PyTorch's function; empty for the identity

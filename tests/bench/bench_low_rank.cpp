@@ -5,7 +5,7 @@
 // course (the paper's: 6 epochs at most, fewer where it stands still) over the exact search's time until it first was
 // at or below LFAI-WS's error, and over the whole of the exact search. 10 is the aim. One thread each; the weights are
 // N(0, 1/in).
-#include "engine/lowrank/low_rank_fit.h"
+#include "engine/maths/lowrank/low_rank_fit.h"
 #include "projects/base/random.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The price of a step in a session, for the comparison of an engine in a process of its own with one inside: this file
 // makes bench_session and bench_session_inside, which compare_session.py runs by turns.
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 #include "projects/library/examples.h"
 
 #include <unistd.h>

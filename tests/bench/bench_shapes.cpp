@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/bench_shapes.h"
 
-#include "engine/codec/text_codec.h"
-#include "engine/data/token_dataset.h"
-#include "engine/runtime/device.h"
+#include "engine/compute/runtime/device.h"
+#include "engine/data/codec/text_codec.h"
+#include "engine/data/sets/token_dataset.h"
 #include "projects/cost/cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/presets.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures how much of the FLOP that a partial network saves is saved on the clock.
-#include "engine/api/environment.h"
-#include "engine/runtime/device.h"
-#include "engine/train/trainer.h"
+#include "engine/base/api/environment.h"
+#include "engine/compute/runtime/device.h"
+#include "engine/compute/train/trainer.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/library/examples.h"

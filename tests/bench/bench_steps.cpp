@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/bench_steps.h"
 
-#include "engine/runtime/device.h"
+#include "engine/compute/runtime/device.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>

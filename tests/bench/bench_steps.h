@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/train/trainer.h"
+#include "engine/compute/train/trainer.h"
 
 #include <c10/core/Device.h>
 

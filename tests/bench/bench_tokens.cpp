@@ -4,7 +4,7 @@
 // For each file it prints MB/s (10^6 bytes a second) on one core, the first time and with the words of before still
 // known, on all cores, and of decoding, and how many tokens there are. 5 MB/s on one core is the aim.
 // peer_tokenizers.py prints the same of the library `tokenizers`.
-#include "engine/tokens/text_corpus.h"
+#include "engine/data/tokens/text_corpus.h"
 #include "projects/base/whole_file.h"
 
 #include <chrono>

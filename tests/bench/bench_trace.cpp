@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/bench_trace.h"
 
-#include "engine/runtime/device.h"
+#include "engine/compute/runtime/device.h"
 
 #include <kineto/ActivityType.h>
 #include <torch/csrc/autograd/profiler_kineto.h>

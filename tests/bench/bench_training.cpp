@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures the training speed of language networks whose sizes the PyTorch peer has too (peer_pytorch.py).
-#include "engine/api/environment.h"
-#include "engine/train/observer.h"
-#include "engine/runs/recorder.h"
-#include "engine/runtime/device.h"
-#include "engine/session/training_loop.h"
+#include "engine/base/api/environment.h"
+#include "engine/compute/runtime/device.h"
+#include "engine/compute/session/training_loop.h"
+#include "engine/compute/train/observer.h"
+#include "engine/runs/store/recorder.h"
 #include "projects/cost/cost.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/studies/sweep_grid.h"

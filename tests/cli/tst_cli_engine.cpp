@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program where its engine, a process that is started when something is trained or computed, is missing, no engine,
 // or in the background.
-#include "engine/results/engine_places.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/remotes.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/background_engine.h"
@@ -215,10 +215,10 @@ private slots:
         Ran ran = runProcess({"train", "text", "--run", "r", "--place", place, "--folder", "place"}, folder);
         QVERIFY2(ran.code == 1 && ran.errors.contains("needs a name") && ran.errors.contains("cd=\"cd "),
                  qPrintable(ran.errors)); // the run would record it
-        QVERIFY(engine::namedPlaces()->empty());
+        QVERIFY(engine::namedRemotes()->empty());
         ran = runProcess({"train", "text", "--run", "r", "--place", "there=" + place, "--folder", "place"}, folder);
         QVERIFY2(ran.errors.contains("the place there is in "), qPrintable(ran.errors));
-        QCOMPARE(engine::namedPlaces()->size(), std::size_t{1});
+        QCOMPARE(engine::namedRemotes()->size(), std::size_t{1});
         QVERIFY2(ran.code == 0 && ran.output.contains("residua-cli fetch "), qPrintable(ran.output + ran.errors));
         ran = runProcess({"eval", "r", "--json"}, folder);
         const double there = ran.json()["loss"].toDouble();
@@ -265,7 +265,7 @@ private slots:
                      ran.errors.contains("--place gpu9=COMMAND --folder place"),
                  qPrintable(ran.errors));
         QVERIFY(!QFile::exists(m_folder.filePath("PWNED")));
-        QVERIFY(engine::namedPlaces()->empty() || engine::namedPlaces()->front().name == "there");
+        QVERIFY(engine::namedRemotes()->empty() || engine::namedRemotes()->front().name == "there");
     }
 
     /// Where a run is now is said once, with any command of a run.
@@ -279,7 +279,7 @@ private slots:
             runProcess({"train", "tiny", "--run", "m", "--place", "before=" + place, "--folder", "a"}, m_folder.path());
         QVERIFY2(ran.code == 0, qPrintable(ran.errors));
         QVERIFY(QFile::rename(here.filePath("moved/a"), here.filePath("moved/b")));
-        QVERIFY(engine::keepNamedPlaces({}).ok());
+        QVERIFY(engine::keepNamedRemotes({}).ok());
         ran = runProcess({"eval", "m"}, m_folder.path());
         QVERIFY2(ran.code == 3 && ran.errors.contains("--place before=COMMAND --folder a"), qPrintable(ran.errors));
         ran = runProcess({"eval", "m", "--place", "now=" + place, "--folder", "b"}, m_folder.path());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // residua-cli with a model of transformers: all commands on it, its way to another machine, and the memory it takes.
-#include "engine/files/safetensors_writer.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/base/files/safetensors_writer.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "tests/cli/ran_program.h"
-#include "tests/engine/queries/model_folder.h"
+#include "tests/engine/compute/queries/model_folder.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

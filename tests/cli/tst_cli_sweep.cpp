@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A sweep as several people, processes and nights train it: the program itself is run.
-#include "engine/results/run_reader.h"
-#include "engine/results/sweep_members.h"
-#include "engine/runs/run_files.h"
-#include "engine/runs/run_writer.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/sweep_members.h"
+#include "engine/runs/store/run_files.h"
+#include "engine/runs/store/run_writer.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
 #include "projects/studies/sweep_grid.h"

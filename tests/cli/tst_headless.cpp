@@ -3,7 +3,7 @@
 #include "app/cli/commands/commands.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
-#include "tests/engine/queries/model_folder.h"
+#include "tests/engine/compute/queries/model_folder.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 

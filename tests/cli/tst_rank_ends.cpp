@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a run of several ranks ends before it begins, and when one of them is asked to stop.
-#include "engine/api/environment.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/environment.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
 #include "tests/cli/rank_processes.h"
 #include "tests/support/test_program.h"

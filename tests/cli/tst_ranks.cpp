@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several processes that train one run: the losses of one process, on the same global batches.
-#include "engine/api/environment.h"
-#include "engine/api/values.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/environment.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"

@@ -5,7 +5,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/reproduce/comparisons.h"
 #include "app/cli/reproduce/reproductions.h"
-#include "engine/api/values.h"
+#include "engine/base/api/values.h"
 #include "projects/library/examples.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

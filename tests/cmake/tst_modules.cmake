@@ -75,8 +75,8 @@ expect(allowed build pass "residua_projects_header_check")
 file(WRITE "${WORK}/allowed/editor/e.cpp" "#include \"projects/a.h\"\n\n#include <QWidget>\n")
 expect(allowed build fail "editor/e.cpp:3: includes \"QWidget\": that is qt's, and editor may include only")
 
-fixture(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/api/s.cpp USES editor)\n"
-  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "// empty\n" engine/api/s.cpp "// empty\n")
+fixture(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/base/api/s.cpp USES editor)\n"
+  projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "// empty\n" engine/base/api/s.cpp "// empty\n")
 expect(forbidden_library configure fail "residua_engine_api uses editor: engine_api may use only: projects")
 
 fixture(forbidden_package "residua_add_library(editor SOURCES editor/e.cpp EXTERNAL Qt6::Widgets)\n" editor/e.cpp "// empty\n")
@@ -85,9 +85,9 @@ expect(forbidden_package configure fail "residua_editor uses Qt6::Widgets: edito
 fixture(forbidden_private_package "residua_add_library(visualizers SOURCES visualizers/v.cpp PRIVATE_EXTERNAL residua::torch)\n" visualizers/v.cpp "// empty\n")
 expect(forbidden_private_package configure fail "residua_visualizers uses residua::torch")
 
-fixture(forbidden_include "residua_add_library(projects SOURCES projects/a.cpp)\n" projects/a.cpp "\n#include \"engine/api/session.h\"\n")
+fixture(forbidden_include "residua_add_library(projects SOURCES projects/a.cpp)\n" projects/a.cpp "\n#include \"engine/base/api/session.h\"\n")
 expect(forbidden_include configure fail
-  "projects/a.cpp:2: includes \"engine/api/session.h\": that is engine_api's, and projects may include only" "nlohmann")
+  "projects/a.cpp:2: includes \"engine/base/api/session.h\": that is engine_api's, and projects may include only" "nlohmann")
 
 # A header that no list names is found through the file that includes it.
 fixture(hidden_include "residua_add_library(editor SOURCES editor/e.cpp)\n"
@@ -107,7 +107,7 @@ fixture(own_header_tested "${projects}residua_add_library(tests_support SOURCES 
   projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" projects/own.h "#pragma once\n" tests/support/t.cpp "#include \"projects/own.h\"\n")
 expect(own_header_tested configure pass)
 
-fixture(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/train/trainer.h\"\n")
+fixture(upward_include "residua_add_library(editor SOURCES editor/e.cpp)\n" editor/e.cpp "#include \"../engine/compute/train/trainer.h\"\n")
 expect(upward_include configure fail "editor/e.cpp:1: includes" "without \"..\"")
 
 # Folders of one module: those before may not include those after them.
@@ -128,16 +128,16 @@ fixture(folder_order_visualizers "residua_add_library(visualizers SOURCES visual
   visualizers/plot/a.cpp "#include \"visualizers/theory/t.h\"\n" visualizers/theory/t.h "#pragma once\n")
 expect(folder_order_visualizers configure fail "a folder of visualizers may include" "gap, theory")
 # Folders of a folder have an order of their own, beside the one that their folder is in; what lies beside them is last.
-set(tokeniser "residua_add_library(engine_tokeniser SOURCES engine/tokeniser/base/a.cpp)\n")
+set(tokeniser "residua_add_library(engine_tokeniser SOURCES engine/data/tokeniser/base/a.cpp)\n")
 fixture(folder_order_within "${tokeniser}"
-  engine/tokeniser/base/a.cpp "#include \"engine/tokeniser/stages/s.h\"\n" engine/tokeniser/stages/s.h "#pragma once\n"
-  engine/tokeniser/t.h "#pragma once\n")
-expect(folder_order_within configure fail "a folder of engine/tokeniser may include itself and those before it" "base, models, stages")
-file(WRITE "${WORK}/folder_order_within/engine/tokeniser/base/a.cpp" "#include \"engine/tokeniser/t.h\"\n")
-expect(folder_order_within configure fail "engine/tokeniser/base/a.cpp:1: includes \"engine/tokeniser/t.h\": a folder of engine/tokeniser may")
-fixture(folder_order_above "residua_add_library(engine SOURCES engine/queries/base/a.cpp)\n"
-  engine/queries/base/a.cpp "#include \"engine/session/s.h\"\n" engine/session/s.h "#pragma once\n")
-expect(folder_order_above configure fail "engine/queries/base/a.cpp:1: includes \"engine/session/s.h\": a folder of engine may include")
+  engine/data/tokeniser/base/a.cpp "#include \"engine/data/tokeniser/stages/s.h\"\n" engine/data/tokeniser/stages/s.h "#pragma once\n"
+  engine/data/tokeniser/t.h "#pragma once\n")
+expect(folder_order_within configure fail "a folder of engine/data/tokeniser may include itself and those before it" "base, models, stages")
+file(WRITE "${WORK}/folder_order_within/engine/data/tokeniser/base/a.cpp" "#include \"engine/data/tokeniser/t.h\"\n")
+expect(folder_order_within configure fail "engine/data/tokeniser/base/a.cpp:1: includes \"engine/data/tokeniser/t.h\": a folder of engine/data/tokeniser may")
+fixture(folder_order_above "residua_add_library(engine SOURCES engine/compute/queries/base/a.cpp)\n"
+  engine/compute/queries/base/a.cpp "#include \"engine/compute/session/s.h\"\n" engine/compute/session/s.h "#pragma once\n")
+expect(folder_order_above configure fail "engine/compute/queries/base/a.cpp:1: includes \"engine/compute/session/s.h\": a folder of engine/compute may")
 
 # A folder of an ordered module is nowhere free.
 fixture(folder_without_place "residua_add_library(visualizers SOURCES visualizers/new2/a.cpp)\n" visualizers/new2/a.cpp "// empty\n")
@@ -153,25 +153,25 @@ fixture(linked_package "${drawn}" app/a.cpp "// empty\n")
 expect(linked_package configure pass)
 fixture(linked_package_included "${drawn}" app/a.cpp "#include <GL/gl.h>\n")
 expect(linked_package_included configure fail "app/a.cpp:1: includes \"GL/gl.h\": that is opengl's")
-set(linked "residua_add_library(engine_process SOURCES engine/process/o.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine_process)\n")
-fixture(linked_only "${linked}" engine/process/o.cpp "// empty\n" app/cli/c.cpp "// empty\n")
+set(linked "residua_add_library(engine_process SOURCES engine/link/process/o.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine_process)\n")
+fixture(linked_only "${linked}" engine/link/process/o.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_only configure pass)
 fixture(linked_included "${linked}"
-  engine/process/o.cpp "// empty\n" engine/process/o.h "#pragma once\n" app/cli/c.cpp "#include \"engine/process/o.h\"\n")
-expect(linked_included configure fail "app/cli/c.cpp:1: includes \"engine/process/o.h\": that is engine_process's")
-fixture(linked_engine "residua_add_library(engine SOURCES engine/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
-  engine/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
+  engine/link/process/o.cpp "// empty\n" engine/link/process/o.h "#pragma once\n" app/cli/c.cpp "#include \"engine/link/process/o.h\"\n")
+expect(linked_included configure fail "app/cli/c.cpp:1: includes \"engine/link/process/o.h\": that is engine_process's")
+fixture(linked_engine "residua_add_library(engine SOURCES engine/compute/network/n.cpp)\nresidua_add_library(cli SOURCES app/cli/c.cpp USES engine)\n"
+  engine/compute/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_engine configure fail "residua_cli uses engine: cli may use only")
 
 # A module may be one file of another's folder.
-set(bounds "residua_add_library(engine_data_bounds SOURCES engine/data/project_bounds.cpp HEADERS engine/data/project_bounds.h)
-residua_add_library(report SOURCES app/report/r.cpp USES engine_data_bounds)\n")
-set(bounds_h engine/data/project_bounds.h "#pragma once\n" engine/data/project_bounds.cpp "#include \"engine/data/dataset.h\"\n")
-fixture(one_file "residua_add_library(engine_data SOURCES engine/data/d.cpp HEADERS engine/data/dataset.h)\n${bounds}" ${bounds_h}
-  engine/data/d.cpp "// empty\n" engine/data/dataset.h "#pragma once\n" app/report/r.cpp "#include \"engine/data/project_bounds.h\"\n")
+set(bounds "residua_add_library(engine_sets_bounds SOURCES engine/data/sets/project_bounds.cpp HEADERS engine/data/sets/project_bounds.h)
+residua_add_library(report SOURCES app/report/r.cpp USES engine_sets_bounds)\n")
+set(bounds_h engine/data/sets/project_bounds.h "#pragma once\n" engine/data/sets/project_bounds.cpp "#include \"engine/data/sets/dataset.h\"\n")
+fixture(one_file "residua_add_library(engine_sets SOURCES engine/data/sets/d.cpp HEADERS engine/data/sets/dataset.h)\n${bounds}" ${bounds_h}
+  engine/data/sets/d.cpp "// empty\n" engine/data/sets/dataset.h "#pragma once\n" app/report/r.cpp "#include \"engine/data/sets/project_bounds.h\"\n")
 expect(one_file configure pass)
-file(WRITE "${WORK}/one_file/app/report/r.cpp" "#include \"engine/data/dataset.h\"\n")
-expect(one_file configure fail "app/report/r.cpp:1: includes \"engine/data/dataset.h\": that is engine_data's, and report may")
+file(WRITE "${WORK}/one_file/app/report/r.cpp" "#include \"engine/data/sets/dataset.h\"\n")
+expect(one_file configure fail "app/report/r.cpp:1: includes \"engine/data/sets/dataset.h\": that is engine_sets's, and report may")
 
 fixture(unknown_module "residua_add_library(utils SOURCES utils/u.cpp)\n" utils/u.cpp "// empty\n")
 expect(unknown_module configure fail "utils belongs to no module")

@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-#include "engine/files/content_hash.h"
+#include "engine/base/files/content_hash.h"
 #include "projects/base/files.h"
 
 #include <nlohmann/json.hpp>

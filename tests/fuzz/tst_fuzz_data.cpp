@@ -4,10 +4,10 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_data.h"
 
-#include "engine/data/dataset.h"
+#include "engine/data/sets/dataset.h"
 #include "projects/base/utf8.h"
 #ifdef RESIDUA_ARROW
-#include "tests/engine/data/parquet_files.h"
+#include "tests/engine/data/sets/parquet_files.h"
 #endif
 #include "tests/support/test_program.h"
 

@@ -3,11 +3,11 @@
 #include "fuzz.h"
 #include "mutate_run.h"
 
-#include "tests/engine/session/run_harness.h"
+#include "tests/engine/compute/session/run_harness.h"
 
-#include "engine/results/coefficients.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/runs/results/coefficients.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "projects/model/topology.h"
 #include "tests/support/test_program.h"
 

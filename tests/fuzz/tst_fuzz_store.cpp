@@ -2,11 +2,11 @@
 // Damaged stores: whatever is in them, the run is read, drawn, compared and reported, or refused, without a crash,
 // without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
 #include "app/report/report.h"
-#include "engine/api/matrix_name.h"
-#include "engine/results/coefficients.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/stages.h"
-#include "engine/runs/run_writer.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/coefficients.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/stages.h"
+#include "engine/runs/store/run_writer.h"
 #include "projects/base/utf8.h"
 #include "projects/library/examples.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_harness.h"
 
-#include "engine/api/values.h"
-#include "engine/runs/run_writer.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/store/run_writer.h"
 
 #include <limits>
 

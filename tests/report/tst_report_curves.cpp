@@ -4,9 +4,9 @@
 
 #include "app/report/loss_figures.h"
 #include "app/report/report.h"
-#include "engine/api/matrix_name.h"
-#include "engine/results/run_reader.h"
-#include "engine/runs/run_writer.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/store/run_writer.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"

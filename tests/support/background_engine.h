@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/host/background_files.h"
+#include "engine/base/machine/background_files.h"
 
 #include <sys/socket.h>
 

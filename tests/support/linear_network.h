@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/theory/dense_matrix.h"
+#include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/result.h"
 #include "projects/model/topology.h"
 

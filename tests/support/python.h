@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/host/machine.h"
+#include "engine/base/machine/machine.h"
 
 #include <QString>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the plots of a run show of its stages: bands, the transitions, and the validation of what a stage trains.
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "tests/visualizers/legend_of.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/api/matrix_name.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/run_reader.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/begun_run.h"
 #include "tests/visualizers/legend_of.h"

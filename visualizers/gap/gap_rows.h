@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/gap.h"
+#include "engine/base/api/gap.h"
 
 #include <cstddef>
 #include <cstdint>

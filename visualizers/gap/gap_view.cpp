@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/gap_view.h"
 
-#include "engine/results/gap_summary.h"
+#include "engine/runs/results/gap_summary.h"
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/gap_model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/start_losses.h"
 
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
 #include "visualizers/runs/run_plot.h"

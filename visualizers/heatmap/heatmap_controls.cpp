@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_controls.h"
 
-#include "engine/api/matrix_name.h"
+#include "engine/base/api/matrix_name.h"
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/control_rows.h"

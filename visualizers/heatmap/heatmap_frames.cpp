@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/heatmap_frames.h"
 
-#include "engine/results/coefficients.h"
+#include "engine/runs/results/coefficients.h"
 
 #include <algorithm>
 #include <cmath>

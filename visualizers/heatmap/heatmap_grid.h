@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/matrix_name.h"
+#include "engine/base/api/matrix_name.h"
 #include "projects/depth/weight_scale.h"
 #include "resources/axis.h"
 #include "visualizers/plot/plot.h"

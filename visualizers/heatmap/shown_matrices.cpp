@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/heatmap/shown_matrices.h"
 
-#include "engine/api/row_curves.h"
+#include "engine/base/api/row_curves.h"
 #include "projects/base/text.h"
 #include "visualizers/runs/shown_runs.h"
 

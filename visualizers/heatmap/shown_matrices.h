@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/matrix_name.h"
-#include "engine/api/values.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/base/api/values.h"
 #include "projects/depth/mix_port.h"
 #include "projects/depth/weight_scale.h"
 #include "projects/model/topology.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/matrix_name.h"
+#include "engine/base/api/matrix_name.h"
 
 #include <compare>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace residua::visualizers {
 
-/// A row of a recorded matrix (engine/api/row_curves.h) with one curve per column.
+/// A row of a recorded matrix (engine/base/api/row_curves.h) with one curve per column.
 struct CurveRow {
     engine::MatrixName matrix;
     std::int64_t row;

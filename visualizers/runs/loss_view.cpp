@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/loss_view.h"
 
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "visualizers/runs/run_plot.h"
 #include "visualizers/runs/transitions_model.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/values.h"
-#include "engine/results/spent_flops.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/results/spent_flops.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/runs/curve_name.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/results/stages.h"
+#include "engine/runs/results/stages.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/plot/turning_split.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/api/values.h"
-#include "engine/results/spent_flops.h"
-#include "engine/results/stages.h"
+#include "engine/base/api/values.h"
+#include "engine/runs/results/spent_flops.h"
+#include "engine/runs/results/stages.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/results/stages.h"
+#include "engine/runs/results/stages.h"
 
 #include <QAbstractTableModel>
 

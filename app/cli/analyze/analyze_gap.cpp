@@ -5,8 +5,8 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/environment.h"
-#include "engine/results/gap_summary.h"
+#include "engine/base/api/environment.h"
+#include "engine/runs/results/gap_summary.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 

@@ -5,8 +5,8 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/row_curves.h"
-#include "engine/theory/layer_stability.h"
+#include "engine/base/api/row_curves.h"
+#include "engine/maths/theory/layer_stability.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

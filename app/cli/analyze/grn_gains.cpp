@@ -3,7 +3,7 @@
 
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
-#include "engine/theory/low_rank_model.h"
+#include "engine/maths/theory/low_rank_model.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -4,8 +4,8 @@
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
-#include "engine/lowrank/sphere_gap.h"
-#include "engine/lowrank/start_and_loss.h"
+#include "engine/maths/lowrank/sphere_gap.h"
+#include "engine/maths/lowrank/start_and_loss.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 

@@ -3,8 +3,8 @@
 
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
-#include "engine/theory/layer_stability.h"
-#include "engine/theory/sine_phases.h"
+#include "engine/maths/theory/layer_stability.h"
+#include "engine/maths/theory/sine_phases.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
-#include "engine/api/matrix_name.h"
-#include "engine/results/coefficients.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/coefficients.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

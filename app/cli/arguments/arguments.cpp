@@ -2,7 +2,7 @@
 #include "app/cli/arguments/arguments.h"
 
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/export_format.h"
+#include "engine/base/api/export_format.h"
 #include "projects/base/text.h"
 #include "projects/library/examples.h"
 #include "projects/schema/fields.h"

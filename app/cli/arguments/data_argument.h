@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/base/result.h"
 #include "projects/model/data_source.h"
 

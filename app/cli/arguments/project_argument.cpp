@@ -2,7 +2,7 @@
 #include "app/cli/arguments/project_argument.h"
 
 #include "app/cli/arguments/arguments.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"

@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
 

@@ -5,9 +5,9 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/matrix_name.h"
-#include "engine/results/coefficients.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/matrix_name.h"
+#include "engine/runs/results/coefficients.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/depth/mix_port.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
-#include "engine/bundle/pack.h"
-#include "engine/bundle/unpack.h"
+#include "engine/link/bundle/pack.h"
+#include "engine/link/bundle/unpack.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/rank_place.h"
+#include "engine/base/api/rank_position.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

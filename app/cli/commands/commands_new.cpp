@@ -4,7 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"

@@ -6,8 +6,8 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/sweep/sweep_plan.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/environment.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/environment.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

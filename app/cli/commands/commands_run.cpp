@@ -4,10 +4,10 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/environment.h"
-#include "engine/api/rank_place.h"
-#include "engine/results/loss_measures.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/environment.h"
+#include "engine/base/api/rank_position.h"
+#include "engine/runs/results/loss_measures.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/diff/diff.h"
@@ -32,7 +32,7 @@ bool hasAllSteps(const engine::RunInfo& info, std::int64_t steps)
 std::optional<Exit> trainAlong(engine::FollowRun command, const Arguments& arguments, const Computing& computing,
                                const Console& console, bool isComplete)
 {
-    const Result<std::optional<engine::RankPlace>> place = engine::rankPlace();
+    const Result<std::optional<engine::RankPosition>> place = engine::rankPosition();
     if (!place) {
         return console.fail(Exit::Usage, place.error());
     }
@@ -59,7 +59,7 @@ Exit refuse(Exit code, const Error& error, const Computing& computing, const Con
             const std::optional<Error>& reason = std::nullopt)
 {
     const Exit exit = console.fail(code, error);
-    if (const auto place = engine::rankPlace(); place && *place) {
+    if (const auto place = engine::rankPosition(); place && *place) {
         (void)follow(engine::RefuseRanks{kRun, reason.value_or(error)}, console, Show::Nothing, computing);
     }
     return exit;

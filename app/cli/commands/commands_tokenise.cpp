@@ -3,7 +3,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/tokeniser_training.h"
+#include "engine/base/api/tokeniser_training.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

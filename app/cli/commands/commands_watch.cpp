@@ -3,9 +3,9 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/run_monitor.h"
-#include "engine/api/session.h"
-#include "engine/results/run_reader.h"
-#include "engine/results/run_upkeep.h"
+#include "engine/base/api/session.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

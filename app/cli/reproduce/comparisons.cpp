@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/reproduce/comparisons.h"
 
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "app/cli/runs/engine_client.h"
 
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/results/engine_places.h"
+#include "engine/runs/results/remotes.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -140,7 +140,7 @@ TimeLimit::Act TimeLimit::due(Clock::time_point now)
     return Act::Checkpoint;
 }
 
-EngineClient::EngineClient(int threads, const engine::EnginePlace& place)
+EngineClient::EngineClient(int threads, const engine::EngineRemote& place)
 {
     // Before the session starts, because its threads inherit the mask, which keeps the signals pending for this object.
     const sigset_t set = heardSignals();
@@ -228,10 +228,10 @@ Computing Computing::from(const Arguments& arguments)
 
 Status readPlace(Computing& computing, const Arguments& arguments)
 {
-    using Kind = engine::EnginePlace::Kind;
+    using Kind = engine::EngineRemote::Kind;
     const auto folder = arguments.has(kFolder) ? std::optional<std::filesystem::path>(arguments.text(kFolder))
                                                : std::optional<std::filesystem::path>();
-    Result<engine::ChosenPlace> chosen = engine::choosePlace(arguments.text(kPlace), folder);
+    Result<engine::ChosenRemote> chosen = engine::chooseRemote(arguments.text(kPlace), folder);
     if (!chosen) {
         return Error{"--" + chosen.error().place, chosen.error().message};
     }
@@ -241,7 +241,7 @@ Status readPlace(Computing& computing, const Arguments& arguments)
     computing.formerCommand = std::move(chosen->formerCommand);
     computing.detach = arguments.has(kDetach);
     if (computing.detach && !arguments.has(kPlace)) {
-        computing.place = engine::backgroundPlace();
+        computing.place = engine::backgroundRemote();
     }
     if (computing.detach && computing.place.kind != Kind::Background) {
         return Error{std::string("--") + kDetach, "is only for --place background"};
@@ -251,19 +251,19 @@ Status readPlace(Computing& computing, const Arguments& arguments)
 
 void keepPlace(const Computing& computing, const std::filesystem::path& run, const Console& console)
 {
-    engine::EnginePlace place = computing.place;
+    engine::EngineRemote place = computing.place;
     place.hasRuns = false;
     if (computing.isNewPlace) {
-        const Status kept = engine::keepNamedPlace(place);
+        const Status kept = engine::keepNamedRemote(place);
         const std::string before = computing.formerCommand.empty() ? "" : ", before: " + computing.formerCommand;
-        console.remark(kept ? "the place " + place.name + " is in " + engine::placesFile().string() +
+        console.remark(kept ? "the place " + place.name + " is in " + engine::remotesFile().string() +
                                   " from now on: " + place.command + before
                             : kept.error().text());
     }
     if (!computing.place.hasRuns || run.empty()) {
         return;
     }
-    if (const Status recorded = engine::recordPlace(run, place); !recorded) {
+    if (const Status recorded = engine::recordRemote(run, place); !recorded) {
         console.remark(recorded.error().text());
     }
 }
@@ -277,7 +277,7 @@ std::optional<engine::Event> ask(const engine::Command& question, const Console&
     while (true) {
         Heard heard = client.next();
         auto* const event = std::get_if<engine::Event>(&heard);
-        if (event != nullptr && !std::holds_alternative<engine::PlaceUnknown>(*event)) { // its refusal follows
+        if (event != nullptr && !std::holds_alternative<engine::RemoteUnknown>(*event)) { // its refusal follows
             const bool isPart = std::visit([]<class Told>(const Told&) { return engine::kIsProgress<Told>; }, *event);
             const bool failed = std::holds_alternative<engine::QueryFailed>(*event);
             if (!isPart && !failed) {
@@ -301,7 +301,7 @@ std::optional<engine::Event> ask(const engine::Command& question, const Console&
 
 std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path)
 {
-    const bool isOwn = computing.place.kind != engine::EnginePlace::Kind::Background;
+    const bool isOwn = computing.place.kind != engine::EngineRemote::Kind::Background;
     return isOwn || path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
 }
 

@@ -3,7 +3,7 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 #include "projects/base/result.h"
 
 #include <chrono>
@@ -78,7 +78,7 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// `threads` is the number of processor threads for the engine's computations; 0: all.
-    explicit EngineClient(int threads = 0, const engine::EnginePlace& place = {});
+    explicit EngineClient(int threads = 0, const engine::EngineRemote& place = {});
     ~EngineClient();
     EngineClient(const EngineClient&) = delete;
     EngineClient& operator=(const EngineClient&) = delete;
@@ -101,7 +101,7 @@ private:
 /// The computing options that commands share.
 struct Computing {
     int threads = 0;                      ///< of the processor; 0: all
-    engine::EnginePlace place;            ///< a child of this process unless readPlace() says otherwise
+    engine::EngineRemote place;           ///< a child of this process unless readPlace() says otherwise
     bool isNewPlace = false;              ///< the user's list of places does not have `place` as it is
     std::string formerCommand;            ///< the command line that the list has under its name; may be empty
     bool detach = false;                  ///< returns when the run has begun in the background

@@ -3,9 +3,9 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/api/metric_traits.h"
-#include "engine/results/loss_measures.h"
-#include "engine/results/run_reader.h"
+#include "engine/base/api/metric_traits.h"
+#include "engine/runs/results/loss_measures.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
 
@@ -175,7 +175,7 @@ public:
           m_console(console),
           m_computing(computing),
           m_limit(computing.timeLimit.get()),
-          m_background(computing.place.kind == engine::EnginePlace::Kind::Background),
+          m_background(computing.place.kind == engine::EngineRemote::Kind::Background),
           m_detach(computing.detach),
           m_engine(computing.threads, computing.place)
     {

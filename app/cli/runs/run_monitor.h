@@ -3,7 +3,7 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
-#include "engine/api/session.h"
+#include "engine/base/api/session.h"
 
 #include <chrono>
 #include <cstdint>

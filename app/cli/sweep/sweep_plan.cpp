@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 
-#include "engine/api/data_summary.h"
+#include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/schema/fields.h"

@@ -4,7 +4,7 @@
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/console.h"
-#include "engine/results/sweep_members.h"
+#include "engine/runs/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
-#include "engine/api/metric_traits.h"
+#include "engine/base/api/metric_traits.h"
 #include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal/terminal_text.h"
 
-#include "engine/api/environment.h"
+#include "engine/base/api/environment.h"
 
 namespace residua::cli {
 

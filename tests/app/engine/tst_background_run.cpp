@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run in the background: it outlives the window, and the next window shows it as its own and steers it.
 #include "app/actions/training_commands.h"
-#include "app/runs/places_dialog.h"
+#include "app/runs/remotes_dialog.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
-#include "engine/results/engine_places.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/remotes.h"
+#include "engine/runs/results/run_reader.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/background_engine.h"
 #include "tests/support/test_program.h"
@@ -74,7 +74,7 @@ private slots:
         runs.setPlace({});
         QCOMPARE(runs.phase(), RunPhase::Idle);
         QCOMPARE(engine::backgroundRun(), run);
-        runs.setPlace(engine::backgroundPlace());
+        runs.setPlace(engine::backgroundRemote());
         QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QCOMPARE(runs.runDirectory(), run);
     }
@@ -92,7 +92,7 @@ private slots:
         QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
         m_window->openProject(other);
         QTRY_VERIFY(!place->isVisible()); // the bar lays its items out later
-        QVERIFY(runs.place() == engine::EnginePlace{});
+        QVERIFY(runs.place() == engine::EngineRemote{});
         QCOMPARE(engine::backgroundRun(), run); // it continues
         m_window->openProject(m_project);
         QTRY_VERIFY(place->isVisible());
@@ -107,7 +107,7 @@ private slots:
         m_window->actions().run.run->trigger();
         QTRY_COMPARE(runs.phase(), RunPhase::Running);
         QVERIFY(!runs.mayChangePlace());
-        runs.setPlace(engine::backgroundPlace());
+        runs.setPlace(engine::backgroundRemote());
         QCOMPARE(runs.phase(), RunPhase::Running);
         QVERIFY(m_window->bannerText().contains("Another run is under way"));
         runs.stop();
@@ -129,7 +129,7 @@ private slots:
     {
         qputenv("XDG_CONFIG_HOME", folder("config").c_str());
         menu()->actions().last()->trigger();
-        auto* dialog = m_window->findChild<PlacesDialog*>();
+        auto* dialog = m_window->findChild<RemotesDialog*>();
         QVERIFY(dialog);
         auto* table = dialog->findChild<QTableWidget*>();
         QCOMPARE(table->rowCount(), 0);
@@ -142,7 +142,7 @@ private slots:
         table->item(0, 0)->setText("gpu1");
         table->item(0, 1)->setText("ssh gpu1 residua-engine --stdio");
         dialog->accept();
-        QCOMPARE(engine::choosePlace("gpu1")->place.command, std::string("ssh gpu1 residua-engine --stdio"));
+        QCOMPARE(engine::chooseRemote("gpu1")->place.command, std::string("ssh gpu1 residua-engine --stdio"));
         const QList<QAction*> choices = menu()->actions();
         QVERIFY(std::ranges::any_of(choices, [](const QAction* choice) { return choice->text() == "gpu1"; }));
         QVERIFY(choices.at(1)->isChecked()); // the background
@@ -164,7 +164,7 @@ private:
     void trainInBackground()
     {
         QSignalSpy progressed(&m_window->runs(), &RunController::progressed);
-        m_window->runs().setPlace(engine::backgroundPlace());
+        m_window->runs().setPlace(engine::backgroundRemote());
         m_window->actions().run.run->trigger();
         QTRY_VERIFY(progressed.count() > 0);
     }

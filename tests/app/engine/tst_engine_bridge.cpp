@@ -145,9 +145,9 @@ private slots:
         qputenv("RESIDUA_GREETING_SECONDS", "0");
         {
             EngineBridge bridge;
-            engine::EnginePlace place;
+            engine::EngineRemote place;
             place.name = "gpu1";
-            place.kind = engine::EnginePlace::Kind::CommandLine;
+            place.kind = engine::EngineRemote::Kind::CommandLine;
             place.command = "sed s/x/y/ | true";
             bridge.setPlace(place);
             bridge.listDevices();

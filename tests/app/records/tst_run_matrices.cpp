@@ -2,7 +2,7 @@
 // The matrices of runs in memory: those that are drawn, within a limit.
 #include "app/records/run_loader.h"
 #include "app/views/run_follower.h"
-#include "engine/api/row_curves.h"
+#include "engine/base/api/row_curves.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"
@@ -108,7 +108,8 @@ private slots:
         visualizers::ShownRuns& shown = m_window->workspace().shownRuns();
         m_window->openProject(m_project);
         QTRY_COMPARE(model().rowCount(), 5);
-        const auto other = std::ranges::find_if(model().runs(), [&](const auto& run) { return run.directory != empty; });
+        const auto other =
+            std::ranges::find_if(model().runs(), [&](const auto& run) { return run.directory != empty; });
         shown.bringToFront(other->directory);
         shown.removeOverlay(empty);
         QTRY_VERIFY(!m_window->runFollower().isReading());

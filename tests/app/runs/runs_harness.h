@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/views/document_views.h"
-#include "engine/runs/run_writer.h"
+#include "engine/runs/store/run_writer.h"
 #include "tests/app/window_harness.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/runs/loss_view.h"

@@ -2,11 +2,11 @@
 // A run that trained at a place without shared folders: its checkpoints come to the window's machine on request, and
 // before what reads them here.
 #include "app/runs/checkpoint_dialogs.h"
-#include "app/runs/places_dialog.h"
+#include "app/runs/remotes_dialog.h"
 #include "app/runs/runs_panel.h"
-#include "engine/results/engine_places.h"
-#include "engine/results/run_reader.h"
-#include "engine/runs/run_files.h"
+#include "engine/runs/results/remotes.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/store/run_files.h"
 #include "projects/library/presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/app/window_harness.h"
@@ -101,7 +101,7 @@ private slots:
         QVERIFY(engine::writeRunFile(m_run, file).ok());
         const QPointer<FetchDialog> fetch = ask<FetchDialog>("run:fetch");
         press(*fetch, "fetchGo");
-        const QPointer<UnknownPlaceDialog> asked = opened<UnknownPlaceDialog>();
+        const QPointer<UnknownRemoteDialog> asked = opened<UnknownRemoteDialog>();
         QVERIFY(asked);
         const QList<QLabel*> labels = asked->findChildren<QLabel*>();
         QVERIFY(std::ranges::any_of(labels, [&](const QLabel* label) {
@@ -114,17 +114,17 @@ private slots:
         QCOMPARE(command->text().toStdString(), file.remote->formerCommand);
         asked->reject();
         QTRY_VERIFY(fetch->findChild<QLabel*>(QStringLiteral("fetchReason"))->isVisible());
-        QVERIFY(engine::namedPlaces()->empty());
+        QVERIFY(engine::namedRemotes()->empty());
         QVERIFY(!std::filesystem::exists(folder("PWNED")));
 
         QTRY_VERIFY(!asked);
         press(*fetch, "fetchGo");
-        const QPointer<UnknownPlaceDialog> again = opened<UnknownPlaceDialog>();
+        const QPointer<UnknownRemoteDialog> again = opened<UnknownRemoteDialog>();
         QVERIFY(again);
         again->findChild<QLineEdit*>(QStringLiteral("unknownPlaceCommand"))->setText(QString::fromStdString(former));
         press(*again, "unknownPlaceGo");
         QTRY_VERIFY(!again || !again->isVisible());
-        QCOMPARE(engine::namedPlaces()->size(), std::size_t{1});
+        QCOMPARE(engine::namedRemotes()->size(), std::size_t{1});
         QTRY_VERIFY(fetch->findChild<QLabel*>(QStringLiteral("fetchReason"))->isVisible());
         press(*fetch, "fetchGo");
         QTRY_VERIFY(!fetch || !fetch->isVisible());
@@ -156,9 +156,9 @@ private slots:
     }
 
 private:
-    [[nodiscard]] engine::EnginePlace place() const
+    [[nodiscard]] engine::EngineRemote place() const
     {
-        return {"gpu1", engine::EnginePlace::Kind::CommandLine,
+        return {"gpu1", engine::EngineRemote::Kind::CommandLine,
                 "cd '" + folder("there").string() + "' && exec " RESIDUA_ENGINE_PROGRAM " --stdio", "place"};
     }
 

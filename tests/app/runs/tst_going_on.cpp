@@ -3,7 +3,7 @@
 // it.
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "app/views/run_settings_dialog.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/library/presets.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"

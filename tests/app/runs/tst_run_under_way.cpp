@@ -2,8 +2,8 @@
 // What the window asks while a run is under way: before it closes, and where the disk is full.
 #include "app/actions/training_commands.h"
 #include "app/workspace/banner.h"
-#include "engine/results/engine_places.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/remotes.h"
+#include "engine/runs/results/run_reader.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/background_engine.h"
 #include "tests/support/child_processes.h"

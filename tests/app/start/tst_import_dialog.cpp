@@ -3,7 +3,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/start/import_dialog.h"
 #include "tests/app/window_harness.h"
-#include "tests/engine/queries/model_folder.h"
+#include "tests/engine/compute/queries/model_folder.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

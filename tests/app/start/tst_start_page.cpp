@@ -2,7 +2,7 @@
 // The first screen: what a person came for is on top, and in sight.
 #include "app/look/theme.h"
 #include "app/start/start_page.h"
-#include "engine/runs/run_files.h"
+#include "engine/runs/store/run_files.h"
 #include "projects/file/store.h"
 #include "projects/library/examples.h"
 #include "tests/support/test_program.h"

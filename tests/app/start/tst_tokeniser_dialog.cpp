@@ -5,7 +5,7 @@
 #include "app/start/new_project_dialog.h"
 #include "app/start/tokeniser_dialog.h"
 #include "app/views/document_views.h"
-#include "engine/results/run_reader.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"

@@ -4,7 +4,7 @@
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
-#include "engine/runs/run_writer.h"
+#include "engine/runs/store/run_writer.h"
 #include "projects/library/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"

@@ -3,7 +3,7 @@
 // is printed).
 #include "app/actions/open_commands.h"
 #include "app/outline/outline_model.h"
-#include "engine/runs/run_writer.h"
+#include "engine/runs/store/run_writer.h"
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
 #include "projects/library/examples.h"

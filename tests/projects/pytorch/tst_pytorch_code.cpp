@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the exported code says. That it computes the same is tests/engine/network/tst_pytorch_folder.
+// What the exported code says. That it computes the same is tests/engine/compute/network/tst_pytorch_folder.
 #include "projects/cost/cost.h"
 #include "projects/library/examples.h"
 #include "projects/nodes/expression.h"

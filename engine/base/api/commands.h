@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/api/export_format.h"
+#include "engine/base/api/split.h"
+#include "engine/base/api/tokeniser_training.h"
+#include "engine/base/api/values.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+// The commands that a session executes.
+namespace residua::engine {
+
+/// The action if a run's data have another fingerprint than the data that it was trained on.
+enum class OtherData {
+    Refuse, ///< fails, naming the expected and the found data
+    Accept, ///< adds a note; a run that trains or is made records an event
+};
+
+/// Trains `project`. A copy of it is frozen in the run's directory.
+struct StartRun {
+    RunId run{};
+    projects::Project project;
+    std::filesystem::path projectDirectory; ///< relative data paths start here
+    /// The directory must not exist or must be empty, apart from the remains of a run that was interrupted before it
+    /// began. If empty, the run gets a new directory in `runFolder` when it begins, which RunStarted reports.
+    std::filesystem::path runDirectory;
+    std::filesystem::path runFolder;
+    std::string device = "cpu";
+    std::int64_t pauseAfter = 0; ///< pauses after this many steps (Step on a new run); 0: never
+    /// The sweep's member that this run trains, or nullopt. The run of a member is named project.name.
+    std::optional<projects::Membership> membership = std::nullopt;
+    bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
+};
+/// Resumes from the checkpoint of `step`, or the last one; from step 0 if no checkpoint exists. Drops the records after
+/// it.
+struct ResumeRun {
+    RunId run{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run; else replaces it
+    OtherData otherData = OtherData::Refuse;
+    std::string device = "cpu";
+    std::optional<std::int64_t> step;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+    bool waitsForDisk = false;         ///< as in StartRun
+};
+/// On another rank than 0 of those that train together (rankPosition): trains along until rank 0's run ends. Stop asks
+/// rank 0 to stop the run; other commands wait for its end.
+struct FollowRun {
+    RunId run{};
+    /// The values that this process was given; those that differ from rank 0's, which count, are told. Empty: not
+    /// given.
+    std::optional<projects::Project> project;
+    std::filesystem::path runDirectory;
+    std::string device;
+    std::optional<std::int64_t> steps; ///< in place of a project
+};
+/// On any of those ranks: ends the others, because this process does not train. Answers RunEnded with the error.
+struct RefuseRanks {
+    RunId run{};
+    Error error;
+};
+struct Pause {
+    RunId run{};
+};
+struct Continue {
+    RunId run{};
+};
+/// Trains for `steps` steps, then pauses.
+struct Step {
+    RunId run{};
+    std::int64_t steps = 1;
+};
+/// Ends the run at the next step boundary, after writing a checkpoint.
+struct Stop {
+    RunId run{};
+};
+struct WriteCheckpoint {
+    RunId run{};
+};
+struct ListDevices {
+    QueryTag tag{};
+};
+
+/// The maximum number of tokens in a sample, which are held in memory until it is complete.
+inline constexpr std::int64_t kMostSampledTokens = 10'000'000;
+/// The number of candidates for a masked position unless SampleRequest::topK gives one.
+inline constexpr std::int64_t kCandidates = 5;
+/// Continues `prompt` with the language model of a checkpoint. A model of masked tokens instead gives candidates for
+/// each "[MASK]" in the prompt, and a classifier the classes of the prompt, or without one of the first examples that
+/// are held out. Both ignore `tokens`, `temperature` and `seed`.
+struct SampleRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;
+    std::string prompt; ///< text, ids separated by spaces where the data has no tokeniser, or of pictures an absolute
+                        ///< path; empty: the data's beginning
+    std::int64_t tokens = 200;
+    double temperature = 0.8; ///< 0: greedy
+    std::int64_t topK = 0;    ///< 0: off. For candidates it is their number; 0: kCandidates
+    std::int64_t seed = 1;
+};
+/// Computes the mean loss on a part of the data.
+struct EvaluateRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;
+    Split split = Split::Validation;
+    std::int64_t batches = 0; ///< 0: all
+};
+/// Makes `newRun` (as StartRun's directory; empty: a new one beside the run) that continues from a checkpoint under
+/// `topology` and at first computes the same function. Keeps the remaining weights with their optimiser state; the
+/// topology's own parameters start afresh. Blocks whose attention has separate inputs in the topology get its ports.
+/// Refused with the reason if the function would change. ResumeRun trains the new run.
+struct RetrofitRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    projects::Topology topology;
+    std::filesystem::path newRun;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+};
+
+/// Makes `newRun`, as RetrofitRequest does, that continues from a checkpoint with the weights of its blocks replaced by
+/// two factors of `rank` that approximate them. The fits go layer by layer from the first: each uses the inputs that
+/// the layers before it, already factored, compute from a batch of the training data. Everything else is kept with its
+/// optimiser state; that of the factors starts afresh. Weights already in factors are unchanged. Refused if no weight
+/// is left to factor.
+struct FactoriseRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    projects::WeightRank rank = projects::RankScale{};
+    projects::LowRankMethod method = projects::LowRankMethod::Exact; ///< any but Baseline
+    projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: does not read the data
+    std::filesystem::path newRun;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+};
+/// Makes a project from a model saved by the package transformers (config.json and safetensors), with a run whose
+/// checkpoint of step 0 holds its weights in single precision. Copies the tokeniser if the folder has one. Reads the
+/// weights one tensor at a time, directly into their destination. Refused by name, before anything is written, if the
+/// architecture, an option or a tensor has no counterpart. Reports ImportProgress.
+struct ImportRequest {
+    QueryTag tag{};
+    std::filesystem::path folder;
+    std::filesystem::path projectDirectory; ///< of the new project; must not exist, or be empty
+    /// The training and evaluation data, except for the tokeniser, which is the model's. nullopt: a few lines of sample
+    /// text, so that all commands work.
+    std::optional<projects::Source> data;
+};
+/// Makes a run of `project` whose checkpoint of step 0 takes parameters from a safetensors file. A tensor is used if
+/// its shape and name match a parameter: its name in this program, or its name in the transformers architecture that
+/// the network has. Other parameters start by their laws in the document. Refused if no tensor matches. Reports
+/// ImportProgress.
+struct LoadWeightsRequest {
+    QueryTag tag{};
+    std::filesystem::path file;
+    projects::Project project;
+    std::filesystem::path projectDirectory;
+    std::filesystem::path runDirectory; ///< must not exist; empty: a new one in the project's folder of runs
+};
+/// Writes the network of a checkpoint into a folder, in one of the formats of export_format.h. Runs on the CPU; a
+/// separate Python process makes an ONNX graph from PyTorch code. Refused by name, with nothing written, if a part of
+/// the network has no counterpart or there is no suitable Python.
+struct ExportRequest {
+    QueryTag tag{};
+    ExportFormat format = ExportFormat::PyTorch;
+    /// The type of the weights in a HuggingFace model of a known architecture: one of kWeightTypes. Empty: the type
+    /// that the weights were imported with if that is lossless, else the checkpoint's type.
+    std::string type;
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    std::filesystem::path folder;     ///< must not exist, or be empty
+};
+/// Measures the effect of leaving out each layer of a checkpoint's network (row_curves.h, matrix::kStability).
+struct StabilityRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+};
+
+/// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by
+/// each method, and compares their function with that of the full weight. The full weights are those of a run's
+/// checkpoint or, without a run, the initial weights of `project`. The fits run on the CPU, beside a run, and are kept
+/// in the user's cache of fits; nothing else is written. GapProgress reports the finished fits, GapReady all of them.
+/// Refused if no weight has a rank below its full one.
+struct GapRequest {
+    QueryTag tag{};
+    std::filesystem::path runDirectory; ///< empty: measures `project` itself
+    projects::Project project;
+    std::filesystem::path projectDirectory; ///< of `project`; for a run, empty: the one recorded in it
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step;              ///< for a run; default: the last checkpoint
+    std::optional<projects::WeightRank> rank;      ///< overrides the rank in the document
+    std::optional<projects::LowRankInputs> inputs; ///< overrides the inputs in the document
+    std::vector<projects::LowRankMethod> methods;  ///< at least one, without repetition
+};
+
+/// Trains a tokeniser on text, beside a run. Reports TokeniserProgressed. If given up, writes nothing and answers
+/// QueryFailed when the training has ended.
+struct TokeniserRequest {
+    QueryTag tag{};
+    TokeniserTraining training;
+};
+
+/// Copies a checkpoint of a run at a place with a folder of its own (EngineRemote::folder) into the run's directory on
+/// this machine, beside other commands. An existing copy is replaced. Reports FetchProgress. Programs only.
+struct FetchCheckpoint {
+    QueryTag tag{};
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step; ///< default: the last checkpoint
+};
+
+/// Cancels a query, which then answers QueryFailed. An import, an export or a loading of weights removes what it has
+/// written. Does nothing if the query has been answered already.
+struct GiveUp {
+    QueryTag tag{};
+};
+
+using Command =
+    std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
+                 SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest, LoadWeightsRequest,
+                 ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
+
+/// True for the commands that begin a run.
+template <class Asked>
+inline constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> ||
+                                   std::is_same_v<Asked, FollowRun> || std::is_same_v<Asked, RefuseRanks>;
+
+} // namespace residua::engine

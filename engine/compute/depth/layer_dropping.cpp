@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/depth/layer_dropping.h"
+
+#include "engine/base/api/matrix_name.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace residua::engine {
+
+using projects::DropSampling;
+using projects::DropScaling;
+using projects::KeepShares;
+using projects::StageSpan;
+
+LayerDropping::LayerDropping(const projects::Project& project)
+    : m_schedule(project.stack().schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
+{
+    if (!projects::trainsAll(m_schedule)) {
+        m_spans = projects::spansOf(m_schedule, m_depth, m_steps);
+    }
+}
+
+std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
+{
+    if (m_spans.empty() || m_depth == 0) {
+        return {};
+    }
+    // A run may continue past the document's number of steps: a curve continues, and the last stage stays.
+    const std::int64_t step = std::max<std::int64_t>(pass.step, 1);
+    const StageSpan& span = projects::spanAt(m_spans, step);
+    const KeepShares shares = projects::keepShares(m_schedule, span, m_depth, m_steps, step);
+    const bool grows = projects::grows(m_schedule);
+    if (!pass.training() && !grows) {
+        return wholeNetwork(shares);
+    }
+    std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        layers[l].runs = shares.layers[l] >= 1;
+    }
+    drawLayers(layers, shares, pass.random.stream("layers"));
+    scale(layers, shares);
+    openNew(layers, span, step);
+    setParts(layers, shares, span, step, pass.random);
+    // If no layer runs, the last one does: a network of layers alone must have a gradient.
+    if (pass.training() && std::ranges::none_of(layers, &LayerUse::runs)) {
+        layers.back() = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
+    }
+    return layers;
+}
+
+std::vector<LayerUse> LayerDropping::wholeNetwork(const KeepShares& shares) const
+{
+    std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (m_schedule.scaling == DropScaling::Evaluation) {
+            layers[l].factor = shares.layers[l];
+        } else if (m_schedule.scaling == DropScaling::EvaluationInverse && shares.layers[l] > 0) {
+            layers[l].factor = 1 / shares.layers[l];
+        }
+    }
+    return layers;
+}
+
+void LayerDropping::drawLayers(std::vector<LayerUse>& layers, const KeepShares& shares, const Philox& random) const
+{
+    if (m_schedule.sampling != DropSampling::FixedSize) {
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            layers[l].runs = layers[l].runs || random.uniform(l) < shares.layers[l];
+        }
+        return;
+    }
+    // Chooses as many of the others as the share says.
+    std::vector<std::size_t> others;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (!layers[l].runs) {
+            others.push_back(l);
+        }
+    }
+    if (others.empty()) {
+        return;
+    }
+    const double share = shares.layers[others.front()];
+    const auto kept = static_cast<std::size_t>(std::llround(share * static_cast<double>(others.size())));
+    others = inDrawnOrder(std::move(others), random);
+    for (const std::size_t l : std::span(others).first(kept)) {
+        layers[l].runs = true;
+    }
+}
+
+void LayerDropping::scale(std::vector<LayerUse>& layers, const KeepShares& shares) const
+{
+    const bool byGap = m_schedule.scaling == DropScaling::SquareRoot || m_schedule.scaling == DropScaling::Linear;
+    if (byGap && !projects::grows(m_schedule)) {
+        std::size_t next = layers.size();
+        for (std::size_t l = layers.size(); l-- > 0;) {
+            if (layers[l].runs) {
+                const auto gap = static_cast<double>(next - l);
+                layers[l].factor = m_schedule.scaling == DropScaling::Linear ? gap : std::sqrt(gap);
+                next = l;
+            }
+        }
+    }
+    if (m_schedule.scaling == DropScaling::InverseProbability) {
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            layers[l].factor = layers[l].runs && shares.layers[l] > 0 ? 1 / shares.layers[l] : 1;
+        }
+    }
+}
+
+double LayerDropping::openingOf(const StageSpan& span, std::int64_t step) const
+{
+    const bool added = projects::grows(m_schedule) && span.isStage() && span.stage > 0;
+    if (!added || m_schedule.growthWarmup == 0) {
+        return 1;
+    }
+    return std::clamp(static_cast<double>(step - 1 - span.from) / static_cast<double>(m_schedule.growthWarmup), 0.0,
+                      1.0);
+}
+
+StageSpan LayerDropping::stageBefore(const StageSpan& span) const
+{
+    return {span.from, span.to, span.stage - 1, m_schedule.stages[span.stage - 1].averageLength};
+}
+
+void LayerDropping::openNew(std::vector<LayerUse>& layers, const StageSpan& span, std::int64_t step) const
+{
+    const double opening = openingOf(span, step);
+    if (opening == 1 || !projects::leavesOutLayers(m_schedule.axis)) {
+        return;
+    }
+    const std::int64_t before = projects::grownDepth(m_schedule, stageBefore(span), m_depth);
+    const std::int64_t after = projects::grownDepth(m_schedule, span, m_depth);
+    const projects::Growth growth = projects::growthOf(m_schedule.growth, before, after);
+    for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
+        layers[l].factor *= growth.isNew[l] ? opening : 1;
+    }
+}
+
+void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& shares, const StageSpan& span,
+                             std::int64_t step, const RandomStreams& random) const
+{
+    PartUse use{.sampling = m_schedule.sampling, .opening = openingOf(span, step)};
+    if (use.opening != 1) {
+        use.before = projects::keepShares(m_schedule, stageBefore(span), m_depth, m_steps, step).parts.front();
+    }
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+        use.keep = shares.parts[l];
+        // Steps that draw nothing are equal, so that one recording serves for all (train/step_graphs.h).
+        const bool draws = use.sampling != DropSampling::First && use.keep < 1;
+        const auto key = [&](const char* part) {
+            return draws ? random.stream(part + std::to_string(l + 1)).key() : 0;
+        };
+        layers[l].mlpParts = m_schedule.mlpParts;
+        if (projects::leavesOutHeads(m_schedule.axis)) {
+            layers[l].heads = use;
+            layers[l].heads.key = key("heads.");
+        }
+        if (projects::leavesOutMlp(m_schedule.axis)) {
+            layers[l].mlp = use;
+            layers[l].mlp.key = key("mlp.");
+        }
+    }
+}
+
+Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step)
+{
+    Matrix matrix{matrix::kActive, step, 1, static_cast<std::int64_t>(layers.size()), {}};
+    for (const LayerUse& layer : layers) {
+        const double inside = std::min(layer.heads.keep, layer.mlp.keep);
+        matrix.values.push_back(layer.runs && layer.factor != 0 ? static_cast<float>(inside) : 0.0F);
+    }
+    return matrix;
+}
+
+} // namespace residua::engine

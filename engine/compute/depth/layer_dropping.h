@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/api/values.h"
+#include "engine/compute/graph/pass.h"
+#include "projects/model/project.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace residua::engine {
+
+/// Draws the layers, heads and MLP parts that the document's schedule leaves out of a pass (RaPTr, algorithm 1 and
+/// appendix J; PLD, algorithm 1; stochastic depth). The draw depends only on the pass's random streams and step, so
+/// every micro-batch of a step, a resumed run and every process of a group draw the same. Evaluation runs the whole
+/// network; of a growing network, the layers that exist after the pass's step. Engine thread.
+class LayerDropping {
+public:
+    explicit LayerDropping(const projects::Project& project);
+
+    /// Returns the use of each layer in the pass, or an empty vector if the schedule trains all.
+    [[nodiscard]] std::vector<LayerUse> draw(const Pass& pass) const;
+
+private:
+    [[nodiscard]] std::vector<LayerUse> wholeNetwork(const projects::KeepShares& shares) const;
+    void drawLayers(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const Philox& random) const;
+    /// Sets the factor of each branch that runs. Networks that grow have no gaps and get no factors for them.
+    void scale(std::vector<LayerUse>& layers, const projects::KeepShares& shares) const;
+    /// Returns how far the stage's new layers are open before step `step`, starting from 0 at the stage's first step.
+    [[nodiscard]] double openingOf(const projects::StageSpan& span, std::int64_t step) const;
+    [[nodiscard]] projects::StageSpan stageBefore(const projects::StageSpan& span) const;
+    void openNew(std::vector<LayerUse>& layers, const projects::StageSpan& span, std::int64_t step) const;
+    void setParts(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const projects::StageSpan& span,
+                  std::int64_t step, const RandomStreams& random) const;
+
+    projects::StageSchedule m_schedule;
+    std::int64_t m_depth;
+    std::int64_t m_steps;
+    std::vector<projects::StageSpan> m_spans; ///< empty if the schedule trains all
+};
+
+/// Returns "active" (values.h, Matrix): for each layer the fraction that is computed, or 0 if its branch is not used.
+[[nodiscard]] Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step);
+
+} // namespace residua::engine

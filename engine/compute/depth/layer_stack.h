@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/graph/graph_program.h"
+#include "engine/compute/graph/pass.h"
+#include "projects/model/topology.h"
+#include "projects/model/training_plan.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The compiled blocks of layers 1 to L, grouped into the modules that a wiring connects, and the only way to run them.
+/// Applies the pass's settings for each layer (left out, scaled, measured) and recomputes its inside in the backward,
+/// for any wiring. By the wiring's sites (projects::MixSites), a module is
+/// - Mhsa: a layer;
+/// - Both: one half of a layer, its attention a(h) or its FFN f(u);
+/// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)); for the last layer, the FFN alone.
+class LayerStack {
+public:
+    /// `programs` are in order: one per layer, or its two halves unless the sites are Mhsa.
+    LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations);
+
+    /// Returns K, the number of modules.
+    [[nodiscard]] std::size_t size() const { return m_modules.size(); }
+    [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_programsPerLayer; }
+    [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
+    /// True if the pass runs the layer of the module. If the module joins halves of two layers, true if one of them
+    /// runs.
+    [[nodiscard]] bool runs(std::size_t module, const Pass& pass) const;
+
+    /// Returns the input of the first module: the stack's input, or between FFN inputs h + a(h) of the first layer.
+    [[nodiscard]] at::Tensor enter(const at::Tensor& input, const Pass& pass);
+    /// Returns the scaled branch of a module that runs, without a half that is left out: [..., d]. `inputs` has one
+    /// tensor per input port. The stack must outlive the backward.
+    [[nodiscard]] at::Tensor run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// Runs the module with one tensor for all ports.
+    [[nodiscard]] at::Tensor runOn(std::size_t module, const at::Tensor& input, const Pass& pass);
+
+    /// Returns the operators of the module in execution order.
+    [[nodiscard]] std::vector<Operator*> operators(std::size_t module) const;
+    /// Keeps all activations for the backward from now on, instead of recomputing them. Needed by wirings that pass
+    /// values into or out of a layer beside its ports, which a recomputation would not see.
+    void keepActivations() { m_activations = projects::Activations::Keep; }
+
+private:
+    /// The program of a layer or of a half; a module has one program or two.
+    struct Module {
+        std::size_t program = 0;
+        bool takesNext = false; ///< true if the module also has the next program
+    };
+
+    [[nodiscard]] LayerUse use(std::size_t program, const Pass& pass) const
+    {
+        return pass.layer(program / m_programsPerLayer);
+    }
+    /// Returns the branch of a program that runs, measured and scaled.
+    [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
+
+    std::vector<GraphProgram> m_programs;
+    std::vector<Module> m_modules;
+    std::size_t m_firstProgram = 0;           ///< of the first module; programs before it run in enter()
+    std::vector<std::size_t> m_residualPorts; ///< for each program, the port that receives the residual
+    std::size_t m_programsPerLayer = 1;
+    projects::Activations m_activations;
+};
+
+} // namespace residua::engine

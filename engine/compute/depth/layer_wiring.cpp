@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/depth/layer_wiring.h"
+
+#include "projects/depth/depth_names.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace residua::engine {
+
+using projects::DepthProgram;
+using projects::DepthStep;
+using projects::DepthStepKind;
+
+namespace {
+
+/// A value of the program in a pass.
+struct DepthValue {
+    at::Tensor tensor;                ///< undefined if absent
+    std::optional<std::size_t> entry; ///< its index in its stack, if it is stored
+    std::size_t stack = 0;
+};
+
+/// Returns for each step the values that it is the last to use, but for the program's result.
+std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
+{
+    std::vector<std::vector<std::size_t>> uses(program.steps.size());
+    std::vector<bool> seen(program.values);
+    seen[program.result] = true;
+    for (std::size_t number = program.steps.size(); number-- > 0;) {
+        const DepthStep& step = program.steps[number];
+        std::vector<std::size_t> used = step.inputs;
+        for (const std::optional<std::size_t>& value : {step.base, step.newest}) {
+            used.insert(used.end(), value ? 1 : 0, value.value_or(0));
+        }
+        for (std::size_t o = 0; o < step.outputs; ++o) {
+            used.push_back(step.output + o);
+        }
+        for (const std::size_t value : used) {
+            if (!seen[value]) {
+                seen[value] = true;
+                uses[number].push_back(value);
+            }
+        }
+    }
+    return uses;
+}
+
+} // namespace
+
+/// Runs the steps of one pass.
+class LayerWiring::Running {
+public:
+    Running(LayerWiring& wiring, const at::Tensor& input, const Pass& pass)
+        : m_wiring(wiring), m_input(input), m_pass(pass), m_values(wiring.m_program.values)
+    {
+    }
+
+    [[nodiscard]] const at::Tensor& value(std::size_t number) const { return m_values[number].tensor; }
+
+    void run(const DepthStep& step)
+    {
+        const bool ofModule = step.module > 0 && step.module <= m_wiring.m_program.modules;
+        const std::size_t module = ofModule ? static_cast<std::size_t>(step.module) - 1 : 0;
+        if (ofModule && !m_wiring.m_layers.runs(module, m_pass)) {
+            if (step.kind == DepthStepKind::Run) {
+                return; // its output is absent
+            }
+            if (step.skips) {
+                skip(step);
+                return;
+            }
+        }
+        apply(step, module);
+    }
+
+    void release(const std::vector<std::size_t>& values)
+    {
+        for (const std::size_t value : values) {
+            m_values[value] = {};
+        }
+    }
+
+private:
+    void set(std::size_t value, at::Tensor tensor) { m_values[value] = {std::move(tensor), std::nullopt, 0}; }
+    void set(const DepthStep& step, std::vector<at::Tensor> outputs)
+    {
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+            set(step.output + o, std::move(outputs[o]));
+        }
+    }
+    void copy(std::size_t from, std::size_t to) { m_values[to] = m_values[from]; }
+    [[nodiscard]] std::vector<at::Tensor> inputsOf(const DepthStep& step) const
+    {
+        std::vector<at::Tensor> inputs;
+        for (const std::size_t input : step.inputs) {
+            inputs.push_back(value(input));
+        }
+        return inputs;
+    }
+
+    void skip(const DepthStep& step)
+    {
+        for (std::size_t o = 0; o < std::min(step.outputs, step.inputs.size()); ++o) {
+            copy(step.inputs[o], step.output + o);
+        }
+    }
+
+    void apply(const DepthStep& step, std::size_t module)
+    {
+        switch (step.kind) {
+        case DepthStepKind::Enter:
+            set(step.output, m_wiring.m_layers.enter(m_input, m_pass).to(m_wiring.m_compute.residualType));
+            break;
+        case DepthStepKind::Store:
+            store(step);
+            break;
+        case DepthStepKind::Add:
+            add(step);
+            break;
+        case DepthStepKind::Newest:
+            copy(step.inputs[value(step.inputs[1]).defined() ? 1 : 0], step.output);
+            break;
+        case DepthStepKind::Split:
+            set(step, value(step.inputs.front()).chunk(static_cast<std::int64_t>(step.outputs), -1));
+            break;
+        case DepthStepKind::Merge:
+            set(step.output, at::cat(inputsOf(step), -1));
+            break;
+        case DepthStepKind::Run:
+            runModule(step, module);
+            break;
+        case DepthStepKind::Mix:
+            mix(step);
+            break;
+        case DepthStepKind::Join:
+            set(step.output, m_wiring.m_rule->join(step, inputsOf(step)));
+            break;
+        }
+    }
+
+    void store(const DepthStep& step)
+    {
+        const DepthValue& given = m_values[step.inputs.front()];
+        if (!given.tensor.defined()) {
+            return;
+        }
+        if (!m_stack || m_open != step.stack) {
+            m_stack.emplace(m_wiring.m_compute);
+            m_open = step.stack;
+        }
+        if (given.entry && given.stack == step.stack) {
+            copy(step.inputs.front(), step.output);
+            return;
+        }
+        const std::size_t index = m_stack->push(given.tensor);
+        m_values[step.output] = {m_stack->entry(index), index, step.stack};
+    }
+
+    void add(const DepthStep& step)
+    {
+        const std::size_t a = step.inputs[0];
+        const std::size_t b = step.inputs[1];
+        if (value(a).defined() && value(b).defined()) {
+            set(step.output, value(a) + value(b));
+        } else {
+            copy(value(a).defined() ? a : b, step.output);
+        }
+    }
+
+    void runModule(const DepthStep& step, std::size_t module)
+    {
+        std::vector<at::Tensor> inputs;
+        for (const std::size_t mix : m_wiring.m_ports[module]) {
+            inputs.push_back(value(step.inputs[mix]));
+        }
+        set(step.output, m_wiring.m_layers.run(module, inputs, m_pass));
+    }
+
+    void mix(const DepthStep& step)
+    {
+        const std::vector<at::Tensor> values = inputsOf(step);
+        MixInputs inputs{values,
+                         {},
+                         {},
+                         step.base ? value(*step.base) : at::Tensor(),
+                         step.newest ? value(*step.newest) : at::Tensor()};
+        for (std::size_t place = 0; place < step.inputs.size(); ++place) {
+            if (const std::optional<std::size_t> entry = m_values[step.inputs[place]].entry) {
+                inputs.places.push_back(place);
+                inputs.entries.push_back(*entry);
+            }
+        }
+        set(step, m_wiring.m_rule->mix(step, inputs, m_stack ? &*m_stack : nullptr));
+    }
+
+    LayerWiring& m_wiring;
+    const at::Tensor& m_input;
+    const Pass& m_pass;
+    std::vector<DepthValue> m_values;
+    std::optional<DepthStack> m_stack;
+    std::size_t m_open = 0; ///< number of the open stack
+};
+
+LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
+                         const Compute& compute)
+    : m_program(std::move(program)),
+      m_layers(std::move(layers)),
+      m_rule(std::move(rule)),
+      m_compute(compute),
+      m_lastUses(lastUsesIn(m_program))
+{
+}
+
+Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Wiring& wiring, LayerStack layers,
+                                                         std::int64_t width, InitPlan& plan)
+{
+    DepthRuleResult rule = std::visit([&](const auto& value) { return makeRule(value, layers, width, plan); }, wiring);
+    if (!rule) {
+        return rule.error();
+    }
+    Compute compute = plan.compute();
+    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
+    if (mix != nullptr && projects::keepsFullEntries(*mix)) {
+        compute.residualType = compute.parameterType;
+    }
+    DepthProgram program = projects::programOf(wiring, static_cast<std::int64_t>(layers.layers()));
+    std::unique_ptr<LayerWiring> made(
+        new LayerWiring(std::move(program), std::move(layers), std::move(*rule), compute));
+    if (const Status matched = made->matchPorts(wiring); !matched) {
+        return matched.error();
+    }
+    return made;
+}
+
+Status LayerWiring::matchPorts(const projects::Wiring& wiring)
+{
+    for (std::size_t module = 0; module < m_layers.size(); ++module) {
+        std::vector<std::size_t>& mixes = m_ports.emplace_back();
+        for (const std::string& name : m_layers.inputPorts(module)) {
+            const projects::MixPort port = projects::mixPortFrom(name).value_or(projects::MixPort::Input);
+            const std::optional<std::size_t> mix = projects::mixFor(m_program.ports, port);
+            if (!mix) {
+                const std::string place = projects::readerName(std::get<projects::DepthMix>(wiring), m_program.layers,
+                                                               static_cast<std::int64_t>(module) + 1);
+                return Error{place, "the topology feeds q, k and v apart, but the block has the port " + name};
+            }
+            mixes.push_back(*mix);
+        }
+    }
+    return Done{};
+}
+
+at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
+{
+    m_rule->begin();
+    Running running(*this, input, pass);
+    for (std::size_t step = 0; step < m_program.steps.size(); ++step) {
+        running.run(m_program.steps[step]);
+        running.release(m_lastUses[step]);
+    }
+    m_rule->end();
+    return running.value(m_program.result);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/depth/depth_rule.h"
+#include "engine/compute/depth/layer_stack.h"
+#include "engine/compute/graph/pass.h"
+#include "projects/depth/depth_program.h"
+#include "projects/model/topology.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace residua::engine {
+
+/// Connects the layers of a stack: runs the DepthProgram of a wiring. Owns the layers and runs them only through the
+/// LayerStack.
+class LayerWiring {
+public:
+    /// Maps the stack's input [..., d] to the final output [..., d].
+    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass);
+    /// Returns the topology's own terms of the training loss.
+    [[nodiscard]] std::vector<Regulariser> regularisers() const { return m_rule->regularisers(); }
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) { return m_rule->coefficients(step); }
+
+    /// Creates the wiring and adds the topology's parameters. `width` is d.
+    [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Wiring& wiring, LayerStack layers,
+                                                                     std::int64_t width, InitPlan& plan);
+
+private:
+    class Running;
+
+    LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
+                const Compute& compute);
+    /// Matches the input ports of every module with the layer's mixes.
+    [[nodiscard]] Status matchPorts(const projects::Wiring& wiring);
+
+    projects::DepthProgram m_program;
+    LayerStack m_layers;
+    std::unique_ptr<DepthRule> m_rule;
+    Compute m_compute;
+    std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port
+    std::vector<std::vector<std::size_t>> m_lastUses; ///< of each step: the values that no later step reads
+};
+
+} // namespace residua::engine

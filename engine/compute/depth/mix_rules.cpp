@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rules of a DepthMix: learned shortcuts beside the running sum, and mixes on the stack.
+#include "engine/compute/depth/depth_weights.h"
+
+#include "engine/base/api/matrix_name.h"
+#include "engine/compute/depth/depth_rule.h"
+#include "engine/compute/ops/part_selection.h"
+#include "engine/runs/store/run_files.h"
+#include "projects/model/parameter_name.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::engine {
+
+using projects::DepthMix;
+using projects::DepthReader;
+using projects::DepthStep;
+using projects::DepthTerm;
+using projects::NormaliseOver;
+using projects::Shortcut;
+using projects::ShortcutState;
+using projects::WeightKind;
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+/// With a learned shortcut i:j of weight w, layer j (or the final output) reads the sum plus (w − 1)·e_i.
+class SumRule final : public DepthRule {
+public:
+    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, const Compute& compute)
+        : m_mix(mix), m_type(compute.residualType), m_weights(std::move(weights))
+    {
+        if (m_weights.defined()) {
+            m_depth = projects::planOf(mix, layers);
+        }
+    }
+
+    [[nodiscard]] std::vector<at::Tensor> mix(const DepthStep& step, const MixInputs& inputs, DepthStack*) override
+    {
+        auto weight = static_cast<std::int64_t>(step.firstTerm);
+        at::Tensor read = inputs.base;
+        for (const at::Tensor& entry : inputs.values) {
+            if (entry.defined()) {
+                read = read + entry.to(m_type) * (m_weights.narrow(0, weight, 1) - 1);
+            }
+            ++weight;
+        }
+        return {read};
+    }
+
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
+    {
+        if (!m_weights.defined()) {
+            return {};
+        }
+        const auto weights = projects::withLearned(m_mix, m_depth, {1, hostNumbers(m_weights)});
+        const std::vector<float> all(weights->values.begin(), weights->values.end());
+        std::vector<Matrix> matrices;
+        for (const char* const kind : {matrix::kMix, matrix::kCoefficient}) {
+            addMatrices(matrices, kind, m_depth, all, step);
+        }
+        return matrices;
+    }
+
+private:
+    const DepthMix m_mix;
+    const at::ScalarType m_type;
+    projects::DepthPlan m_depth; ///< empty without learned shortcuts
+    at::Tensor m_weights;        ///< [learned terms]; undefined without learned shortcuts
+};
+
+/// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
+class CoefficientWeights final : public DepthWeights {
+public:
+    CoefficientWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan)
+        : DepthWeights(mix, layers), m_perFeature(mix.weight == WeightKind::PerFeature), m_gate(tensors["gate"])
+    {
+        std::int64_t vectors = 0;
+        for (const DepthReader& reader : m_depth.readers) {
+            m_rows = std::max(m_rows, reader.target);
+            m_outputs = std::max<std::int64_t>(m_outputs, reader.outputs);
+            m_blocks.push_back(reader.terms());
+            m_parts.push_back(partsOf(reader));
+            m_firstVector.push_back(vectors);
+            vectors += gatesEntries() ? reader.terms() : reader.outputs;
+        }
+        setCoefficient(tensors["coefficient"], plan.compute());
+        makeMasks(plan);
+    }
+
+    void begin() override
+    {
+        m_applied = applied();
+        m_weights.clear();
+        for (const at::Tensor& block : m_applied.split_with_sizes(m_blocks)) {
+            const DepthReader& reader = m_depth.readers[m_weights.size()];
+            std::vector<std::int64_t> shape{reader.outputs, static_cast<std::int64_t>(reader.sources.size())};
+            if (m_perFeature) {
+                shape.push_back(m_applied.size(1));
+            }
+            m_weights.push_back(block.view(shape));
+        }
+    }
+
+    [[nodiscard]] std::vector<WeighedSources> of(std::size_t index, const MixInputs& inputs, const DepthStack&) override
+    {
+        std::vector<WeighedSources> parts;
+        for (const Part& part : m_parts[index]) {
+            WeighedSources weighed;
+            std::vector<std::size_t> places;
+            for (std::size_t i = 0; i < inputs.places.size(); ++i) {
+                if (std::ranges::binary_search(part.places, inputs.places[i])) {
+                    places.push_back(inputs.places[i]);
+                    weighed.sources.push_back(inputs.entries[i]);
+                }
+            }
+            if (places.empty()) {
+                continue;
+            }
+            weighed.weights = weightsOf(index, part);
+            weighed.weights.weights = atPlaces(weighed.weights.weights, 1, places).contiguous();
+            parts.push_back(std::move(weighed));
+        }
+        return parts;
+    }
+
+    [[nodiscard]] std::vector<Regulariser> regularisers() const override
+    {
+        if (m_mix.tsallis.weight == 0) {
+            return {};
+        }
+        return {{[this](const Pass&) { return tsallisEntropy(); }}};
+    }
+
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override;
+
+private:
+    /// Sources of one reader that use the same kind of weight.
+    struct Part {
+        std::vector<std::size_t> places; ///< indices among the reader's sources, ascending
+        bool gated = false;
+    };
+
+    [[nodiscard]] bool gatesEntries() const { return m_mix.gate.vectors == projects::GateVectors::PerEntry; }
+
+    /// Returns the reader's parts: one, preceded under a gate by one of the frozen entries, which are not gated.
+    /// Entries with gate vectors of their own are a part each.
+    [[nodiscard]] std::vector<Part> partsOf(const DepthReader& reader) const
+    {
+        const bool hasGate = m_mix.gate.kind != projects::GateKind::None;
+        std::vector<Part> parts;
+        for (const bool gated : {false, true}) {
+            std::vector<std::size_t> places;
+            for (std::size_t place = 0; place < reader.sources.size(); ++place) {
+                const bool frozen = hasState(m_mix, {reader.sources[place], reader.target}, ShortcutState::Frozen);
+                if ((hasGate && !frozen) == gated) {
+                    places.push_back(place);
+                }
+            }
+            const std::size_t each = gated && gatesEntries() ? 1 : places.size();
+            for (auto first = places.begin(); first != places.end(); first += static_cast<std::ptrdiff_t>(each)) {
+                parts.push_back({{first, first + static_cast<std::ptrdiff_t>(each)}, gated});
+            }
+        }
+        return parts;
+    }
+
+    /// Returns the weights of one part. Entries without a gate have the weight of a closed gate: b, or ReLU(b) for a
+    /// gate inside.
+    [[nodiscard]] MixWeights weightsOf(std::size_t index, const Part& part) const
+    {
+        const bool inside = m_mix.gate.kind == projects::GateKind::Inside;
+        MixWeights result;
+        result.weightKind = m_perFeature ? kernels::WeightKind::perFeature : kernels::WeightKind::scalar;
+        result.weights = inside && !part.gated ? m_weights[index].clamp_min(0) : m_weights[index];
+        if (part.gated) {
+            result.gateKind = inside ? kernels::GateKind::reluInside : kernels::GateKind::reluOutside;
+            const bool raw = m_mix.gate.input == projects::GateInput::Raw;
+            result.gateInput = raw ? kernels::GateInput::raw : kernels::GateInput::normalised;
+            const bool one = m_mix.gate.reluGradAtZero == projects::ReluGradAtZero::One;
+            result.reluGradAtZero = one ? kernels::ReluGradAtZero::one : kernels::ReluGradAtZero::zero;
+            result.gateVectors = gateVectorsOf(index, part);
+        }
+        return result;
+    }
+
+    /// Returns [outputs, d].
+    [[nodiscard]] at::Tensor gateVectorsOf(std::size_t index, const Part& part) const
+    {
+        const DepthReader& reader = m_depth.readers[index];
+        if (!gatesEntries()) {
+            return m_gate.narrow(0, m_firstVector[index], reader.outputs);
+        }
+        const at::Tensor all = m_gate.narrow(0, m_firstVector[index], reader.terms());
+        return all.view({reader.outputs, -1, all.size(1)})
+            .select(1, static_cast<std::int64_t>(part.places.front()))
+            .contiguous();
+    }
+
+    /// Returns the Tsallis entropy of the weights that the last pass applied, times the document's factor.
+    [[nodiscard]] at::Tensor tsallisEntropy() const
+    {
+        const auto& [q, weight] = m_mix.tsallis;
+        // S_q = (1 − Σ p^q)/(q − 1) of each row; q → 1 is Shannon's −Σ p ln p.
+        if (q == 1) {
+            const at::Tensor p = m_applied.clamp_min(std::numeric_limits<float>::min());
+            return at::sum(p * at::log(p)) * -weight;
+        }
+        const auto rows =
+            std::ranges::count_if(m_depth.readers, [](const DepthReader& r) { return !r.sources.empty(); });
+        return at::rsub(at::sum(at::pow(m_applied, q)), static_cast<double>(rows)) * (weight / (q - 1));
+    }
+
+    void setCoefficient(const at::Tensor& trained, const Compute& compute)
+    {
+        if (m_mix.weight != WeightKind::Fixed) {
+            m_coefficient = trained;
+            return;
+        }
+        m_coefficient = at::tensor(m_depth.start, at::kDouble).to(compute.device, compute.parameterType);
+        m_learned = trained;
+        const std::vector<std::size_t> terms = projects::learnedTerms(m_mix, m_depth);
+        m_learnedTerms =
+            at::tensor(std::vector<std::int64_t>(terms.begin(), terms.end()), at::kLong).to(compute.device);
+    }
+
+    void makeMasks(InitPlan& plan)
+    {
+        const Compute& compute = plan.compute();
+        std::vector<std::int64_t> cells;
+        std::vector<std::int64_t> frozen;
+        for (const DepthTerm& term : m_depth.terms) {
+            const std::int64_t target = m_depth.readers[term.reader].target;
+            cells.push_back((term.output * m_rows + target - 1) * m_rows + term.source);
+            frozen.push_back(hasState(m_mix, {term.source, target}, ShortcutState::Frozen) ? 1 : 0);
+        }
+        m_cells = at::tensor(cells, at::kLong).to(compute.device);
+        if (std::ranges::count(frozen, 1) > 0) {
+            m_frozen = at::tensor(frozen, at::kLong).to(compute.device, at::kBool);
+            m_frozen = m_perFeature ? m_frozen.unsqueeze(1) : m_frozen;
+            if (m_mix.weight != WeightKind::Fixed) {
+                plan.hold(projects::kTopologyCoefficient, m_frozen);
+            }
+        }
+    }
+
+    /// Returns one row per term.
+    [[nodiscard]] at::Tensor coefficient() const
+    {
+        return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, m_learned) : m_coefficient;
+    }
+
+    /// Returns the applied weights, one row per term: p under a softmax.
+    [[nodiscard]] at::Tensor applied() const
+    {
+        const at::Tensor all = coefficient();
+        const at::Tensor c = m_frozen.defined() ? at::where(m_frozen, all.detach(), all) : all;
+        if (m_mix.normalise == NormaliseOver::None) {
+            return c;
+        }
+        // Places the weights on a grid [outputs, targets, sources(, d)] with −∞ where there is no shortcut, so that the
+        // softmax runs over its rows or columns.
+        std::vector<std::int64_t> flat{m_outputs * m_rows * m_rows};
+        std::vector<std::int64_t> grid{m_outputs, m_rows, m_rows};
+        if (m_perFeature) {
+            flat.push_back(c.size(1));
+            grid.push_back(c.size(1));
+        }
+        const at::Tensor cells =
+            at::full(flat, kMinusInfinity, c.options()).index_copy(0, m_cells, c / m_mix.temperature);
+        const std::int64_t dimension = m_mix.normalise == NormaliseOver::Sources ? 2 : 1;
+        return at::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
+    }
+
+    const bool m_perFeature;
+    std::int64_t m_rows = 0; ///< the highest target, which is not below the number of sources
+    std::int64_t m_outputs = 1;
+    std::vector<std::int64_t> m_blocks;      ///< terms of each reader
+    std::vector<std::int64_t> m_firstVector; ///< of each reader in m_gate
+    std::vector<std::vector<Part>> m_parts;  ///< of each reader
+    at::Tensor m_coefficient;                ///< [terms] or [terms, d]
+    at::Tensor m_learned;      ///< [learned terms], replacing fixed ones; undefined without learned shortcuts
+    at::Tensor m_learnedTerms; ///< the indices of the learned terms
+    at::Tensor m_gate;         ///< [mixes, d], or [terms, d] with a vector for each entry
+    at::Tensor m_cells;        ///< the index of each term in the flattened grid
+    at::Tensor m_frozen;       ///< undefined without frozen terms
+    at::Tensor m_applied;
+    std::vector<at::Tensor> m_weights;
+};
+
+std::vector<Matrix> CoefficientWeights::coefficients(std::int64_t step)
+{
+    if (m_mix.weight == WeightKind::Fixed && !m_learned.defined()) {
+        return {};
+    }
+    const at::NoGradGuard noGrad;
+    const at::Tensor p = applied();
+    std::vector<at::Tensor> kinds{p, coefficient()};
+    if (m_perFeature) {
+        kinds = {p.mean(1), m_coefficient.mean(1), p.std(1, /*unbiased=*/false)};
+    }
+    const at::Tensor all = at::cat(kinds).to(at::kCPU, at::kFloat);
+    const float* values = all.const_data_ptr<float>();
+    std::vector<Matrix> result;
+    static constexpr const char* kNames[] = {matrix::kMix, matrix::kCoefficient, matrix::kSpread};
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        addMatrices(result, kNames[kind], m_depth, {values, m_depth.terms.size()}, step);
+        values += m_depth.terms.size();
+    }
+    return result;
+}
+
+} // namespace
+
+std::vector<at::Tensor> DepthWeights::mix(const DepthStep& step, const MixInputs& inputs, DepthStack* stack)
+{
+    std::vector<at::Tensor> mixes;
+    if (inputs.base.defined()) {
+        mixes.push_back(inputs.base);
+    }
+    if (!inputs.places.empty()) {
+        for (const WeighedSources& part : of(step.row, inputs, *stack)) {
+            mixes = stack->mix(part.sources, part.weights, static_cast<int>(step.outputs), mixes);
+        }
+    }
+    if (mixes.empty()) {
+        mixes.assign(step.outputs, at::zeros_like(stack->entry(0)));
+    }
+    return mixes;
+}
+
+DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t width, InitPlan& plan)
+{
+    const auto count = static_cast<std::int64_t>(layers.layers());
+    const WiringTensors tensors(mix, count, width, plan);
+    if (projects::isRunningSum(mix)) {
+        return std::unique_ptr<DepthRule>(
+            std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan.compute()));
+    }
+    if (projects::isMadePerToken(mix.weight)) {
+        return makeTokenWeights(mix, count, tensors, plan.compute());
+    }
+    return std::unique_ptr<DepthRule>(std::make_unique<CoefficientWeights>(mix, count, tensors, plan));
+}
+
+} // namespace residua::engine

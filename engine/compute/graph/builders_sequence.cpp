@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/graph/node_builder.h"
+#include "engine/compute/ops/fused.h"
+#include "projects/nodes/attention_options.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+
+#include <cmath>
+#include <memory>
+
+namespace residua::engine {
+namespace {
+
+using projects::paramInt;
+
+OperatorResult buildTokenEmbedding(const NodeContext& node)
+{
+    const at::Tensor table =
+        node.parameter("weight", {paramInt(node.params, "vocab"), paramInt(node.params, "dim")}, Role::Table);
+    return makeOperator([table](const Inputs& in, const Pass&) { return at::embedding(table, in[0]); });
+}
+
+OperatorResult buildPositionEmbedding(const NodeContext& node)
+{
+    const at::Tensor table = node.parameter("weight", {paramInt(node.params, "length"), node.features()}, Role::Table);
+    return makeOperator([table](const Inputs& in, const Pass&) {
+        const std::int64_t time = in[0].size(1);
+        TORCH_CHECK(time <= table.size(0), "a sequence of ", time, " tokens is longer than the ", table.size(0),
+                    " positions of the embedding");
+        return in[0] + table.narrow(0, 0, time);
+    });
+}
+
+OperatorResult buildSegmentEmbedding(const NodeContext& node)
+{
+    const at::Tensor table =
+        node.parameter("weight", {paramInt(node.params, "segments"), node.features()}, Role::Table);
+    return makeOperator([table](const Inputs& in, const Pass&) {
+        return in[0] + (in.size() > 1 ? at::embedding(table, in[1]) : table[0]);
+    });
+}
+
+/// Returns [time, features]: feature 2i is sin(p/base^(2i/d)), feature 2i + 1 the cosine of the same (Vaswani et al.,
+/// 2017, section 3.5).
+at::Tensor sinusoids(std::int64_t time, std::int64_t features, double base)
+{
+    at::Tensor table = at::empty({time, features}, at::kDouble);
+    double* value = table.mutable_data_ptr<double>();
+    for (std::int64_t p = 0; p < time; ++p) {
+        for (std::int64_t i = 0; i < features; ++i, ++value) {
+            const double exponent = static_cast<double>(i - i % 2) / static_cast<double>(features);
+            const double angle = static_cast<double>(p) / std::pow(base, exponent);
+            *value = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return table;
+}
+
+/// Returns [time, features] for positions in a grid, row by row: a quarter each of sin(x·ω), cos(x·ω), sin(y·ω) and
+/// cos(y·ω), with x the column, y the row and ω_i = base^(−i/(features/4 − 1)) (Beyer et al., 2022).
+at::Tensor gridSinusoids(std::int64_t time, std::int64_t features, double base, std::int64_t columns)
+{
+    at::Tensor table = at::empty({time, features}, at::kDouble);
+    double* value = table.mutable_data_ptr<double>();
+    const std::int64_t quarter = features / 4;
+    for (std::int64_t p = 0; p < time; ++p) {
+        for (std::int64_t i = 0; i < features; ++i, ++value) {
+            const std::int64_t part = i / quarter;
+            const std::int64_t at = part < 2 ? p % columns : p / columns;
+            const double exponent = static_cast<double>(i % quarter) / static_cast<double>(quarter - 1);
+            const double angle = static_cast<double>(at) / std::pow(base, exponent);
+            *value = part % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return table;
+}
+
+OperatorResult buildSinusoidalPositions(const NodeContext& node)
+{
+    const std::int64_t columns = paramInt(node.params, projects::kColumnsParam);
+    const double base = projects::paramDouble(node.params, "base");
+    const auto table = std::make_shared<at::Tensor>(); // grows with the longest sequence
+    return makeOperator([table, base, columns](const Inputs& in, const Pass&) {
+        const std::int64_t time = in[0].size(1);
+        if (!table->defined() || table->size(0) < time || table->scalar_type() != in[0].scalar_type()) {
+            const std::int64_t features = in[0].size(2);
+            *table = (columns > 0 ? gridSinusoids(time, features, base, columns) : sinusoids(time, features, base))
+                         .to(in[0].options());
+        }
+        return in[0] + table->narrow(0, 0, time);
+    });
+}
+
+OperatorResult buildClassToken(const NodeContext& node)
+{
+    const at::Tensor token = node.parameter("weight", {1, node.features()}, Role::Table);
+    return makeOperator([token](const Inputs& in, const Pass&) {
+        return at::cat({token.to(in[0].scalar_type()).unsqueeze(0).expand({in[0].size(0), 1, in[0].size(2)}), in[0]},
+                       1);
+    });
+}
+
+/// Copies the position: a view that a reader keeps for the backward pass would keep the whole sequence.
+OperatorResult buildFirstToken(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, const Pass&) { return in[0].select(1, 0).clone(); });
+}
+
+OperatorResult buildMeanPool(const NodeContext&)
+{
+    return makeOperator([](const Inputs& in, const Pass&) {
+        if (in.size() == 1) {
+            return in[0].mean(1);
+        }
+        const at::Tensor weights = in[1].to(in[0].scalar_type()).unsqueeze(-1);
+        return (in[0] * weights).sum(1) / weights.sum(1).clamp_min(1);
+    });
+}
+
+constexpr NodeBuilderEntry kSequenceBuilders[] = {
+    {"attention", buildAttention},
+    {"token_embedding", buildTokenEmbedding},
+    {"position_embedding", buildPositionEmbedding},
+    {"segment_embedding", buildSegmentEmbedding},
+    {"sinusoidal_positions", buildSinusoidalPositions},
+    {"class_token", buildClassToken},
+    {"first_token", buildFirstToken},
+    {"mean_pool", buildMeanPool},
+};
+
+} // namespace
+
+std::span<const NodeBuilderEntry> sequenceBuilders()
+{
+    return kSequenceBuilders;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/graph/fusion.h"
+#include "engine/compute/graph/operator.h"
+#include "engine/compute/init/init_plan.h"
+#include "engine/compute/ops/fused.h"
+#include "projects/model/graph.h"
+#include "projects/model/places.h"
+#include "projects/model/training_plan.h"
+#include "projects/nodes/shape.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The settings for compiling a graph.
+struct GraphSetting {
+    projects::GraphRef ref; ///< named in errors
+    std::string prefix;     ///< of parameter names: "stem.", "layers.3.", "head."
+    const projects::Sizes& sizes;
+    projects::Shape entering; ///< the shape of every input port except:
+    /// The input ports that Pass::inputs feeds, by name: those of the examples' conditions and masks.
+    std::map<std::string, projects::Shape> fedByPass;
+    /// The nodes that write to the residual (projects::residualWriters). Empty for a stem or a head; for one half of a
+    /// block, those of the whole block.
+    std::set<projects::NodeId> residualWriters;
+    /// The nodes whose outputs are multiplied by the layer's factor inside the graph; empty if the whole branch is
+    /// multiplied.
+    std::set<projects::NodeId> scaled = {};
+    InitPlan& plan;
+    RotaryTables& rotaryTables;
+    projects::NodeId tiedNode{}; ///< the node with the weight `tied`, if that is defined
+    at::Tensor tied;
+};
+
+/// A graph as a list of steps over numbered slots. It is made once; running it needs no lookups and frees each value
+/// after its last reader.
+class GraphProgram {
+public:
+    [[nodiscard]] static Result<GraphProgram> compile(const projects::Graph& graph, const GraphSetting& setting);
+
+    /// Returns the names of the input ports, in the order of run's inputs.
+    [[nodiscard]] const std::vector<std::string>& inputPorts() const { return m_inputPorts; }
+    /// Returns the names of the output ports, in the order of runAll's results: that of ResolvedGraph::outputPorts.
+    [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_outputPorts; }
+    /// Returns the values at the output ports. `inputs` has one tensor per input port; ports that the pass feeds must
+    /// be in Pass::inputs. The program must outlive the backward. `activations` says whether inner values are kept for
+    /// the backward or recomputed from the inputs. Both give the same bits: the gradients of an input's readers inside
+    /// are summed before those of outside readers are added. `layer` is the pass's use of the graph's layer.
+    [[nodiscard]] std::vector<at::Tensor> runAll(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                 projects::Activations activations = projects::Activations::Keep,
+                                                 const LayerUse& layer = {});
+    /// Returns the first output only.
+    [[nodiscard]] at::Tensor run(std::span<const at::Tensor> inputs, const Pass& pass,
+                                 projects::Activations activations = projects::Activations::Keep,
+                                 const LayerUse& layer = {})
+    {
+        return runAll(inputs, pass, activations, layer).front();
+    }
+    /// Returns the operators in execution order.
+    [[nodiscard]] std::vector<Operator*> operators() const;
+    /// True if the program multiplies its nodes by the layer's factor itself (GraphSetting::scaled).
+    [[nodiscard]] bool scalesInside() const { return m_scalesInside; }
+    /// Returns the shape at the first output port.
+    [[nodiscard]] const projects::Shape& outputShape() const { return m_outputShape; }
+
+private:
+    friend class GraphCompiler;
+    [[nodiscard]] std::vector<at::Tensor> runOn(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                projects::Activations activations, const LayerUse& layer);
+    [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
+                                                   const LayerUse& layer);
+
+    std::vector<std::string> m_inputPorts; ///< slot i holds port i
+    std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
+    std::vector<ProgramStep> m_steps;
+    std::vector<std::string> m_outputPorts;
+    std::vector<std::size_t> m_outputs; ///< the slots of the output ports
+    projects::Shape m_outputShape;      ///< of the first output
+    std::vector<at::Tensor> m_slots;
+    bool m_scalesInside = false;
+    std::vector<at::Tensor> m_parameters; ///< the parameters that its nodes declared
+};
+
+} // namespace residua::engine

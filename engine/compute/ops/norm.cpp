@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/ops/norm.h"
+
+#include "engine/compute/ops/transformer_kernels.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/rms_norm.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace residua::engine {
+namespace {
+
+using kernels::NormKind;
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+void* addressOf(const at::Tensor& tensor)
+{
+    return tensor.defined() ? tensor.mutable_data_ptr() : nullptr;
+}
+
+/// The norm of x, or of x + branch, by the custom kernels. The result is in the type of `x`, or in bfloat16 if
+/// `narrows` (a float32 `x` on a GPU; `branch` is then bfloat16 too).
+class NormFunction : public Function<NormFunction> {
+public:
+    static Variable forward(AutogradContext* context, const at::Tensor& input, const std::optional<at::Tensor>& branch,
+                            const at::Tensor& weight, const std::optional<at::Tensor>& bias, NormKind kind,
+                            double epsilon, bool narrows)
+    {
+        at::Tensor x = input.contiguous();
+        const at::Tensor residual = branch ? branch->contiguous() : at::Tensor();
+        const at::Tensor sum = branch ? at::empty_like(x) : at::Tensor();
+        const std::int64_t width = x.size(-1);
+        const at::ScalarType single = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+        at::Tensor y = at::empty_like(x, narrows ? at::kBFloat16 : x.scalar_type());
+        const at::Tensor rstd = at::empty({x.numel() / width}, x.options().dtype(single));
+        const at::Tensor mean = kind == NormKind::layer ? at::empty_like(rstd) : at::Tensor();
+        kernels::NormForward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.tokens = x.numel() / width;
+        norm.width = width;
+        norm.eps = epsilon;
+        norm.x = x.const_data_ptr();
+        norm.residual = addressOf(residual);
+        norm.weight = weight.const_data_ptr();
+        norm.sum = addressOf(sum);
+        norm.y = y.mutable_data_ptr();
+        norm.rstd = rstd.mutable_data_ptr();
+        norm.bfloat16Output = narrows;
+        norm.kind = kind;
+        norm.bias = bias ? bias->const_data_ptr() : nullptr;
+        norm.mean = addressOf(mean);
+        runKernel(x.device(), norm);
+        context->save_for_backward({branch ? sum : x, weight, rstd, mean});
+        context->saved_data["branch"] = branch.has_value();
+        context->saved_data["bias"] = bias.has_value();
+        return y;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& grads)
+    {
+        const variable_list saved = context->get_saved_variables();
+        const at::Tensor& x = saved[0];
+        const bool hasBranch = context->saved_data["branch"].toBool();
+        const at::Tensor yGrad = grads[0].contiguous();
+        at::Tensor xGrad = at::empty_like(x);
+        at::Tensor weightGrad = at::empty_like(saved[1]);
+        at::Tensor biasGrad = context->saved_data["bias"].toBool() ? at::empty_like(weightGrad) : at::Tensor();
+        at::Tensor branchGrad = hasBranch ? xGrad : at::Tensor();
+        kernels::NormBackward norm;
+        norm.dataType = kernelType(x.scalar_type());
+        norm.width = x.size(-1);
+        norm.tokens = x.numel() / norm.width;
+        norm.yGrad = yGrad.const_data_ptr();
+        norm.x = x.const_data_ptr();
+        norm.rstd = saved[2].const_data_ptr();
+        norm.weight = saved[1].const_data_ptr();
+        norm.xGrad = xGrad.mutable_data_ptr();
+        norm.weightGrad = weightGrad.mutable_data_ptr();
+        norm.bfloat16Output = yGrad.scalar_type() != x.scalar_type();
+        norm.kind = saved[3].defined() ? NormKind::layer : NormKind::rms;
+        norm.mean = addressOf(saved[3]);
+        norm.biasGrad = addressOf(biasGrad);
+        if (hasBranch && norm.bfloat16Output) {
+            branchGrad = at::empty_like(yGrad);
+            norm.residualGrad = branchGrad.mutable_data_ptr();
+        }
+        norm.workspaceBytes = workspaceOf(x.device(), norm);
+        const at::Tensor workspace =
+            at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, x.options().dtype(at::kByte));
+        norm.workspace = workspace.mutable_data_ptr();
+        runKernel(x.device(), norm);
+        return {xGrad, branchGrad, weightGrad, biasGrad, Variable(), Variable(), Variable()};
+    }
+};
+
+/// Whether the norm of a float32 `x` can leave the kernel in bfloat16.
+bool narrowsTo(const at::Tensor& x, at::ScalarType type)
+{
+    return !x.is_cpu() && x.scalar_type() == at::kFloat && type == at::kBFloat16;
+}
+
+std::optional<at::Tensor> ifDefined(const at::Tensor& tensor)
+{
+    return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+} // namespace
+
+at::Tensor normalised(const Norm& norm, const at::Tensor& x, at::ScalarType type)
+{
+    const bool isRms = norm.kind == NormKind::rms;
+    if (x.is_cpu() ? isRms : hasTransformerKernels(x.device())) {
+        return NormFunction::apply(x, std::nullopt, norm.weight, ifDefined(norm.bias), norm.kind, norm.epsilon,
+                                   narrowsTo(x, type))
+            .to(type);
+    }
+    const at::Tensor weight = norm.weight.to(x.scalar_type());
+    if (isRms) {
+        return at::rms_norm(x, {x.size(-1)}, weight, norm.epsilon).to(type);
+    }
+    const at::Tensor bias = norm.bias.defined() ? norm.bias.to(x.scalar_type()) : at::Tensor();
+    return at::layer_norm(x, {x.size(-1)}, weight, bias, norm.epsilon).to(type);
+}
+
+at::Tensor normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch, at::ScalarType type)
+{
+    const bool narrows = narrowsTo(x, type);
+    const at::ScalarType wanted = narrows ? at::kBFloat16 : x.scalar_type();
+    if (x.is_cpu() || !hasTransformerKernels(x.device()) || branch.scalar_type() != wanted ||
+        branch.sizes() != x.sizes()) {
+        return normalised(norm, x + branch, type);
+    }
+    return NormFunction::apply(x, std::optional(branch), norm.weight, ifDefined(norm.bias), norm.kind, norm.epsilon,
+                               narrows)
+        .to(type);
+}
+
+} // namespace residua::engine

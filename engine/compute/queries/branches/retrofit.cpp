@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Retrofit: a trained network under another topology that computes the same function. A topology that starts as the
+// plain network by its document (projects/transfer/retrofit.h) takes the weights unchanged; for others, the weights of
+// the wiring are computed from the learned ones. In both cases the function is compared on the run's data before
+// anything is written.
+#include "engine/compute/queries/branches/branch_queries.h"
+
+#include "engine/compute/queries/branches/start_weights.h"
+#include "engine/compute/queries/branches/transferred_run.h"
+#include "engine/compute/train/batches.h"
+#include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/transfer_plan.h"
+#include "projects/model/parameter_name.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/transfer/retrofit.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using projects::Precision;
+using projects::Project;
+
+/// Relative to the outputs: the effect of another summation order, amplified by the layers.
+constexpr double kSameInDouble = 1e-10;
+constexpr std::int64_t kSequences = 2;
+constexpr std::int64_t kVectors = 64;
+
+bool isOfTopology(std::string_view parameter)
+{
+    return projects::parameterNameFrom(parameter).part == projects::NetworkPart::Topology;
+}
+
+/// Maps "layers.3.norm_k.weight" to "layers.3.norm.weight" if norm_k shares the weights of norm in the document; a
+/// topology with separate norms makes them its own. Empty if nothing is shared.
+std::string sharedSource(const Project& project, const std::string& name)
+{
+    projects::ParameterName parameter = projects::parameterNameFrom(name);
+    const projects::Block* const block = project.network.blockOfLayer(parameter.layer);
+    if (block == nullptr) {
+        return {};
+    }
+    const std::string_view node = parameter.node();
+    const auto found = std::ranges::find(block->graph.nodes, node, &projects::Node::name);
+    const std::string owner = found == block->graph.nodes.end() ? "" : weightOwnerOf(*found);
+    if (owner.empty()) {
+        return {};
+    }
+    const std::string inside = owner + std::string(parameter.rest.substr(node.size()));
+    parameter.rest = inside;
+    return textOf(parameter);
+}
+
+/// Returns the source of each parameter of `project`'s network. If the topology's weights are computed, no stored ones
+/// are kept: parameters that `computed` lacks start afresh.
+TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeights>& computed, const Project& project,
+                     const std::vector<NamedParameter>& parameters)
+{
+    TransferPlan plan;
+    for (const NamedParameter& parameter : parameters) {
+        if (computed && isOfTopology(parameter.name)) {
+            if (const auto found = computed->find(parameter.name); found != computed->end()) {
+                plan.start(parameter.name, found->second);
+            }
+        } else if (stored.tensors().contains(parameter.name)) {
+            plan.copy(parameter.name, Moments::Carried);
+        } else if (const std::string shared = sharedSource(project, parameter.name);
+                   stored.tensors().contains(shared)) {
+            plan.add({.tensor = {shared, {parameter.name}}});
+        }
+    }
+    return plan;
+}
+
+/// A network with the weights from a plan.
+struct Transferred {
+    std::unique_ptr<CompiledNetwork> network;
+    TransferPlan plan;
+    // All are sorted.
+    std::vector<std::string> kept;    ///< parameters that keep their optimiser moments
+    std::vector<std::string> added;   ///< parameters that start: afresh, computed, or from stored ones without moments
+    std::vector<std::string> dropped; ///< stored tensors without a counterpart among the parameters
+};
+
+/// Fills the lists of kept, added and dropped parameters.
+void tellInto(Transferred& made, const TensorFiles& stored)
+{
+    std::vector<NamedParameter>& parameters = made.network->parameters();
+    made.kept = made.plan.carried();
+    std::vector<std::string> names;
+    std::ranges::transform(parameters, std::back_inserter(names), &NamedParameter::name);
+    std::ranges::sort(names);
+    std::ranges::set_difference(names, made.kept, std::back_inserter(made.added));
+    const std::vector<std::string> unused = made.plan.match(stored, parameters).unused;
+    std::ranges::set_difference(unused, names, std::back_inserter(made.dropped));
+}
+
+/// The distance between the outputs of two networks.
+struct Distance {
+    double largest = 0;
+    double size = 0; ///< the largest output
+};
+
+Distance distanceOf(const at::Tensor& a, const at::Tensor& b)
+{
+    return {(a - b).abs().max().item<double>(), a.abs().max().item<double>()};
+}
+
+class RetrofitQuery final : public TransferQuery<RetrofitQuery, RetrofitRequest, RetrofitReady> {
+public:
+    using TransferQuery::TransferQuery;
+
+private:
+    std::span<const Stage> stages() const override
+    {
+        static constexpr Stage kStages[] = {&RetrofitQuery::open, &RetrofitQuery::check, &RetrofitQuery::compare,
+                                            &RetrofitQuery::write};
+        return kStages;
+    }
+
+    /// Checks the documents.
+    Status check()
+    {
+        m_steps = m_request.steps.value_or(m_opened->run.info.steps);
+        m_before = m_opened->run.project;
+        if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
+            return left;
+        }
+        Result<Project> after = projects::rewired(m_before, m_request.topology);
+        if (!after) {
+            return after.error();
+        }
+        if (after->stack().topology.wiring == m_before.stack().topology.wiring) {
+            return Error{"topology", "is the run's own already"};
+        }
+        if (m_request.steps) {
+            goOnTo(*after, m_steps, nullptr);
+        }
+        if (Status valid = checkProject(*after); !valid) {
+            return valid;
+        }
+        m_after = std::move(*after);
+        m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.network.depth());
+        return Done{};
+    }
+
+    /// Returns a network of `project` with the checkpoint's weights, converted to the precision's type.
+    Result<Transferred> transferredTo(const Project& project, Precision precision)
+    {
+        Project typed = project;
+        typed.training.precision = precision;
+        Result<std::unique_ptr<CompiledNetwork>> network =
+            CompiledNetwork::compile(typed, m_opened->dataset->schema(), "cpu");
+        if (!network) {
+            return network.error();
+        }
+        const TensorFiles& stored = checkpoint().model;
+        const bool isNew = &project == &m_after;
+        Transferred made{std::move(*network), {}, {}, {}, {}};
+        made.plan = planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+        if (const Status written = made.plan.apply(stored, *made.network, watch()); !written) {
+            return Error{"topology · " + written.error().place,
+                         "is not what the run has learned: " + written.error().message};
+        }
+        tellInto(made, stored);
+        return made;
+    }
+
+    Result<at::Tensor> outputOf(const Project& project, Precision precision)
+    {
+        const Result<Transferred> made = transferredTo(project, precision);
+        return made ? runOn(*made->network, precision) : Result<at::Tensor>(made.error());
+    }
+
+    /// Returns the network's outputs on the first examples, in double; those of a growing network as it is after the
+    /// checkpoint's step.
+    Result<at::Tensor> runOn(CompiledNetwork& network, Precision precision)
+    {
+        const at::NoGradGuard noGrad;
+        Batch batch;
+        const projects::ExampleSchema schema = m_opened->dataset->schema();
+        const std::int64_t count = schema.hasTime() ? kSequences : kVectors;
+        if (const Status filled = m_opened->dataset->fillSequential(batch, Split::Train, 0, count); !filled) {
+            return filled.error();
+        }
+        if (batch.batch == 0) {
+            return Error{"data", "there is no example to compare the networks on"};
+        }
+        const DeviceBatch examples = upload(batch, schema, at::kCPU, parameterType(precision));
+        return network.forward(examples, passAfter(checkpoint().state.step)).to(at::kDouble);
+    }
+
+    Result<Distance> distanceIn(Precision precision)
+    {
+        const Result<at::Tensor> before = outputOf(m_before, precision);
+        const Result<at::Tensor> after = before ? outputOf(m_after, precision) : before;
+        return after ? Result<Distance>(distanceOf(*before, *after)) : Result<Distance>(after.error());
+    }
+
+    /// Compares with the learned weights unchanged, or else with weights computed from them.
+    Status compare()
+    {
+        const Status asTheyAre = compareAsCarried();
+        if (asTheyAre) {
+            return asTheyAre;
+        }
+        Result<TopologyWeights> computed = weightsThatKeep(m_before, checkpoint().model, m_after);
+        if (!computed) {
+            const bool fromPlain = m_departure && !learnedOfDepth();
+            return fromPlain ? *m_departure : computed.error();
+        }
+        m_computed = std::move(*computed);
+        return compareAsCarried();
+    }
+
+    /// True if the run has learned any parameter of its topology.
+    [[nodiscard]] bool learnedOfDepth() const
+    {
+        return std::ranges::any_of(checkpoint().model.tensors(),
+                                   [](const auto& entry) { return isOfTopology(entry.first); });
+    }
+
+    /// Compares both networks on examples in double precision, which hides all but the order of sums.
+    Status compareAsCarried()
+    {
+        const Precision precision = m_after.training.precision;
+        const Result<Transferred> made = transferredTo(m_after, precision);
+        if (!made) {
+            return made.error();
+        }
+        // Kept weights have the same meaning in both; new weights must start as the plain network.
+        const bool goesOn =
+            std::ranges::any_of(made->kept, isOfTopology) && !std::ranges::any_of(made->added, isOfTopology);
+        if (m_departure && !goesOn && !m_computed) {
+            return *m_departure;
+        }
+        const Result<Distance> exact = distanceIn(Precision::Fp64);
+        const Result<Distance> own = precision == Precision::Fp64 ? exact : distanceIn(precision);
+        if (!exact || !own) {
+            return exact ? own.error() : exact.error();
+        }
+        if (!(exact->largest <= kSameInDouble * (1 + exact->size))) {
+            std::ostringstream text;
+            text << "would change the outputs by up to " << exact->largest << " (they reach " << exact->size
+                 << "): the run's own, " << m_before.stack().topology.preset << ", computes another function";
+            return Error{"topology", text.str()};
+        }
+        m_ready.differenceInDouble = exact->largest;
+        m_ready.difference = own->largest;
+        return Done{};
+    }
+
+    Status write()
+    {
+        Result<Transferred> made = transferredTo(m_after, m_after.training.precision);
+        if (!made) {
+            return made.error();
+        }
+        RunBranch branch = branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
+                                    m_before.stack().topology.preset + " to " + m_after.stack().topology.preset);
+        branch.directory = m_request.newRun;
+        branch.steps = m_steps;
+        // Weights computed per token are known only after a forward pass.
+        if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
+            return output.error();
+        }
+        branch.matrices = made->network->coefficients(branch.step);
+        const Result<std::filesystem::path> written = makeBranch(branch, [&](const std::filesystem::path& directory) {
+            return writeTransferred(directory, *m_opened, made->plan, m_after, *made->network);
+        });
+        if (!written) {
+            return written.error();
+        }
+        m_ready.runDirectory = *written;
+        m_ready.notes = m_opened->run.notes;
+        m_ready.step = branch.step;
+        m_ready.kept = std::move(made->kept);
+        m_ready.added = std::move(made->added);
+        m_ready.dropped = std::move(made->dropped);
+        return Done{};
+    }
+
+    Project m_before;
+    Project m_after;
+    std::int64_t m_steps = 0;
+    std::optional<Error> m_departure; ///< of the new topology from the plain network
+    std::optional<TopologyWeights> m_computed;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const RetrofitRequest& request)
+{
+    return std::make_unique<RetrofitQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/api/session.h"
+#include "engine/compute/network/network.h"
+#include "engine/compute/queries/base/run_use.h"
+#include "engine/compute/queries/base/staged_query.h"
+#include "engine/compute/train/transfer_plan.h"
+#include "engine/runs/results/run_branch.h"
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace residua::engine {
+
+/// A staged query that makes a run from a checkpoint of another run.
+template <class Own, class Request, class Ready>
+class TransferQuery : public StagedQuery<Own, Request, Ready> {
+public:
+    using StagedQuery<Own, Request, Ready>::StagedQuery;
+
+protected:
+    /// Opens the checkpoint; the first stage.
+    [[nodiscard]] Status open()
+    {
+        Result<OpenedCheckpoint> opened = openCheckpoint(useOf(this->m_request), this->m_request.step, this->watch());
+        if (!opened) {
+            return opened.error();
+        }
+        m_opened.emplace(std::move(*opened));
+        return Done{};
+    }
+    [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
+
+    std::optional<OpenedCheckpoint> m_opened;
+};
+
+/// Returns an error if a total of steps leaves none after `done`. Accepts nullopt.
+[[nodiscard]] Status checkStepsLeft(std::optional<std::int64_t> steps, std::int64_t done);
+
+/// Returns a run that continues from `parent` at the checkpoint's step with `project`, whose network was made from it.
+/// `how` is the event's text after the parent's name. The caller sets the directory and the steps.
+[[nodiscard]] RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& opened,
+                                 const projects::Project& project, RunEventKind kind, const std::string& how);
+
+/// Writes the new run's checkpoint: the network's weights, and an optimiser with the old moments that the plan keeps,
+/// byte for byte.
+[[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
+                                      const TransferPlan& plan, const projects::Project& project,
+                                      CompiledNetwork& network);
+
+} // namespace residua::engine

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/queries/measures/network_queries.h"
+
+#include "engine/compute/queries/base/run_use.h"
+#include "engine/compute/queries/measures/sampler.h"
+#include "engine/compute/runtime/device.h"
+#include "engine/compute/train/batches.h"
+#include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/stability.h"
+#include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/trainer.h"
+#include "engine/data/codec/text_codec.h"
+#include "engine/runs/store/checkpoint.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::int64_t kPromptFromData = 16; ///< the number of tokens taken from the data if the prompt is empty
+
+/// The network of a checkpoint, with the checkpoint's step.
+struct Model {
+    TrainerParts parts;
+    std::int64_t step = 0;
+    std::vector<std::string> notes;
+};
+
+/// Loads a checkpoint's network on the device that its run used, or else on the CPU.
+Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, const PreparationWatch& watch)
+{
+    Result<OpenedRun> opened = openRun(use, LargeFiles::AsKnown, watch);
+    if (!opened) {
+        return opened.error();
+    }
+    const Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &opened->notes);
+    if (!checkpoint) {
+        return checkpoint.error();
+    }
+    const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
+    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
+                                           {.data = watch, .weights = {}}, opened->reading());
+    if (!parts) {
+        return parts.error();
+    }
+    if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
+        return loaded.error();
+    }
+    noteNotFinite(parts->network->parameters(), opened->notes);
+    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
+}
+
+class SampleQuery final : public Query {
+public:
+    explicit SampleQuery(SampleRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_model) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (m_model->parts.dataset->maskToken()) {
+            return filled();
+        }
+        if (m_labelled.batch > 0) {
+            return classified();
+        }
+        if (m_left <= 0) {
+            return SampleReady{
+                m_request.tag, m_model->parts.dataset->decode(m_tokens), m_model->step, m_model->notes, {}, {}};
+        }
+        m_sampler->extend(m_tokens);
+        --m_left;
+        return std::nullopt;
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        const TrainerParts& parts = model->parts;
+        const projects::ObjectiveTraits& objective = projects::traitsOf(parts.project.network.objective);
+        if (projects::sampleUseOf(parts.project.network.objective) == projects::SampleUse::Classify) {
+            const Status filled = fillLabelled(*parts.dataset);
+            m_model.emplace(std::move(*model));
+            return filled;
+        }
+        if (!parts.dataset->schema().input().isTokens()) {
+            return Error{"sample", "the run \"" + parts.project.name + "\" is no language model: its data are vectors"};
+        }
+        const std::optional<std::int64_t> mask = parts.dataset->maskToken();
+        if (!mask && !projects::continuesText(objective, parts.dataset->schema())) {
+            return Error{"sample", "the run \"" + parts.project.name + "\" continues no text: its objective is " +
+                                       std::string(objective.title)};
+        }
+        Result<std::vector<std::int64_t>> prompt = promptTokens(*parts.dataset);
+        if (!prompt) {
+            return prompt.error();
+        }
+        m_tokens = std::move(*prompt);
+        const std::int64_t longest = parts.project.training.sequenceLength;
+        if (mask && std::ssize(m_tokens) > longest) {
+            return Error{"prompt", "it has " + std::to_string(m_tokens.size()) + " tokens, expected at most " +
+                                       std::to_string(longest) + ", the sequence length"};
+        }
+        if (mask && std::ranges::find(m_tokens, *mask) == m_tokens.end()) {
+            return Error{"prompt", "it hides no token; expected a text with [MASK] in it"};
+        }
+        m_left = std::max<std::int64_t>(m_request.tokens, 0);
+        m_model.emplace(std::move(*model));
+        const projects::TrainingPlan& plan = m_model->parts.project.training;
+        m_sampler.emplace(*m_model->parts.network, m_model->parts.device,
+                          SamplerOptions{.window = plan.sequenceLength,
+                                         .temperature = m_request.temperature,
+                                         .topK = m_request.topK,
+                                         .seed = m_request.seed,
+                                         .step = m_model->step});
+        return Done{};
+    }
+
+    /// Takes the prompt, or without one the first examples of the validation split, or else of the training split.
+    Status fillLabelled(const Dataset& dataset)
+    {
+        constexpr std::int64_t kShown = 8;
+        if (!m_request.prompt.empty()) {
+            return dataset.fillText(m_labelled, m_request.prompt);
+        }
+        const Status filled = dataset.fillSequential(m_labelled, Split::Validation, 0, kShown);
+        return !filled || m_labelled.batch > 0 ? filled : dataset.fillSequential(m_labelled, Split::Train, 0, kShown);
+    }
+
+    /// Predicts the classes of all of m_labelled.
+    Event classified()
+    {
+        const TrainerParts& parts = m_model->parts;
+        const std::vector<std::string> names = parts.dataset->classes();
+        const auto nameOf = [&](std::int64_t label) {
+            const auto at = static_cast<std::size_t>(label);
+            return at < names.size() ? names[at] : std::to_string(label);
+        };
+        const projects::ExampleSchema schema = parts.dataset->schema();
+        const DeviceBatch batch =
+            upload(m_labelled, schema, parts.device, parameterType(parts.project.training.precision));
+        const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
+        for (const FilledToken& each : classesOf(*parts.network, parts.device, batch, wanted, m_model->step)) {
+            MaskedPosition place{each.position, {}};
+            for (const auto& [label, probability] : each.candidates) {
+                place.candidates.push_back({nameOf(label), probability});
+            }
+            ready.masked.push_back(std::move(place));
+        }
+        const bool given = !m_request.prompt.empty();
+        if (!given || !schema.input().isTokens()) { // a picture is shown as the network receives it
+            ready.classified = fedBatch(*parts.dataset, m_labelled, parts.project.data, m_labelled.batch);
+        }
+        if (given) {
+            ready.text = ready.masked.front().candidates.front().token;
+            for (FedExample& example : ready.classified.examples) {
+                example.target.clear(); // its class is unknown
+            }
+        }
+        return ready;
+    }
+
+    /// Predicts the hidden tokens of the prompt at once.
+    Event filled()
+    {
+        const Dataset& dataset = *m_model->parts.dataset;
+        const std::int64_t wanted = m_request.topK > 0 ? m_request.topK : kCandidates;
+        SampleReady ready{m_request.tag, {}, m_model->step, m_model->notes, {}, {}};
+        const std::vector<FilledToken> found = candidatesFor(*m_model->parts.network, m_model->parts.device, m_tokens,
+                                                             *dataset.maskToken(), wanted, m_model->step);
+        for (const FilledToken& each : found) {
+            MaskedPosition place{each.position, {}};
+            for (const auto& [token, probability] : each.candidates) {
+                place.candidates.push_back({dataset.codec()->piece(token), probability});
+            }
+            ready.masked.push_back(std::move(place));
+            m_tokens[static_cast<std::size_t>(each.position)] = each.candidates.front().first;
+        }
+        const DocumentMarks marks = dataset.codec()->marks();
+        ready.text =
+            dataset.decode({m_tokens.begin() + std::ssize(marks.before), m_tokens.end() - std::ssize(marks.behind)});
+        return ready;
+    }
+
+    Result<std::vector<std::int64_t>> promptTokens(const Dataset& dataset) const
+    {
+        if (!m_request.prompt.empty() || dataset.maskToken()) {
+            Result<std::vector<std::int64_t>> tokens = dataset.encode(m_request.prompt);
+            if (tokens && tokens->empty()) {
+                return Error{"prompt", "it has no tokens"};
+            }
+            return tokens;
+        }
+        Batch batch;
+        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, 1); !filled) {
+            return filled.error();
+        }
+        auto& tokens = batch.values<std::int64_t>(0);
+        if (tokens.empty()) {
+            return Error{"prompt", "it is empty, and the data has no beginning to take instead"};
+        }
+        tokens.resize(std::min<std::size_t>(tokens.size(), kPromptFromData));
+        return std::move(tokens);
+    }
+
+    SampleRequest m_request;
+    Batch m_labelled; ///< the examples that a classifier is asked about
+    std::optional<Model> m_model;
+    std::optional<Sampler> m_sampler;
+    std::vector<std::int64_t> m_tokens;
+    std::int64_t m_left = 0;
+};
+
+class EvaluateQuery final : public Query {
+public:
+    explicit EvaluateQuery(EvaluateRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_evaluation) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (const Status added = m_evaluation->advance(passAfter(m_model->step)); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_evaluation->atEnd()) {
+            return std::nullopt;
+        }
+        return EvaluationReady{m_request.tag, m_evaluation->means(), m_evaluation->batchesDone(), m_model->step,
+                               m_model->notes};
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(m_request.split) == 0) {
+            return Error{"split", "the data has no " + std::string(nameOf(m_request.split).word) +
+                                      " part: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        m_evaluation.emplace(*parts.network, *parts.dataset, m_request.split, parts.project.training, parts.device,
+                             m_request.batches);
+        return Done{};
+    }
+
+    EvaluateRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Evaluation> m_evaluation;
+};
+
+class StabilityQuery final : public Query {
+public:
+    explicit StabilityQuery(StabilityRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+private:
+    std::optional<Event> work() override
+    {
+        if (!m_stability) {
+            const Status begun = begin();
+            return begun ? std::nullopt : std::optional<Event>(QueryFailed{m_request.tag, begun.error()});
+        }
+        if (const Status added = m_stability->advance(); !added) {
+            return QueryFailed{m_request.tag, added.error()};
+        }
+        if (!m_stability->atEnd()) {
+            return std::nullopt;
+        }
+        return StabilityReady{m_request.tag, m_stability->matrices(), m_stability->loss(), m_stability->batchesDone(),
+                              m_model->step, m_model->notes};
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(Split::Validation) == 0) {
+            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        const std::int64_t batches =
+            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
+        m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device, batches, m_model->step);
+        return Done{};
+    }
+
+    StabilityRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Stability> m_stability;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const SampleRequest& request)
+{
+    return std::make_unique<SampleQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
+{
+    return std::make_unique<EvaluateQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const StabilityRequest& request)
+{
+    return std::make_unique<StabilityQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Loads the tensors of a safetensors file as the first weights of a run if their names and shapes match.
+#include "engine/compute/queries/models/model_queries.h"
+
+#include "engine/compute/queries/base/run_use.h"
+#include "engine/compute/queries/models/first_weights_query.h"
+#include "engine/compute/train/tensor_io.h"
+#include "engine/compute/train/trainer.h"
+#include "engine/compute/transfer/file_tensors.h"
+#include "engine/data/sets/fingerprint.h"
+#include "engine/runs/store/new_run.h"
+#include "engine/runs/store/run_writer.h"
+#include "projects/base/text.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+#include "projects/huggingface/known_model.h"
+#include "projects/huggingface/model_kinds.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+class LoadWeightsQuery final : public FirstWeightsQuery<LoadWeightsQuery, LoadWeightsRequest, LoadWeightsReady> {
+public:
+    using FirstWeightsQuery::FirstWeightsQuery;
+    LoadWeightsQuery(const LoadWeightsQuery&) = delete;
+    LoadWeightsQuery& operator=(const LoadWeightsQuery&) = delete;
+    /// Destroys the writer before the folder where it writes.
+    ~LoadWeightsQuery() override { m_writing.reset(); }
+
+private:
+    /// A query that is cancelled before the last stage leaves no files.
+    std::span<const Stage> stages() const override
+    {
+        static constexpr Stage kStages[] = {
+            &LoadWeightsQuery::open,       &LoadWeightsQuery::fit,         &LoadWeightsQuery::tell,
+            &LoadWeightsQuery::initialise, &LoadWeightsQuery::readTensor,  &LoadWeightsQuery::identify,
+            &LoadWeightsQuery::beginRun,   &LoadWeightsQuery::writeTensor, &LoadWeightsQuery::endRun};
+        return kStages;
+    }
+
+    Status open()
+    {
+        if (const Status valid = checkProject(m_request.project); !valid) {
+            return valid;
+        }
+        Result<TensorFiles> files = TensorFiles::openFile(m_request.file);
+        if (!files) {
+            return files.error();
+        }
+        m_files.emplace(std::move(*files));
+        const std::vector<std::string> classes = classesBesideFile();
+        Result<TrainerParts> parts = openedWith(classes);
+        if (!parts && !classes.empty()) {
+            m_ready.notes.push_back("the data number the classes, because those of config.json beside the file are "
+                                    "others: " +
+                                    parts.error().text());
+            parts = openedWith({});
+        }
+        if (!parts) {
+            return parts.error();
+        }
+        m_parts.emplace(std::move(*parts));
+        return Done{};
+    }
+
+    Result<TrainerParts> openedWith(const std::vector<std::string>& classes) const
+    {
+        return openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
+                         {.data = watch(), .weights = {}}, {kNewestReading, classes});
+    }
+
+    /// Returns the names of the classes that the outputs of a classifier's file stand for; empty if they are unknown.
+    std::vector<std::string> classesBesideFile()
+    {
+        const std::filesystem::path path = m_request.file.parent_path() / "config.json";
+        std::error_code code;
+        if (m_request.project.network.objective != projects::Objective::Classification ||
+            !std::filesystem::is_regular_file(path, code)) {
+            return {};
+        }
+        const Result<std::string> text = readFile(path);
+        const auto names =
+            text ? projects::classNamesIn(*text, path.string()) : Result<std::vector<std::string>>(text.error());
+        if (!names) {
+            m_ready.notes.push_back("the names of the classes are not read: " + names.error().text());
+        }
+        return names ? *names : std::vector<std::string>();
+    }
+
+    /// Matches tensors by their names in this program, and by those of the network's architecture.
+    Status fit()
+    {
+        std::vector<NamedParameter>& parameters = m_parts->network->parameters();
+        TransferPlan own;
+        for (const NamedParameter& parameter : parameters) {
+            own.copy(parameter.name, Moments::Fresh);
+        }
+        take(own.match(*m_files, parameters));
+        const auto sound = projects::soundProject(m_request.project);
+        const auto found = sound ? projects::knownModelOf(*sound) : Result<projects::FoundModel>(sound.error());
+        if (found) {
+            const auto named = [&](const std::string& name) { return found->parameter(name); };
+            take(matchModel(*m_files, found->model, named, parameters));
+            m_model = found->model;
+            const Result<bool> tied = tieHolds(*m_files, *m_model);
+            if (!tied) {
+                return tied.error();
+            }
+            if (!*tied) {
+                m_ready.notes.push_back(
+                    projects::headTensorOf(*m_model) +
+                    " is left out: it differs from the embedding, to which the project ties the head");
+            }
+        }
+        if (m_steps.empty()) {
+            const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
+            return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
+                                                  "the first of the file is " +
+                                                      first + ", the first of the network " + parameters.front().name};
+        }
+        return Done{};
+    }
+
+    void take(TransferReport report)
+    {
+        for (TransferStep& step : report.steps) {
+            for (const std::string& parameter : step.row.tensor.parameters) {
+                m_rows[parameter] = {parameter, step.name, true, ""};
+            }
+            m_used.insert(step.name);
+            m_steps.push_back(std::move(step));
+        }
+        for (const TransferReport::Contradiction& each : report.contradictions) {
+            for (const std::string& parameter : each.row.tensor.parameters) {
+                m_rows.try_emplace(parameter, LoadWeightsReady::Row{parameter, each.name, false, each.what});
+            }
+            m_used.insert(each.name);
+        }
+    }
+
+    /// Fills the rows of the answer. Edit distances take time, so suggestions compare only the first names and
+    /// parameters.
+    Status tell()
+    {
+        constexpr std::size_t kMostCompared = 512;
+        constexpr std::size_t kMostGuesses = 32;
+        for (const auto& [name, tensor] : m_files->tensors()) {
+            if (!m_used.contains(name) && !(m_model && projects::isRedundant(*m_model, name))) {
+                m_ready.unused.push_back(name);
+            }
+        }
+        const std::span<const std::string> compared(m_ready.unused.data(),
+                                                    std::min(m_ready.unused.size(), kMostCompared));
+        std::size_t guesses = 0;
+        for (const NamedParameter& parameter : m_parts->network->parameters()) {
+            const auto known = m_rows.find(parameter.name);
+            if (known != m_rows.end()) {
+                m_ready.rows.push_back(known->second);
+                continue;
+            }
+            const std::string_view meant =
+                guesses++ < kMostGuesses ? nearest(parameter.name, compared) : std::string_view();
+            m_ready.rows.push_back({parameter.name, "", false,
+                                    meant.empty()
+                                        ? "the file has no such tensor"
+                                        : "the file has no such tensor; the nearest is " + std::string(meant)});
+        }
+        return Done{};
+    }
+
+    Status initialise()
+    {
+        m_reading.emplace(*m_files, std::move(m_steps));
+        return m_parts->network->initialise(watch(), [this](const std::string& name) {
+            const auto row = m_rows.find(name);
+            return row == m_rows.end() || !row->second.fits;
+        });
+    }
+
+    Status identify()
+    {
+        noteNotFinite(m_parts->network->parameters(), m_ready.notes);
+        Result<DataFingerprint> data =
+            fingerprintOf(m_request.project, m_request.projectDirectory, watch(), LargeFiles::AsKnown);
+        if (!data) {
+            return data.error();
+        }
+        m_data = std::move(*data);
+        return Done{};
+    }
+
+    Status beginRun()
+    {
+        Result<NewRun> place =
+            m_request.runDirectory.empty()
+                ? NewRun::beginIn(m_request.projectDirectory / projects::kRunsFolder, m_request.project.name)
+                : NewRun::begin(m_request.runDirectory);
+        if (!place) {
+            return place.error();
+        }
+        m_place.emplace(*std::move(place));
+        RunInfo info;
+        info.name = m_request.project.name;
+        info.device = "cpu";
+        info.classes = m_parts->dataset->classes();
+        info.steps = m_request.project.training.steps;
+        Result<RunWriter> writer = RunWriter::create(m_place->scratch(), info, m_request.project,
+                                                     m_request.projectDirectory, std::move(m_data));
+        if (!writer) {
+            return writer.error();
+        }
+        m_ready.runDirectory = m_place->directory();
+        writer->event({0, RunEventKind::Imported, "weights from " + m_request.file.filename().string()});
+        m_reading.reset();
+        m_writing.emplace(*std::move(writer), *m_parts->network);
+        return m_writing->begin();
+    }
+
+    Status endRun()
+    {
+        if (Status ended = m_writing->end(); !ended) {
+            return ended;
+        }
+        m_writing.reset(); // closed before it is renamed
+        return m_place->keep();
+    }
+
+    std::optional<projects::KnownModel> m_model; ///< the network's architecture, if it is known
+    std::optional<TensorFiles> m_files;
+    std::optional<TrainerParts> m_parts;
+    std::vector<TransferStep> m_steps;
+    std::map<std::string, LoadWeightsReady::Row> m_rows; ///< for parameters with a matching tensor in the file
+    std::set<std::string> m_used;
+    DataFingerprint m_data;
+    std::optional<NewRun> m_place;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const LoadWeightsRequest& request)
+{
+    return std::make_unique<LoadWeightsQuery>(request);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/ranks/rank_group.h"
+
+#include <gloo/allreduce.h>
+#include <gloo/broadcast.h>
+#include <gloo/math.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+/// A rank that ends closes its connections, which the others notice at once. They wait for one that is paused.
+constexpr std::chrono::hours kPatience{24 * 365};
+
+class Store final : public gloo::rendezvous::Store {
+public:
+    explicit Store(RankStore& store) : m_store(store) {}
+
+    void set(const std::string& key, const std::vector<char>& data) override
+    {
+        m_store.set(key, {data.begin(), data.end()});
+    }
+    std::vector<char> get(const std::string& key) override
+    {
+        const std::string bytes = m_store.get(key);
+        return {bytes.begin(), bytes.end()};
+    }
+    void wait(const std::vector<std::string>& keys) override
+    {
+        for (const std::string& key : keys) {
+            (void)m_store.get(key);
+        }
+    }
+    void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
+
+private:
+    RankStore& m_store;
+};
+
+class GlooGroup final : public RankGroup {
+public:
+    GlooGroup(int rank, int count, const char* host, RankStore& store)
+        : m_context(std::make_shared<gloo::rendezvous::Context>(rank, count))
+    {
+        gloo::transport::tcp::attr place;
+        place.hostname = host;
+        std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(place);
+        Store keys(store);
+        m_context->connectFullMesh(keys, device);
+        m_context->setTimeout(kPatience);
+    }
+
+    void sum(float* values, std::size_t count) override { sumOf(values, count); }
+    void sum(double* values, std::size_t count) override { sumOf(values, count); }
+
+    void share(void* bytes, std::size_t count, int root) override
+    {
+        gloo::BroadcastOptions options(m_context);
+        options.setOutput(static_cast<char*>(bytes), count);
+        options.setRoot(root);
+        gloo::broadcast(options);
+    }
+
+    void abort() override { m_context->closeConnections(); }
+
+private:
+    template <class Real>
+    void sumOf(Real* values, std::size_t count)
+    {
+        if (count == 0) {
+            return;
+        }
+        gloo::AllreduceOptions options(m_context);
+        options.setOutput(values, count);
+        options.setReduceFunction(
+            static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<Real>));
+        gloo::allreduce(options);
+    }
+
+    std::shared_ptr<gloo::rendezvous::Context> m_context;
+};
+
+} // namespace
+} // namespace residua::engine
+
+extern "C" __attribute__((visibility("default"))) residua::engine::RankGroup*
+residua_join_ranks(int rank, int count, const char* host, residua::engine::RankStore& store)
+{
+    return new residua::engine::GlooGroup(rank, count, host, store);
+}

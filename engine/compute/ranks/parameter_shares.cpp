@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/ranks/parameter_shares.h"
+
+#include "engine/compute/ranks/tensor_exchange.h"
+#include "projects/model/parameter_name.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+/// Parameters that have one owner.
+struct Unit {
+    std::int64_t elements = 0;
+    std::vector<std::size_t> parameters;
+};
+
+std::vector<Unit> unitsOf(const std::vector<NamedParameter>& parameters, ParameterShares::Together together)
+{
+    std::map<std::string, Unit> units;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const projects::ParameterName name = projects::parameterNameFrom(parameters[i].name);
+        const bool hasSiblings = together == ParameterShares::Together::Siblings && name.layer > 0;
+        Unit& unit = units[hasSiblings ? "layers." + std::string(name.rest) : parameters[i].name];
+        unit.elements += parameters[i].tensor.numel();
+        unit.parameters.push_back(i);
+    }
+    std::vector<Unit> ordered;
+    for (auto& [name, unit] : units) {
+        ordered.push_back(std::move(unit));
+    }
+    std::ranges::stable_sort(ordered, std::ranges::greater(), &Unit::elements);
+    return ordered;
+}
+
+} // namespace
+
+ParameterShares::ParameterShares(Ranks& ranks, std::vector<NamedParameter>& parameters, Together together)
+    : m_ranks(ranks), m_parameters(parameters), m_owners(parameters.size())
+{
+    std::vector<std::int64_t> elements(static_cast<std::size_t>(ranks.count()));
+    for (const Unit& unit : unitsOf(parameters, together)) {
+        const auto least = std::ranges::min_element(elements);
+        *least += unit.elements;
+        for (const std::size_t i : unit.parameters) {
+            m_owners[i] = static_cast<int>(least - elements.begin());
+        }
+    }
+}
+
+void ParameterShares::exchangeValues()
+{
+    std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> shares; // by owner and type
+    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+        const at::Tensor& tensor = m_parameters[i].tensor;
+        if (tensor.grad().defined()) {
+            shares[{m_owners[i], tensor.scalar_type()}].push_back(tensor);
+        }
+    }
+    TensorExchange& exchange = m_ranks.exchange(m_parameters.front().tensor.device());
+    std::vector<std::pair<at::Tensor, std::vector<at::Tensor>>> exchanged;
+    for (auto& [of, tensors] : shares) {
+        std::vector<at::Tensor> flat;
+        std::ranges::transform(tensors, std::back_inserter(flat), [](const auto& tensor) { return tensor.flatten(); });
+        exchanged.emplace_back(at::cat(flat), std::move(tensors));
+        exchange.share(exchanged.back().first, of.first);
+    }
+    m_ranks.finish();
+    for (const auto& [flat, tensors] : exchanged) {
+        std::int64_t first = 0;
+        for (const at::Tensor& tensor : tensors) {
+            tensor.copy_(flat.narrow(0, first, tensor.numel()).view(tensor.sizes()));
+            first += tensor.numel();
+        }
+    }
+}
+
+at::Tensor ParameterShares::collect(const at::Tensor& state, std::size_t parameter)
+{
+    const at::Device device = m_parameters[parameter].tensor.device();
+    at::Tensor values = state;
+    if (!isOwn(parameter)) {
+        values = at::empty(state.sizes(), state.options().device(state.is_meta() ? device : state.device()));
+    }
+    m_ranks.exchange(device).share(values, m_owners[parameter]);
+    m_ranks.finish();
+    return values;
+}
+
+} // namespace residua::engine

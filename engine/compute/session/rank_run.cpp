@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/session/rank_run.h"
+
+#include "engine/base/files/json_record.h"
+#include "engine/compute/queries/base/run_use.h"
+#include "engine/compute/runtime/failure.h"
+#include "engine/compute/session/memory_report.h"
+#include "engine/data/sets/fingerprint.h"
+#include "engine/link/wire/messages.h"
+#include "projects/base/text.h"
+#include "projects/diff/diff.h"
+#include "projects/file/json.h"
+
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+std::string absoluteText(const std::filesystem::path& path)
+{
+    return path.empty() ? std::string() : std::filesystem::absolute(path).string();
+}
+
+/// A run that rank 0 calls the others to.
+struct Call {
+    projects::Project project;
+    std::filesystem::path projectDirectory;
+    std::string device;
+    std::filesystem::path runDirectory;
+    std::optional<std::int64_t> step; ///< of the checkpoint
+    Reading reading;
+};
+
+/// Return the reading as a text for the other ranks, and back.
+std::string textOf(const Reading& reading)
+{
+    return RecordJson::array({static_cast<std::int64_t>(reading.version), reading.classes})
+        .dump(-1, ' ', false, RecordJson::error_handler_t::replace);
+}
+
+Reading readingFrom(const std::string& text)
+{
+    const RecordJson json = RecordJson::parse(text);
+    return {static_cast<ReadingVersion>(json.at(0).get<std::int64_t>()), json.at(1).get<std::vector<std::string>>()};
+}
+
+/// Return a fingerprint as a text for the other ranks, and back.
+std::string textOf(const DataFingerprint& data)
+{
+    RecordJson parts = RecordJson::array();
+    for (const DataPart& part : data) {
+        parts.push_back({part.name, part.files, part.bytes, part.content, part.everyByte});
+    }
+    return parts.dump(-1, ' ', false, RecordJson::error_handler_t::replace);
+}
+
+DataFingerprint dataFrom(const std::string& text)
+{
+    DataFingerprint data;
+    for (const RecordJson& part : RecordJson::parse(text)) {
+        data.push_back({part.at(0).get<std::string>(), part.at(1).get<std::int64_t>(), part.at(2).get<std::int64_t>(),
+                        part.at(3).get<std::string>(), part.at(4).get<std::string>()});
+    }
+    return data;
+}
+
+/// Checks that all ranks are of one build, before they exchange anything else.
+Status checkBuild(Ranks& ranks)
+{
+    const auto differing = ranks.compare(buildIdentity());
+    return differing ? Error{"ranks", "rank " + std::to_string(differing->rank) + " is of the build " +
+                                          differing->other + ", expected that of rank 0, " + differing->first +
+                                          ": install one version on all machines"}
+                     : Status(Done{});
+}
+
+Result<Call> hearCall(Ranks& ranks)
+{
+    if (const Status same = checkBuild(ranks); !same) {
+        return same.error();
+    }
+    Result<projects::Project> project = projects::projectFromJson(ranks.share({}));
+    if (!project) {
+        return project.error();
+    }
+    Call call{*std::move(project), {}, {}, {}, {}, {}};
+    call.projectDirectory = ranks.share({});
+    call.device = ranks.deviceFor(ranks.share({}));
+    call.runDirectory = ranks.share({});
+    call.step = numberFrom<std::int64_t>(ranks.share({}));
+    call.reading = readingFrom(ranks.share({}));
+    return call;
+}
+
+/// Returns what this process was given otherwise than rank 0, whose values count. Remarks do not matter.
+std::vector<std::string> givenOtherwise(const FollowRun& given, const Call& call)
+{
+    std::vector<std::string> texts;
+    const auto compare = [&](const std::string& what, const std::string& own, const std::string& first) {
+        if (!own.empty() && own != first) {
+            texts.push_back(what + " " + own + ", rank 0 " + first);
+        }
+    };
+    if (given.project) {
+        std::vector<projects::Change> changes = projects::diff(call.project, *given.project);
+        std::erase_if(changes, [](const auto& change) { return change.part == projects::ChangedPart::Remark; });
+        if (!changes.empty()) {
+            const projects::Change& change = changes.front();
+            const auto orNone = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
+            compare(change.placeText(), orNone(change.after), orNone(change.before));
+        }
+        if (changes.size() > 1) {
+            texts.push_back("and " + countText(changes.size() - 1, "further difference"));
+        }
+    }
+    compare("steps", given.steps ? std::to_string(*given.steps) : "", std::to_string(call.project.training.steps));
+    compare("--run", absoluteText(given.runDirectory),
+            call.runDirectory.empty() ? absoluteText(given.runDirectory) : call.runDirectory.string());
+    compare("--device", given.device.empty() ? "" : given.device.substr(0, given.device.find(':')),
+            call.device.substr(0, call.device.find(':')));
+    return texts;
+}
+
+Status trainAlong(const FollowRun& command, Ranks& ranks, const EventSink& sink, const std::function<bool()>& wanted)
+{
+    const Result<Call> call = hearCall(ranks);
+    if (!call) {
+        return call.error();
+    }
+    if (const std::vector<std::string> given = givenOtherwise(command, *call); !given.empty()) {
+        sink(Notice{command.run, "rank " + std::to_string(ranks.rank()) +
+                                     " was given other values than rank 0, which "
+                                     "count: " +
+                                     joinedText(given, "; ")});
+    }
+    PreparedRun run{call->project, call->projectDirectory, call->device};
+    run.reading = call->reading;
+    if (call->step) {
+        Result<CheckpointFiles> checkpoint = findCheckpoint(call->runDirectory, call->step, nullptr);
+        if (!checkpoint) {
+            return checkpoint.error();
+        }
+        run.checkpoint = std::move(*checkpoint);
+    }
+    const auto watch = [&](double) { return wanted() && !ranks.refused(); };
+    const Result<std::unique_ptr<Trainer>> trainer = makeTrainer(run, {watch, watch, watch});
+    if (!trainer) {
+        return trainer.error();
+    }
+    const LargeFiles large = ranks.local() == 0 ? LargeFiles::EveryByte : LargeFiles::AsKnown; // once on a machine
+    const Result<DataFingerprint> data =
+        fingerprintOf(run.project, run.projectDirectory, watch, large, run.reading.version);
+    if (!data) {
+        return data.error();
+    }
+    if (const Status same = checkData(*data, &ranks); !same) {
+        return same;
+    }
+    sink(RunStarted{command.run,
+                    {},
+                    (*trainer)->stepsDone(),
+                    run.project.training.steps,
+                    (*trainer)->parameterCount(),
+                    run.device,
+                    (*trainer)->unitsPerStep(),
+                    (*trainer)->dataset().schema().unit()});
+    for (std::string word = ranks.share({}); word == kRankStep || word == kRankStates; word = ranks.share({})) {
+        ranks.noteStep();
+        if (word == kRankStates) {
+            (*trainer)->sendStates();
+            continue;
+        }
+        if (const auto stage = (*trainer)->beginStage(); !stage) {
+            return stage.error();
+        }
+        if (const Status stepped = (*trainer)->step(); !stepped) {
+            return stepped;
+        }
+        (void)(*trainer)->takeRecords();
+    }
+    return Done{};
+}
+
+/// Returns this process's rank, or 0 if it trains alone.
+int ownRank()
+{
+    const Result<std::optional<RankPosition>> place = rankPosition();
+    return place && *place ? (*place)->rank : 0;
+}
+
+} // namespace
+
+std::string ownRankRefused(const Error& error)
+{
+    return "rank " + std::to_string(ownRank()) + " does not train: " + error.text();
+}
+
+Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches)
+{
+    if (const Status valid = checkProject(run.project); !valid) {
+        return valid.error();
+    }
+    const Result<Ranks*> ranks = Ranks::ofProcess();
+    if (!ranks) {
+        return ranks.error();
+    }
+    Result<std::unique_ptr<Trainer>> made = Error{};
+    const auto failure = attempt([&] {
+        const FirstWeights weights = run.checkpoint ? FirstWeights::Loaded : FirstWeights::Initialised;
+        Result<TrainerParts> parts =
+            openParts(run.project, run.projectDirectory, run.device, weights, watches, run.reading);
+        if (!parts) {
+            made = parts.error();
+            return;
+        }
+        auto trainer = std::make_unique<Trainer>(std::move(*parts), *ranks);
+        const Status loaded = run.checkpoint ? trainer->restore(*run.checkpoint) : Status(Done{});
+        made = loaded ? Result<std::unique_ptr<Trainer>>(std::move(trainer)) : loaded.error();
+    });
+    if (failure) {
+        return describe(*failure, run.project, run.device);
+    }
+    return made;
+}
+
+Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& watch)
+{
+    const Result<std::optional<RankPosition>> place = rankPosition();
+    if (!place || !*place) {
+        return place ? Result<std::string>(run.device) : place.error();
+    }
+    if ((*place)->rank > 0) {
+        return Error{"rank " + std::to_string((*place)->rank), "trains along with rank 0 under train and resume only"};
+    }
+    // Before the others are waited for.
+    if (const Status valid = checkProject(run.project); !valid) {
+        return valid.error();
+    }
+    if (const Status shared = checkShares(run.project.training, (*place)->count); !shared) {
+        return shared.error();
+    }
+    const Result<Ranks*> ranks = Ranks::ofProcess(watch);
+    if (!ranks) {
+        return ranks.error();
+    }
+    Status status = Done{};
+    const auto failure = attempt([&] {
+        status = checkBuild(**ranks);
+        if (!status) {
+            return;
+        }
+        (void)(*ranks)->share(projects::toJson(run.project));
+        (void)(*ranks)->share(absoluteText(run.projectDirectory));
+        (void)(*ranks)->share(run.device);
+        (void)(*ranks)->share(absoluteText(run.runDirectory));
+        (void)(*ranks)->share(run.checkpoint ? std::to_string(run.checkpoint->state.step) : std::string());
+        (void)(*ranks)->share(textOf(run.reading));
+    });
+    if (failure) {
+        return Error{"ranks", failure->text};
+    }
+    return status ? Result<std::string>((*ranks)->deviceFor(run.device)) : status.error();
+}
+
+Status checkData(const DataFingerprint& data, Ranks* ranks)
+{
+    if (ranks == nullptr) {
+        return Done{};
+    }
+    const auto differenceIn = [](const std::string& first, const std::string& other) {
+        return differenceOf(dataFrom(first), dataFrom(other));
+    };
+    std::optional<Ranks::Disagreement> differing;
+    const auto agrees = [&](const auto& first, const auto& other) { return !differenceIn(first, other); };
+    if (const auto failure = attempt([&] { differing = ranks->compare(textOf(data), agrees); })) {
+        return Error{"ranks", failure->text};
+    }
+    return differing ? Error{"ranks", "rank " + std::to_string(differing->rank) + " has other data than rank 0: " +
+                                          differenceIn(differing->first, differing->other)->text() +
+                                          "; copy the files of rank 0 to its machine"}
+                     : Status(Done{});
+}
+
+PreparationWatches heedingRanks(const PreparationWatches& watches)
+{
+    const auto heeding = [](const PreparationWatch& watch) -> PreparationWatch {
+        return [watch](double share) {
+            const Ranks* const ranks = Ranks::joinedOfProcess();
+            const bool isOver = ranks != nullptr && (ranks->stopAsked() || ranks->refused());
+            return !isOver && (!watch || watch(share));
+        };
+    };
+    return {heeding(watches.data), heeding(watches.weights), watches.ranks};
+}
+
+Error refusedToRanks(const Error& error)
+{
+    Ranks* const ranks = Ranks::joinedOfProcess();
+    if (ranks == nullptr) {
+        Ranks::refuseOfProcess(ownRankRefused(error));
+        return error;
+    }
+    std::optional<std::string> heard = ranks->refused();
+    if (const auto stopped = ranks->stopAsked(); !heard && stopped) {
+        heard = *stopped + " before the first step";
+    }
+    ranks->refuse(heard ? *heard : ownRankRefused(error));
+    return heard ? Error{"ranks", *heard} : error;
+}
+
+void followRanks(const FollowRun& command, const EventSink& sink, const std::function<bool()>& wanted,
+                 const PreparationWatch& watch)
+{
+    Status status = Done{};
+    std::string name = "ranks";
+    Ranks* joined = nullptr;
+    const auto failure = attempt([&] {
+        const Result<Ranks*> ranks = Ranks::ofProcess(watch);
+        if (!ranks || *ranks == nullptr) {
+            status = ranks ? Error{name, "this process is not one of several: start it with torchrun"} : ranks.error();
+            return;
+        }
+        joined = *ranks;
+        name = "rank " + std::to_string(joined->rank());
+        joined->setWanted(wanted);
+        status = trainAlong(command, *joined, sink, wanted);
+        if (const auto heard = joined->refused(); !status && heard) {
+            status = Error{name, *heard};
+        }
+    });
+    if (failure) {
+        status = Error{name, failure->text};
+    }
+    if (joined != nullptr) {
+        joined->setWanted({});
+    }
+    const bool isStopped = !wanted();
+    if (!status && joined != nullptr) {
+        joined->refuse(isStopped ? name + " was asked to stop before the first step" : ownRankRefused(status.error()));
+    }
+    const RunStatus ended = isStopped ? RunStatus::Stopped : status ? RunStatus::Finished : RunStatus::Failed;
+    sink(RunEnded{command.run, ended, 0, status || isStopped ? Error{} : status.error()});
+}
+
+} // namespace residua::engine

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/session/training_loop.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+bool isTurn(std::int64_t every, std::int64_t step)
+{
+    return every > 0 && step % every == 0;
+}
+
+} // namespace
+
+Due dueAfter(const projects::TrainingPlan& plan, std::int64_t step)
+{
+    Due due;
+    due.last = step >= plan.steps;
+    due.observation = isTurn(plan.observeEvery, step) || (plan.observeEvery > 0 && due.last);
+    for (const Measure& measure : kMeasures) {
+        if (isTurn(plan.*measure.every, step) || (plan.*measure.every > 0 && due.last)) {
+            due.measures.push_back(&measure);
+        }
+    }
+    due.checkpoint = isTurn(plan.checkpointEvery, step) && !due.last;
+    due.reading = due.checkpoint || due.last || isTurn(Trainer::kMostWaiting, step);
+    return due;
+}
+
+TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer)
+    : m_trainer(std::move(trainer)),
+      m_observer(m_trainer->network()),
+      m_look(m_trainer->device().is_cpu() ? LossLook::AtOnce : LossLook::AtReadings)
+{
+}
+
+TrainingLoop::TrainingLoop(std::unique_ptr<Trainer> trainer, LossLook look) : TrainingLoop(std::move(trainer))
+{
+    m_look = look;
+}
+
+StepOutcome TrainingLoop::advance()
+{
+    StepOutcome outcome;
+    outcome.status = step(outcome.due);
+    if (outcome.due.reading) {
+        outcome.found = read();
+    }
+    return outcome;
+}
+
+Status TrainingLoop::step(Due& due)
+{
+    const Due after = dueAfter(m_trainer->project().training, m_trainer->stepsDone() + 1);
+    Result<std::optional<StageRecord>> stage = m_trainer->beginStage();
+    if (!stage) {
+        return stage.error();
+    }
+    if (*stage) {
+        m_waiting.stages.push_back(std::move(**stage));
+    }
+    if (Status stepped = m_trainer->step(after.observation ? m_observer.magnitudes() : nullptr); !stepped) {
+        return stepped;
+    }
+    due = after;
+    if (m_look == LossLook::AtOnce && !m_trainer->isLastFinite()) {
+        due.reading = true; // the state after this step is not measured
+        return Done{};
+    }
+    if (due.observation) {
+        observe();
+    }
+    return measure(due);
+}
+
+Findings TrainingLoop::read()
+{
+    Findings found{std::exchange(m_waiting, {}), {}};
+    Progress& progress = found.progress;
+    progress.steps = m_trainer->takeRecords();
+    const auto bad = std::ranges::find_if(
+        progress.steps, [](const StepRecord& record) { return !isFiniteStep(record.loss, record.gradientNorm); });
+    if (bad == progress.steps.end()) {
+        return found;
+    }
+    found.diverged = *bad;
+    // With LossLook::AtReadings, the clock decides how many further steps were done before this was seen.
+    const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
+    std::erase_if(progress.steps, isLater);
+    std::erase_if(progress.matrices, isLater);
+    std::erase_if(progress.rows, isLater);
+    std::erase_if(progress.stages, isLater);
+    return found;
+}
+
+void TrainingLoop::observe()
+{
+    std::ranges::move(m_observer.observe(m_trainer->stepsDone()), std::back_inserter(m_waiting.matrices));
+}
+
+Status TrainingLoop::measure(const Due& due)
+{
+    for (const Measure* const measure : due.measures) {
+        Result<Measured> measured = m_trainer->measure(*measure);
+        if (!measured) {
+            return measured.error();
+        }
+        std::ranges::move(measured->rows, std::back_inserter(m_waiting.rows));
+        std::ranges::move(measured->matrices, std::back_inserter(m_waiting.matrices));
+    }
+    return Done{};
+}
+
+} // namespace residua::engine

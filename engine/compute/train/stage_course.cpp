@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/train/stage_course.h"
+
+#include "engine/compute/train/transfer_plan.h"
+#include "projects/base/text.h"
+#include "projects/model/parameter_name.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using projects::Growth;
+using projects::GrowthMoments;
+using projects::GrowthSource;
+using projects::GrowthWrites;
+using projects::StageSpan;
+
+/// Returns the parsed name of a layer's parameter; nullopt for others.
+std::optional<projects::ParameterName> layerParameter(std::string_view text)
+{
+    const projects::ParameterName name = projects::parameterNameFrom(text);
+    return name.layer > 0 ? std::optional(name) : std::nullopt;
+}
+
+/// The indices of the layers' parameters, by layer and name.
+using LayerIndex = std::map<std::pair<std::int64_t, std::string_view>, std::size_t>;
+
+LayerIndex indexOf(const std::vector<NamedParameter>& parameters)
+{
+    LayerIndex index;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (const auto named = layerParameter(parameters[i].name)) {
+            index.emplace(std::pair{named->layer, named->rest}, i);
+        }
+    }
+    return index;
+}
+
+/// Returns the parameters of a layer that write to the residual, with their biases, which are added to the matrix
+/// product.
+std::set<std::string_view> writersOf(const LayerIndex& index, std::int64_t layer,
+                                     const std::vector<NamedParameter>& parameters)
+{
+    std::set<std::string_view> writers;
+    for (const auto& [at, i] : index) {
+        if (at.first == layer && parameters[i].writesResidual) {
+            writers.insert(parameters[i].name);
+            if (const auto beside = index.find({layer, projects::siblingOf(at.second, "bias")});
+                beside != index.end()) {
+                writers.insert(parameters[beside->second].name);
+            }
+        }
+    }
+    return writers;
+}
+
+/// The change of one layer at a border.
+struct LayerGrowth {
+    std::int64_t layer = 0;
+    std::int64_t source = 0; ///< the layer that it is copied from; its own number: it is unchanged
+    Moments moments = Moments::Fresh;
+    bool silent = false; ///< true if it initially writes nothing to the residual
+};
+
+/// Adds the rows of a layer.
+void addRows(const LayerIndex& index, const LayerGrowth& growth, const std::vector<NamedParameter>& parameters,
+             TransferPlan& plan)
+{
+    const std::set<std::string_view> writers =
+        growth.silent ? writersOf(index, growth.layer, parameters) : std::set<std::string_view>();
+    for (const auto& [at, to] : index) {
+        const auto from = index.find({growth.source, at.second});
+        if (at.first != growth.layer || (from == index.end() && !growth.silent)) {
+            continue;
+        }
+        const NamedParameter& parameter = parameters[to];
+        const bool copied = growth.source != growth.layer && from != index.end();
+        Transfer row{.tensor = {copied ? parameters[from->second].name : parameter.name, {parameter.name}},
+                     .moments = copied ? growth.moments : Moments::Carried};
+        if (writers.contains(parameter.name)) {
+            const auto options = parameter.tensor.options().requires_grad(false);
+            row.computed = at::zeros({}, options).expand(parameter.tensor.sizes());
+        }
+        if (copied || row.computed.defined()) {
+            plan.add(std::move(row));
+        }
+    }
+}
+
+std::string toldOfLayers(const Growth& growth, GrowthSource kind)
+{
+    std::vector<std::string> numbers;
+    for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
+        if (growth.isNew[l]) {
+            numbers.push_back(std::to_string(l + 1));
+        }
+    }
+    if (numbers.empty()) {
+        return {};
+    }
+    const char* const made = kind == GrowthSource::Fresh ? " as initialised"
+                             : kind == GrowthSource::Top ? " as copies of the top layers"
+                                                         : " as copies of the layers before them";
+    return "new layers " + joinedText(numbers) + made;
+}
+
+} // namespace
+
+StageCourse::StageCourse(const projects::Project& project)
+    : m_schedule(project.stack().schedule),
+      m_depth(project.network.depth()),
+      m_spans(projects::spansOf(m_schedule, m_depth, project.training.steps))
+{
+}
+
+std::optional<StageBorder> StageCourse::after(std::int64_t stepsDone) const
+{
+    const bool hasBorders = m_schedule.course == projects::DropCourse::Stages && !projects::trainsAll(m_schedule);
+    const auto begins = std::ranges::find(m_spans, stepsDone, &StageSpan::from);
+    if (!hasBorders || begins == m_spans.end()) {
+        return std::nullopt;
+    }
+    const StageSpan& before = begins == m_spans.begin() ? *begins : begins[-1];
+    return StageBorder{stepsDone, before, *begins, projects::nameOf(m_schedule, *begins, m_depth)};
+}
+
+bool StageCourse::drawsAt(std::int64_t step) const
+{
+    if (projects::grows(m_schedule) || projects::trainsAll(m_schedule)) {
+        return false;
+    }
+    const StageSpan& span = projects::spanAt(m_spans, step);
+    const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, step);
+    const auto isWhole = [](double keep) { return keep >= 1; };
+    return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
+}
+
+double StageCourse::expectedRepeats(const Pass& pass) const
+{
+    const StageSpan& span = projects::spanAt(m_spans, pass.step);
+    auto repeats = static_cast<double>(span.to - pass.step);
+    if (pass.layers.empty()) {
+        return repeats;
+    }
+    const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, pass.step);
+    std::vector<std::size_t> drawn;
+    double running = 0;
+    for (std::size_t l = 0; l < kept.layers.size(); ++l) {
+        if (kept.layers[l] > 0 && kept.layers[l] < 1) {
+            drawn.push_back(l);
+            running += pass.layers[l].runs ? 1 : 0;
+        }
+    }
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const bool runs = pass.layers[drawn[i]].runs;
+        // If a fixed number runs, the later layers share the rest of it.
+        const bool fixed = m_schedule.sampling == projects::DropSampling::FixedSize;
+        const double share = fixed ? running / static_cast<double>(drawn.size() - i) : kept.layers[drawn[i]];
+        repeats *= runs ? share : 1 - share;
+        running -= runs ? 1 : 0;
+    }
+    return repeats;
+}
+
+bool StageCourse::growsAt(const StageBorder& border) const
+{
+    return projects::grows(m_schedule) && border.before.averageLength < border.after.averageLength;
+}
+
+bool StageCourse::meansToKeep() const
+{
+    return m_schedule.growthWarmup > 0 || m_schedule.growthWrites == GrowthWrites::Zero;
+}
+
+std::string StageCourse::toldOfParts(const StageBorder& border) const
+{
+    const bool heads = projects::leavesOutHeads(m_schedule.axis);
+    const bool mlp = projects::leavesOutMlp(m_schedule.axis);
+    if (!growsAt(border) || (!heads && !mlp)) {
+        return {};
+    }
+    const auto shareOf = [&](const StageSpan& span) {
+        return projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, border.step + 1).parts.front();
+    };
+    return std::string(heads && mlp ? "heads and MLP parts"
+                       : heads      ? "heads"
+                                    : "MLP parts") +
+           " from " + percentText(shareOf(border.before)) + " to " + percentText(shareOf(border.after)) +
+           ", as initialised";
+}
+
+std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const
+{
+    const std::int64_t before = projects::grownDepth(m_schedule, border.before, m_depth);
+    const std::int64_t after = projects::grownDepth(m_schedule, border.after, m_depth);
+    const std::string parts = toldOfParts(border);
+    if (!projects::grows(m_schedule) || before >= after) {
+        return parts;
+    }
+    const Growth growth = projects::growthOf(m_schedule.growth, before, after);
+    std::vector<NamedParameter>& parameters = network.parameters();
+    const LayerIndex index = indexOf(parameters);
+    TransferPlan plan;
+    // A source is never above its copy, so rows from the top layer down never read a layer that was already written.
+    for (std::int64_t layer = after; layer >= 1; --layer) {
+        const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
+        const bool isNew = growth.isNew[static_cast<std::size_t>(layer - 1)];
+        const bool carries = !isNew || m_schedule.growthMoments == GrowthMoments::Copied;
+        addRows(index,
+                {.layer = layer,
+                 .source = source > 0 ? source : layer,
+                 .moments = carries ? Moments::Carried : Moments::Fresh,
+                 .silent = isNew && m_schedule.growthWrites == GrowthWrites::Zero},
+                parameters, plan);
+    }
+    plan.applyWithin(parameters, optimiser);
+    return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
+}
+
+std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vector<NamedParameter>& parameters) const
+{
+    std::vector<HeldSlice> held;
+    const bool holds = m_schedule.absentWeights == projects::AbsentWeights::Untouched || projects::grows(m_schedule);
+    const bool cuts = projects::leavesOutHeads(m_schedule.axis) || projects::leavesOutMlp(m_schedule.axis);
+    if (!holds || !cuts || pass.layers.empty()) {
+        return held;
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto named = layerParameter(parameters[i].name);
+        if (!named || !parameters[i].slices) {
+            continue;
+        }
+        const PartSlices& slices = *parameters[i].slices;
+        const LayerUse layer = pass.layer(static_cast<std::size_t>(named->layer - 1));
+        const bool heads = slices.of == PartSlices::Of::Heads;
+        const PartUse& use = heads ? layer.heads : layer.mlp;
+        const std::int64_t count = heads ? slices.count : layer.mlpParts;
+        if (!layer.runs || use.keep >= 1) {
+            continue;
+        }
+        const std::vector<std::size_t> kept = keptParts(use, count, slices.node).parts;
+        const std::int64_t length = parameters[i].tensor.size(slices.dimension) / count;
+        for (std::int64_t part = 0; part < count; ++part) {
+            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(part))) {
+                const std::int64_t begin = part * length;
+                if (!held.empty() && held.back().parameter == i && held.back().begin + held.back().length == begin) {
+                    held.back().length += length; // one copy for adjacent parts
+                } else {
+                    held.push_back({i, slices.dimension, begin, length});
+                }
+            }
+        }
+    }
+    return held;
+}
+
+void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters)
+{
+    const bool leavesOut = std::ranges::any_of(pass.layers, [](const LayerUse& layer) { return !layer.runs; });
+    if (!leavesOut || m_schedule.absentWeights == projects::AbsentWeights::Untouched) {
+        return;
+    }
+    const StageSpan& span = projects::spanAt(m_spans, pass.step);
+    const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
+    for (NamedParameter& parameter : parameters) {
+        const projects::ParameterName name = projects::parameterNameFrom(parameter.name);
+        const bool absent = name.layer > 0
+                                ? name.layer <= exists && !pass.layer(static_cast<std::size_t>(name.layer - 1)).runs
+                                : name.part == projects::NetworkPart::Topology && exists == m_depth;
+        if (!absent || parameter.tensor.grad().defined()) {
+            continue;
+        }
+        if (!m_zeros.defined() || m_zeros.numel() < parameter.tensor.numel()) {
+            m_zeros = at::zeros({parameter.tensor.numel()}, parameter.tensor.options().requires_grad(false));
+        }
+        parameter.tensor.mutable_grad() = m_zeros.narrow(0, 0, parameter.tensor.numel()).view(parameter.tensor.sizes());
+    }
+}
+
+} // namespace residua::engine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/network/network.h"
+#include "engine/compute/train/optimiser.h"
+#include "projects/model/project.h"
+#include "projects/schedule/stage_schedule.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The border between two stages of training.
+struct StageBorder {
+    std::int64_t step = 0; ///< the last step before it; 0: the run begins with the stage
+    projects::StageSpan before;
+    projects::StageSpan after;
+    std::string name; ///< of the stage that begins
+};
+
+/// Follows a project's schedule and applies it to weights and gradients. Engine thread.
+class StageCourse {
+public:
+    explicit StageCourse(const projects::Project& project);
+
+    /// Returns the border between the completed steps and the next one, if any. A curve has no borders.
+    [[nodiscard]] std::optional<StageBorder> after(std::int64_t stepsDone) const;
+
+    /// True if the step trains a random part of the network. False for the whole network and for a growing one.
+    [[nodiscard]] bool drawsAt(std::int64_t step) const;
+
+    /// Returns the number of later steps in the training pass's stage that are expected to run the same layers.
+    [[nodiscard]] double expectedRepeats(const Pass& pass) const;
+
+    /// True if the network has more layers, heads or MLP parts after the border than before it.
+    [[nodiscard]] bool growsAt(const StageBorder& border) const;
+
+    /// Initialises the layers that a growing network adds at the border, with their parameters and moments in place.
+    /// Returns a description of these layers and of new heads and MLP parts; empty if nothing is new.
+    std::string grow(const StageBorder& border, CompiledNetwork& network, Optimiser& optimiser) const;
+
+    /// Sets zero gradients for the weights that the pass left out, if the schedule says so. These are the parameters of
+    /// layers that did not run, and those of the topology that nothing read as a consequence. Excludes layers that do
+    /// not exist yet.
+    void fillAbsent(const Pass& pass, std::vector<NamedParameter>& parameters);
+
+    /// Returns the slices of left-out heads and MLP parts that the step must not change: if the schedule says so for
+    /// absent weights, and always for a growing network, where they do not exist yet. Other slices get the zero
+    /// gradient of their whole parameter.
+    [[nodiscard]] std::vector<HeldSlice> untouched(const Pass& pass,
+                                                   const std::vector<NamedParameter>& parameters) const;
+
+    /// True if new parts at a border should preserve the network's function: they initially write nothing, or open
+    /// during a warm-up.
+    [[nodiscard]] bool meansToKeep() const;
+
+private:
+    [[nodiscard]] std::string toldOfParts(const StageBorder& border) const;
+
+    projects::StageSchedule m_schedule;
+    std::int64_t m_depth;
+    std::vector<projects::StageSpan> m_spans;
+    at::Tensor m_zeros; ///< shared by all absent gradients
+};
+
+} // namespace residua::engine

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/train/trainer.h"
+
+#include "engine/compute/depth/layer_magnitudes.h"
+#include "engine/compute/runtime/device.h"
+#include "engine/compute/train/batches.h"
+#include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/fit_inputs.h"
+#include "engine/compute/train/tensor_io.h"
+#include "projects/base/text.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr const char* kDrawsCursor = "draws";
+
+/// Adds its lifetime to a counter.
+class Stopwatch {
+public:
+    explicit Stopwatch(double& seconds) : m_seconds(seconds) {}
+    ~Stopwatch() { m_seconds = total(); }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+    [[nodiscard]] double total() const
+    {
+        return m_seconds + std::chrono::duration<double>(Clock::now() - m_begin).count();
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    double& m_seconds;
+    Clock::time_point m_begin = Clock::now();
+};
+
+Result<std::int64_t> cursorIn(const CheckpointState& state, const std::string& name)
+{
+    const auto found = state.cursors.find(name);
+    const std::string text = found == state.cursors.end() ? std::string() : found->second;
+    const auto value = numberFrom<std::int64_t>(text);
+    if (!value || *value < 0) {
+        return Error{"checkpoint · state.json · cursors",
+                     "\"" + name + "\" is " + (text.empty() ? "missing" : "\"" + text.substr(0, 40) + "\"") +
+                         ", expected a whole number from 0 on: go on from an earlier checkpoint"};
+    }
+    return *value;
+}
+
+/// The number of examples for comparing the outputs before and after growth; a whole batch would be held twice.
+constexpr std::int64_t kMostCompared = 4;
+
+/// Returns the difference of outputs, relative to the largest, that rounding of sums can cause in equal functions.
+double roundingOf(projects::Precision precision)
+{
+    switch (precision) {
+    case projects::Precision::Fp64:
+        return 1e-12;
+    case projects::Precision::Fp32:
+        return 1e-5;
+    case projects::Precision::Bf16:
+        return 2e-2;
+    }
+    return 0;
+}
+
+/// Returns the division of the optimiser's states among the ranks; null if each keeps all.
+std::unique_ptr<ParameterShares> sharesOf(const TrainerParts& parts, Ranks* ranks)
+{
+    if (ranks == nullptr || parts.project.training.rankStates == projects::RankStates::Whole) {
+        return nullptr;
+    }
+    return std::make_unique<ParameterShares>(*ranks, parts.network->parameters(),
+                                             projects::grows(parts.project.stack().schedule)
+                                                 ? ParameterShares::Together::Siblings
+                                                 : ParameterShares::Together::Nothing);
+}
+
+/// Returns a small tensor of the host on the device, without waiting.
+at::Tensor onDevice(const at::Tensor& values, c10::Device device)
+{
+    return device.is_cpu() ? values : values.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+/// Describes whether the network's outputs on one batch are the same before and after it has grown. `meant` says
+/// whether they should be.
+std::string keptText(const at::Tensor& before, const at::Tensor& after, projects::Precision precision, bool meant)
+{
+    const double apart = (after.to(at::kDouble) - before.to(at::kDouble)).abs().max().item<double>();
+    const double largest = before.to(at::kDouble).abs().max().item<double>();
+    if (apart == 0) {
+        return "the function is kept";
+    }
+    if (apart <= roundingOf(precision) * largest) {
+        return "the function is kept up to rounding";
+    }
+    return std::string("the function is not kept") + (meant ? ", although what is new counts nothing at first" : "") +
+           ": outputs differ by up to " + numberText(apart, 3) + ", the largest was " + numberText(largest, 3);
+}
+
+} // namespace
+
+Result<TrainerParts> openParts(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                               const std::string& device, FirstWeights weights, const PreparationWatches& watches,
+                               const Reading& reading)
+{
+    Result<c10::Device> opened = openDevice(device);
+    if (!opened) {
+        return opened.error();
+    }
+    Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, projectDirectory, watches.data, reading);
+    if (!dataset) {
+        return dataset.error();
+    }
+    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->schema(), device);
+    if (!network) {
+        return network.error();
+    }
+    if (weights == FirstWeights::Initialised) {
+        if (const Status prepared = prepareFits(project, **dataset, device, **network, watches.weights); !prepared) {
+            return prepared.error();
+        }
+        if (const Status started = (*network)->initialise(watches.weights, {}); !started) {
+            return started.error();
+        }
+    }
+    return TrainerParts{project, std::move(*dataset), std::move(*network), *opened, reading.version};
+}
+
+Trainer::Trainer(TrainerParts parts, Ranks* ranks)
+    : m_parts(std::move(parts)),
+      m_ranks(ranks),
+      m_schema(m_parts.dataset->schema()),
+      m_optimiser(m_parts.project.training, m_parts.network->parameters(), sharesOf(m_parts, ranks),
+                  m_parts.network->initPlan().compute().rounded),
+      m_exchange(ranks == nullptr
+                     ? nullptr
+                     : std::make_unique<GradientExchange>(*ranks, m_parts.network->parameters(), m_parts.device)),
+      m_course(m_parts.project),
+      m_graphs(m_parts.device, *m_parts.network),
+      m_ring(m_parts.device, kMostWaiting)
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    const projects::TargetOf target = projects::traitsOf(m_parts.project.network.objective).targetOf;
+    m_readsAhead = drawsByExample() && target == projects::TargetOf::Hidden;
+    m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
+    if (plan.batching == projects::BatchKind::Full) {
+        m_parts.dataset->fillAll(m_batches.front(), Split::Train);
+        m_fullBatch = upload(m_batches.front(), m_schema, m_parts.device, parameterType(plan.precision));
+    }
+    resetPeakBytes(m_parts.device);
+}
+
+Status Trainer::restore(const CheckpointFiles& checkpoint)
+{
+    const Result<std::int64_t> draws = cursorIn(checkpoint.state, kDrawsCursor);
+    if (!draws) {
+        return draws.error();
+    }
+    if (Status loaded = loadParameters(checkpoint.model, m_parts.network->parameters()); !loaded) {
+        return loaded;
+    }
+    // Imported weights have none before the first step; later, missing moments mean that they are those of another
+    // optimiser.
+    if (checkpoint.optimiser.tensors().empty() && checkpoint.state.step > 0 && m_optimiser.keepsStates()) {
+        return Error{"checkpoint · optimiser", "holds no moments, expected those of the run's optimiser: go on from an "
+                                               "earlier checkpoint"};
+    }
+    m_graphs.clear();
+    if (Status loaded = m_optimiser.load(checkpoint.optimiser); !loaded) {
+        return loaded;
+    }
+    m_draws = *draws;
+    m_step = checkpoint.state.step;
+    m_units = checkpoint.state.units;
+    m_seconds = checkpoint.state.seconds;
+    m_judged = checkpoint.state.judged;
+    return Done{};
+}
+
+std::map<std::string, std::string> Trainer::firstCursors()
+{
+    return {{kDrawsCursor, "0"}};
+}
+
+Status Trainer::writeCheckpoint(const std::filesystem::path& runDirectory) const
+{
+    if (m_optimiser.isDivided() && m_ranks->isInStep()) {
+        return Error{"checkpoint", "needs the optimiser's states of the other ranks, which are still in the step that "
+                                   "failed on this one"};
+    }
+    CheckpointState state;
+    state.step = m_step;
+    state.units = m_units;
+    state.seconds = m_seconds;
+    state.cursors[kDrawsCursor] = std::to_string(m_draws);
+    state.judged = m_judged;
+    const HostTensors model = hostTensors(m_parts.network->parameters());
+    if (m_optimiser.isDivided()) {
+        (void)m_ranks->share(kRankStates);
+    }
+    const HostTensors optimiser = m_optimiser.state();
+    if (m_ranks != nullptr) {
+        m_ranks->finish(); // throws if the last step did not end on all ranks
+    }
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    return engine::writeCheckpoint(runDirectory, state, model.stored(), optimiser.stored(),
+                                   {.newest = plan.keepCheckpoints,
+                                    .every = plan.keepEvery,
+                                    .best = plan.keepBest,
+                                    .judge = projects::traitsOf(m_parts.project.network.objective).judge});
+}
+
+Status Trainer::readNext(Batch& batch, Part part)
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    const bool divided = m_ranks != nullptr && part == Part::OfRank;
+    const std::int64_t parts = divided ? m_ranks->count() : 1;
+    if (plan.batching == projects::BatchKind::Random) {
+        const std::int64_t number = m_draws * parts + (divided ? m_ranks->rank() : 0);
+        const Status filled =
+            m_parts.dataset->fill(batch, Split::Train, m_parts.project.seeds.order, number, plan.batch / parts);
+        if (!filled) {
+            return filled;
+        }
+    }
+    ++m_draws;
+    m_units += parts * unitsIn(batch, m_schema);
+    return Done{};
+}
+
+DeviceBatch Trainer::uploaded(Batch& batch)
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    return plan.batching == projects::BatchKind::Full
+               ? m_fullBatch
+               : upload(batch, m_schema, m_parts.device, parameterType(plan.precision));
+}
+
+Status Trainer::readStep()
+{
+    m_weights.clear();
+    double all = 0;
+    for (Batch& batch : m_batches) {
+        if (const Status read = readNext(batch, Part::OfRank); !read) {
+            return read;
+        }
+        m_weights.push_back(static_cast<double>(targetsIn(batch, m_schema)));
+        all += m_weights.back();
+    }
+    const double ranks = m_ranks == nullptr ? 1 : m_ranks->count();
+    const double mean =
+        (m_ranks == nullptr ? all : m_ranks->sum(all)) / (ranks * static_cast<double>(m_batches.size()));
+    for (double& weight : m_weights) {
+        weight /= std::max(mean, std::numeric_limits<double>::min()); // without targets, the loss is 0
+    }
+    return Done{};
+}
+
+Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
+{
+    Batch& held = m_batches[m_readsAhead ? static_cast<std::size_t>(micro) : 0];
+    if (!m_readsAhead) {
+        if (const Status read = readNext(held, Part::OfRank); !read) {
+            return read.error();
+        }
+    }
+    DeviceBatch batch = uploaded(held);
+    if (m_readsAhead) {
+        const bool wide = m_parts.project.training.precision == projects::Precision::Fp64;
+        batch.weight =
+            onDevice(at::scalar_tensor(m_weights[static_cast<std::size_t>(micro)], wide ? at::kDouble : at::kFloat),
+                     m_parts.device);
+    }
+    if (drawsByExample() && m_parts.network->drops()) {
+        const std::int64_t rows = held.batch;
+        const std::int64_t first =
+            m_ranks == nullptr ? micro * rows : (micro * m_ranks->count() + m_ranks->rank()) * rows;
+        batch.draws =
+            onDevice(at::tensor({std::bit_cast<std::int64_t>(pass.random.key()), first}, at::kLong), m_parts.device);
+    }
+    return batch;
+}
+
+Status Trainer::accumulateGradients(const Pass& pass)
+{
+    const std::int64_t parts = m_parts.project.training.accumulate;
+    const auto lossOf = [this, pass, parts](const DeviceBatch& batch) {
+        const at::Tensor loss = m_parts.network->loss(batch, pass);
+        return parts > 1 ? loss.div(static_cast<double>(parts)) : loss;
+    };
+    const StepGraphs::Gradients gradients = [lossOf](const DeviceBatch& batch) {
+        const at::Tensor loss = lossOf(batch);
+        loss.backward();
+        return loss.detach();
+    };
+    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr
+                                         ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
+                                         : nullptr;
+    if (m_readsAhead) {
+        if (const Status read = readStep(); !read) {
+            return read;
+        }
+    }
+    at::Tensor sum; // of the losses, if they are shared
+    for (std::int64_t micro = 0; micro < parts; ++micro) {
+        const Result<DeviceBatch> batch = partOfStep(micro, pass);
+        if (!batch) {
+            return batch.error();
+        }
+        if (graph != nullptr) {
+            m_graphs.feed(static_cast<std::size_t>(micro), *batch);
+        } else if (!m_exchange) {
+            m_ring.addLoss(gradients(*batch));
+        } else {
+            const at::Tensor loss = lossOf(*batch);
+            sum = sum.defined() ? sum + loss.detach() : loss.detach();
+            if (micro + 1 == parts) {
+                m_exchange->begin(sum);
+            }
+            loss.backward();
+        }
+    }
+    if (graph != nullptr) {
+        m_ring.addLoss(m_graphs.run(*graph, pass, gradients));
+    }
+    if (m_exchange) {
+        m_ring.addLoss(m_exchange->finish());
+    }
+    return Done{};
+}
+
+std::vector<MetricRow> Trainer::takeRankRows()
+{
+    std::vector<MetricRow> rows;
+    if (m_ranks == nullptr) {
+        return rows;
+    }
+    const RankTimes times = m_ranks->takeTimes();
+    const double units = static_cast<double>(times.steps * unitsPerStep()) / m_ranks->count();
+    for (std::size_t rank = 0; rank < times.computing.size(); ++rank) {
+        const double computing = times.computing[rank];
+        const std::string name = std::to_string(rank);
+        rows.push_back({metric::kRankThroughput + name, m_step, units / computing});
+        rows.push_back({metric::kRankWaiting + name, m_step, std::max(0.0, 1 - computing / times.seconds)});
+        rows.push_back({metric::kRankExchange + name, m_step, times.exchanging[rank] / times.seconds});
+    }
+    return rows;
+}
+
+Pass Trainer::passOf(std::int64_t step)
+{
+    Pass pass;
+    pass.mode = Mode::Training;
+    pass.step = step;
+    pass.random = RandomStreams(m_parts.project.seeds.stages, step);
+    pass.layers = m_parts.network->layersOf(pass);
+    return pass;
+}
+
+Status Trainer::step(LayerMagnitudes* magnitudes)
+{
+    double enqueuing = 0; // on a GPU, where takeRecords() adds the device's time
+    const Stopwatch stopwatch(m_parts.device.is_cpu() ? m_seconds : enqueuing);
+    const c10::DeviceGuard current(m_parts.device); // the custom kernels run on the current device
+    if (m_ranks != nullptr) {
+        m_ranks->enterStep();
+        if (m_ranks->rank() == 0) {
+            (void)m_ranks->share(kRankStep);
+        }
+    }
+    m_ring.begin();
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    applyDeterminism(plan.determinism); // process-wide: another project may have been evaluated since the last step
+    Pass pass = passOf(m_step + 1);
+    pass.magnitudes = magnitudes;
+    // LibTorch's generators draw the dropout of attention on a GPU, inside its operator: each rank's for itself.
+    const auto rank = static_cast<std::uint64_t>(m_ranks != nullptr && drawsByExample() ? m_ranks->rank() : 0);
+    seedGenerators(m_parts.device, rank == 0 ? pass.random.key() : splitMix(pass.random.key() + rank));
+    const std::int64_t draws = m_draws;
+    const std::int64_t units = m_units;
+    if (Status status = accumulateGradients(pass); !status) {
+        m_draws = draws;
+        m_units = units;
+        m_ring.dropLoss();
+        m_optimiser.clearGradients();
+        return status;
+    }
+    if (magnitudes != nullptr) {
+        magnitudes->sawGradients(m_parts.network->parameters());
+    }
+    m_course.fillAbsent(pass, m_parts.network->parameters());
+    ++m_step;
+    m_isGrownAhead = false;
+    const double rate = projects::learningRateAt(plan, m_parts.project.stack().schedule, m_step);
+    const at::Tensor norm = m_optimiser.step(rate, m_course.untouched(pass, m_parts.network->parameters()));
+    m_optimiser.clearGradients();
+    if (m_ranks != nullptr) {
+        m_ranks->leaveStep();
+    }
+    m_ring.commit(norm, {.step = m_step, .learningRate = rate, .tokens = m_units, .seconds = stopwatch.total()});
+    return Done{};
+}
+
+std::vector<StepRecord> Trainer::takeRecords()
+{
+    std::vector<StepRecord> records = m_ring.take();
+    if (!m_parts.device.is_cpu()) {
+        for (StepRecord& record : records) {
+            m_seconds += record.seconds;
+            record.seconds = m_seconds;
+        }
+    }
+    return records;
+}
+
+TrainedState Trainer::state()
+{
+    return {.network = *m_parts.network,
+            .dataset = *m_parts.dataset,
+            .project = m_parts.project,
+            .device = m_parts.device,
+            .step = m_step,
+            .drawsLayers = m_course.drawsAt(std::max<std::int64_t>(m_step, 1)),
+            .partOf = [this](std::int64_t step) { return partOf(step); }};
+}
+
+Result<Measured> Trainer::measure(const Measure& measure)
+{
+    applyDeterminism(m_parts.project.training.determinism); // a resumed run may be measured before its first step
+    Measured measured;
+    if (const Status taken = measure.measure(state(), measured); !taken) {
+        return taken.error();
+    }
+    const projects::Judge& judge = projects::traitsOf(m_parts.project.network.objective).judge;
+    for (const MetricRow& row : measured.rows) {
+        if (row.name == std::string(judge.quantity) + "/validation") {
+            m_judged = std::isfinite(row.value) ? std::optional(row.value) : std::nullopt;
+        }
+    }
+    return measured;
+}
+
+Pass Trainer::partOf(std::int64_t step)
+{
+    Pass pass = passOf(step);
+    pass.mode = Mode::Evaluation;
+    return pass;
+}
+
+Status Trainer::onNextBatches(std::int64_t count, const std::function<void(std::int64_t, const DeviceBatch&)>& use)
+{
+    const at::NoGradGuard noGrad;
+    const std::int64_t draws = m_draws;
+    const std::int64_t units = m_units;
+    Status status = Done{};
+    for (std::int64_t i = 0; i < count && status; ++i) {
+        Batch& batch = m_batches.front();
+        status = readNext(batch, Part::Whole);
+        if (status) {
+            use(i, uploaded(batch));
+        }
+    }
+    m_draws = draws;
+    m_units = units;
+    return status;
+}
+
+Status Trainer::takeLosses(std::int64_t trainingBatches, const std::function<std::int64_t(std::int64_t)>& stepOfBatch,
+                           double& train, double& validation)
+{
+    BatchMeans means;
+    const Status taken = onNextBatches(trainingBatches, [&](std::int64_t number, const DeviceBatch& batch) {
+        means.add(m_parts.network->quantities(batch, partOf(stepOfBatch(number))).means,
+                  unitsIn(m_batches.front(), m_schema));
+    });
+    if (!taken) {
+        return taken;
+    }
+    const auto part = [&](std::int64_t batch) { return partOf(stepOfBatch(batch)); };
+    const Result<Evaluation> onValidation = evaluateValidation(state(), part);
+    if (!onValidation) {
+        return onValidation.error();
+    }
+    train = means.loss();
+    validation = onValidation->loss();
+    return Done{};
+}
+
+Result<std::string> Trainer::growOver(const StageBorder& border)
+{
+    at::Tensor before;
+    at::Tensor after;
+    const bool grows = m_course.growsAt(border);
+    const auto take = [&](at::Tensor& outputs, std::int64_t step) -> Status {
+        return onNextBatches(grows ? 1 : 0, [&](std::int64_t, const DeviceBatch& batch) {
+            outputs = m_parts.network->forward(firstOf(batch, kMostCompared), partOf(step));
+        });
+    };
+    if (const Status taken = take(before, m_step); !taken) {
+        return taken.error();
+    }
+    std::string note;
+    {
+        const Stopwatch stopwatch(m_seconds);
+        m_isGrownAhead = grows;
+        m_graphs.clear();
+        note = m_course.grow(border, *m_parts.network, m_optimiser);
+    }
+    if (const Status taken = take(after, m_step + 1); !taken) {
+        return taken.error();
+    }
+    if (grows) {
+        const bool meant = m_course.meansToKeep();
+        note += (note.empty() ? "" : "; ") + keptText(before, after, m_parts.project.training.precision, meant);
+    }
+    return note;
+}
+
+Result<std::optional<StageRecord>> Trainer::beginStage()
+{
+    const std::optional<StageBorder> border = m_course.after(m_step);
+    if (!border) {
+        return std::optional<StageRecord>();
+    }
+    StageRecord record;
+    record.step = m_step;
+    record.name = border->name;
+    if (m_step == 0) {
+        return std::optional(std::move(record));
+    }
+    const c10::DeviceGuard current(m_parts.device);
+    applyDeterminism(m_parts.project.training.determinism);
+    const bool draws = m_course.drawsAt(m_step) || m_course.drawsAt(m_step + 1);
+    const std::int64_t batches = draws ? m_parts.project.training.validationBatches : 1;
+    const auto stepBefore = [&](std::int64_t batch) {
+        return draws ? std::max(m_step - batch, border->before.from + 1) : m_step;
+    };
+    const auto stepAfter = [&](std::int64_t batch) {
+        return draws ? std::min(m_step + 1 + batch, border->after.to) : m_step + 1;
+    };
+    if (const Status taken = takeLosses(batches, stepBefore, record.trainBefore, record.validationBefore); !taken) {
+        return taken.error();
+    }
+    Result<std::string> note = growOver(*border);
+    if (!note) {
+        return note.error();
+    }
+    record.note = std::move(*note);
+    if (const Status taken = takeLosses(batches, stepAfter, record.trainAfter, record.validationAfter); !taken) {
+        return taken.error();
+    }
+    return std::optional(std::move(record));
+}
+
+std::int64_t Trainer::parameterCount() const
+{
+    return countOf(m_parts.network->parameters());
+}
+
+std::int64_t Trainer::unitsPerStep() const
+{
+    const projects::TrainingPlan& plan = m_parts.project.training;
+    return static_cast<std::int64_t>(unitsPerBatch(m_parts.project.data, plan)) * plan.accumulate;
+}
+
+} // namespace residua::engine

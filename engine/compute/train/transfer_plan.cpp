@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/train/transfer_plan.h"
+
+#include "engine/base/api/export_format.h"
+#include "engine/compute/train/tensor_io.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+using projects::FileTensor;
+
+using ParameterIndex = std::map<std::string, std::size_t>;
+
+ParameterIndex indexByName(const std::vector<NamedParameter>& parameters)
+{
+    ParameterIndex index;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        index.emplace(parameters[i].name, i);
+    }
+    return index;
+}
+
+/// Returns the row's parameters; empty if the network lacks one of them.
+std::vector<at::Tensor> parametersOf(const FileTensor& tensor, const ParameterIndex& index,
+                                     const std::vector<NamedParameter>& parameters)
+{
+    std::vector<at::Tensor> found;
+    for (const std::string& name : tensor.parameters) {
+        if (const auto at = index.find(name); at != index.end()) {
+            found.push_back(parameters[at->second].tensor);
+        }
+    }
+    return found.size() == tensor.parameters.size() ? found : std::vector<at::Tensor>();
+}
+
+std::vector<std::int64_t> shapeOf(const FileTensor& tensor, const std::vector<at::Tensor>& parameters)
+{
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const at::Tensor& parameter : parameters) {
+        shapes.push_back(parameter.sizes().vec());
+    }
+    return packedShape(tensor, shapes);
+}
+
+std::string unlike(const std::string& got, const std::string& expected)
+{
+    return "got " + got + ", expected " + expected;
+}
+
+/// Returns why the tensor does not fit; empty if it does.
+std::string misfitOf(const TransferStep& step)
+{
+    const std::vector<std::int64_t> expected = shapeOf(step.row.tensor, step.parameters);
+    const at::IntArrayRef got =
+        step.row.computed.defined() ? step.row.computed.sizes() : at::IntArrayRef(step.stored.place.shape);
+    if (got != at::IntArrayRef(expected)) {
+        return unlike(shapeText(got), shapeText(expected));
+    }
+    const StoredType type = step.stored.place.type;
+    return step.row.computed.defined() || isWeightType(type) ? std::string()
+                                                             : unlike(typeText(step.stored.place), weightTypeNames());
+}
+
+/// Copies the row's numbers into its parameters.
+void writeParts(const FileTensor& tensor, const at::Tensor& whole, const std::vector<at::Tensor>& parameters)
+{
+    const at::NoGradGuard noGrad;
+    const std::vector<at::Tensor> parts = unpacked(tensor, whole, parameters);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        at::Tensor parameter = parameters[i];
+        parameter.copy_(parts[i]);
+    }
+}
+
+} // namespace
+
+void TransferPlan::add(Transfer row)
+{
+    for (const std::string& parameter : row.tensor.parameters) {
+        TORCH_CHECK(m_made.insert(parameter).second, "the parameter ", parameter, " is transferred twice");
+    }
+    m_rows.push_back(std::move(row));
+}
+
+void TransferPlan::copy(const std::string& parameter, Moments moments)
+{
+    add({.tensor = {parameter, {parameter}}, .moments = moments});
+}
+
+void TransferPlan::start(const std::string& parameter, const at::Tensor& values)
+{
+    add({.tensor = {"", {parameter}}, .computed = values});
+}
+
+TransferReport TransferPlan::match(const TensorFiles& files, std::vector<NamedParameter>& parameters,
+                                   const std::string& prefix) const
+{
+    TransferReport report;
+    const ParameterIndex index = indexByName(parameters);
+    std::set<std::string> used;
+    for (const Transfer& row : m_rows) {
+        TransferStep step{row, row.tensor.name, parametersOf(row.tensor, index, parameters), {}};
+        if (step.parameters.empty()) {
+            continue; // for example a bias that the config omits; its tensor counts as unused
+        }
+        if (!row.computed.defined()) {
+            if (!files.tensors().contains(step.name) && step.name.starts_with(prefix)) {
+                step.name = step.name.substr(prefix.size());
+            }
+            if ((row.tensor.otherWins || !files.tensors().contains(step.name)) &&
+                files.tensors().contains(row.tensor.otherName)) {
+                step.name = row.tensor.otherName;
+            }
+            const auto stored = files.tensors().find(step.name);
+            if (stored == files.tensors().end()) {
+                report.missing.push_back(row);
+                continue;
+            }
+            used.insert(step.name);
+            step.stored = stored->second;
+        }
+        if (std::string misfit = misfitOf(step); misfit.empty()) {
+            report.steps.push_back(std::move(step));
+        } else {
+            report.contradictions.push_back({row, step.name, std::move(misfit)});
+        }
+    }
+    for (const auto& [name, stored] : files.tensors()) {
+        if (!used.contains(name)) {
+            report.unused.push_back(name);
+        }
+    }
+    return report;
+}
+
+Status TransferPlan::apply(const TensorFiles& files, CompiledNetwork& network, const PreparationWatch& watch) const
+{
+    const TransferReport report = match(files, network.parameters());
+    if (!report.missing.empty()) {
+        return Error{report.missing.front().tensor.name, "is missing in what the weights are taken from"};
+    }
+    if (!report.contradictions.empty()) {
+        const TransferReport::Contradiction& first = report.contradictions.front();
+        return Error{first.row.tensor.parameters.front(), first.what};
+    }
+    const auto half = [&watch](double share) { return !watch || watch(share / 2); };
+    if (Status started = network.initialise(half, [this](const std::string& name) { return !makes(name); }); !started) {
+        return started;
+    }
+    const auto count = static_cast<double>(report.steps.size());
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+        if (watch && !watch(0.5 + static_cast<double>(i) / (2 * count))) {
+            return Error{"weights", "their transfer was given up"};
+        }
+        if (Status done = carryOut(files, report.steps[i]); !done) {
+            return done;
+        }
+    }
+    return Done{};
+}
+
+Status TransferPlan::applyMoments(const TensorFiles& files, const std::vector<NamedParameter>& parameters,
+                                  Optimiser& optimiser) const
+{
+    const ParameterIndex index = indexByName(parameters);
+    for (const Transfer& row : m_rows) {
+        const bool carried = row.moments == Moments::Carried && !files.tensors().empty();
+        if (!carried) {
+            continue; // the moments of a new parameter
+        }
+        TORCH_CHECK(row.tensor.parameters.size() == 1, "moments of several parameters are not cut");
+        const auto at = index.find(row.tensor.parameters.front());
+        const Status loaded =
+            at == index.end() ? Status(Done{}) : optimiser.loadMoments(at->second, files, row.tensor.name);
+        if (!loaded) {
+            return Error{"checkpoint", "the optimiser's state: " + loaded.error().text()};
+        }
+    }
+    return Done{};
+}
+
+void TransferPlan::applyWithin(std::vector<NamedParameter>& parameters, Optimiser& optimiser) const
+{
+    const ParameterIndex index = indexByName(parameters);
+    for (const Transfer& row : m_rows) {
+        const std::size_t to = index.at(row.tensor.parameters.front());
+        const at::Tensor whole =
+            row.computed.defined() ? row.computed : parameters[index.at(row.tensor.name)].tensor.detach();
+        writeParts(row.tensor, whole, parametersOf(row.tensor, index, parameters));
+        if (row.moments == Moments::Carried) {
+            optimiser.copyMoments(index.at(row.tensor.name), to);
+        } else {
+            optimiser.clearMoments(to);
+        }
+    }
+}
+
+std::vector<std::string> TransferPlan::carried() const
+{
+    std::vector<std::string> names;
+    for (const Transfer& row : m_rows) {
+        if (row.moments == Moments::Carried) {
+            names.insert(names.end(), row.tensor.parameters.begin(), row.tensor.parameters.end());
+        }
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+Status carryOut(const TensorFiles& files, const TransferStep& step)
+{
+    if (step.row.computed.defined()) {
+        writeParts(step.row.tensor, step.row.computed, step.parameters);
+        return Done{};
+    }
+    const at::Tensor& first = step.parameters.front();
+    const bool asItLies = step.parameters.size() == 1 && !step.row.tensor.transposed && first.is_cpu() &&
+                          first.is_contiguous() && first.scalar_type() == scalarTypeOf(step.stored.place.type);
+    if (asItLies) {
+        return readInto(files, step.stored, first);
+    }
+    const Result<at::Tensor> whole = readTensor(files, step.name);
+    if (!whole) {
+        return whole.error();
+    }
+    writeParts(step.row.tensor, *whole, step.parameters);
+    return Done{};
+}
+
+at::Tensor packed(const FileTensor& tensor, const std::vector<at::Tensor>& parameters)
+{
+    at::Tensor whole = parameters.front();
+    if (parameters.size() > 1) {
+        std::vector<at::Tensor> grouped;
+        for (const at::Tensor& parameter : parameters) {
+            grouped.push_back(parameter.unflatten(0, {tensor.groups, -1}));
+        }
+        whole = at::cat(grouped, 1).flatten(0, 1);
+    }
+    whole = tensor.transposed ? whole.t() : whole;
+    return (tensor.leadingOne ? whole.unsqueeze(0) : whole).contiguous();
+}
+
+std::vector<at::Tensor> unpacked(const FileTensor& tensor, const at::Tensor& whole,
+                                 const std::vector<at::Tensor>& parameters)
+{
+    const at::Tensor upright = tensor.transposed ? whole.t() : tensor.leadingOne ? whole.squeeze(0) : whole;
+    if (parameters.size() == 1) {
+        return {upright};
+    }
+    const at::Tensor grouped = upright.unflatten(0, {tensor.groups, -1}); // [groups, rows of all, …]
+    std::vector<at::Tensor> parts;
+    std::int64_t begin = 0;
+    for (const at::Tensor& parameter : parameters) {
+        const std::int64_t own = parameter.size(0) / tensor.groups;
+        parts.push_back(grouped.narrow(1, begin, own).flatten(0, 1));
+        begin += own;
+    }
+    return parts;
+}
+
+std::vector<std::int64_t> packedShape(const FileTensor& tensor,
+                                      const std::vector<std::vector<std::int64_t>>& parameters)
+{
+    std::vector<std::int64_t> shape = parameters.front();
+    for (std::size_t i = 1; i < parameters.size(); ++i) {
+        shape.front() += parameters[i].front();
+    }
+    if (tensor.transposed) {
+        std::swap(shape.front(), shape.back());
+    }
+    if (tensor.leadingOne) {
+        shape.insert(shape.begin(), 1);
+    }
+    return shape;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/api/data_summary.h"
+
+#include "engine/data/pictures/picture_set.h"
+#include "engine/data/text/data_files.h"
+#include "engine/data/text/folder_files.h"
+#include "projects/base/text.h"
+#include "projects/model/data_endings.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Found = Result<projects::Source>;
+
+bool isFolder(const fs::path& path)
+{
+    std::error_code ignored;
+    return fs::is_directory(path, ignored);
+}
+
+projects::Source textAt(const fs::path& path)
+{
+    switch (kindAt(path)) {
+    case DataKind::Records:
+        return projects::JsonLinesData{.path = path.string(), .tokeniser = {}};
+    case DataKind::Tokens:
+        return projects::TokenFileData{.path = path.string(), .validationPath = {}};
+    case DataKind::Text:
+        break;
+    }
+    return projects::TextData{path.string(), {}};
+}
+
+/// Returns the source for the parts of a data set in a folder.
+Found partsAt(const fs::path& folder, const std::vector<NamedParts>& sets)
+{
+    const auto texts = [](const NamedParts& parts) { return parts.text(); };
+    if (sets.size() > 1) {
+        return Error{folder.string(), "has " + std::to_string(sets.size()) + " data sets: " +
+                                          joinedText(sets, "; ", texts) + "; name a part of one of them"};
+    }
+    const NamedParts& parts = sets.front();
+    const std::string training = parts.training.front().filename().string();
+    if (parts.training.size() > 1 || parts.heldOut().size() > 1) {
+        return Error{folder.string(), "has the parts " + parts.text() +
+                                          " of a data set, each in several files: put each part into a folder of its "
+                                          "own and name one"};
+    }
+    Found source = dataAt(parts.training.front());
+    const Found heldOut = source ? dataAt(parts.heldOut().front()) : source;
+    if (!heldOut) {
+        return heldOut.error();
+    }
+    const bool taken = std::visit(
+        [&](auto& data) {
+            if constexpr (requires { data.validationPath; }) {
+                data.validationPath = parts.heldOut().front().string();
+                return heldOut->index() == source->index();
+            }
+            return false;
+        },
+        *source);
+    return taken ? std::move(source)
+                 : Found(Error{folder.string(), "has the parts " + parts.text() +
+                                                    " of a data set, which are not trained on together: name one, such "
+                                                    "as " +
+                                                    training});
+}
+
+/// Returns the error for a folder in which no source finds anything; nullopt if one does.
+std::optional<Error> emptiness(const fs::path& folder)
+{
+    std::vector<std::string> names;
+    std::error_code code;
+    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
+        names.push_back(entry->path().filename().string());
+    }
+    for (const auto endings : {std::span<const std::string_view>(projects::kAnyTextEndings),
+                               std::span<const std::string_view>(projects::kTokenEndings)}) {
+        if (filesAt(folder, endings)) {
+            return std::nullopt;
+        }
+    }
+    constexpr std::size_t kNamed = 5;
+    std::ranges::sort(names);
+    const std::size_t more = names.size() - std::min(kNamed, names.size());
+    names.resize(names.size() - more);
+    return Error{folder.string(),
+                 "has no data that a source reads; expected texts (" + joinedText(projects::kAnyTextEndings) +
+                     "), tokens (.bin), or a folder of PNG, "
+                     "JPEG or WebP files for each class" +
+                     (names.empty()
+                          ? std::string("; it is empty")
+                          : "; has " + joinedText(names) + (more > 0 ? " and " + std::to_string(more) + " more" : ""))};
+}
+
+/// Returns the only folder in a folder if that is the training part of a data set; empty otherwise.
+fs::path onlyTrainingPart(const fs::path& folder)
+{
+    fs::path only;
+    std::error_code code;
+    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
+        if (isFolder(entry->path()) && !isHiddenEntry(entry->path())) {
+            if (!only.empty()) {
+                return {};
+            }
+            only = entry->path();
+        }
+    }
+    return isTrainingPart(only) ? only : fs::path();
+}
+
+} // namespace
+
+Result<projects::Source> dataAt(const fs::path& path)
+{
+    if (isFolder(path)) {
+        if (const auto records = pictureRecordsIn(path); !records || *records) {
+            return records ? Found(projects::Source(**records)) : records.error();
+        }
+        if (const std::vector<NamedParts> sets = partsIn(path); !sets.empty()) {
+            return partsAt(path, sets);
+        }
+        if (const fs::path part = onlyTrainingPart(path); !part.empty()) {
+            if (const auto pictures = picturesAt(part); pictures && *pictures) {
+                return onlyTrainingPart(part).empty() ? Found(projects::Source(**pictures)) : dataAt(part);
+            }
+        }
+    }
+    const auto pictures = picturesAt(path);
+    if (!pictures || *pictures) {
+        return pictures ? Found(projects::Source(**pictures)) : pictures.error();
+    }
+    if (projects::endsIn(path.native(), projects::kSheetEndings)) {
+        projects::Source table = projects::sourceAt(path.string());
+        if (const auto classes = countClasses(table, {}); classes && *classes) {
+            *projects::classCountOf(table) = **classes;
+        }
+        return table;
+    }
+    if (isFolder(path)) {
+        if (const auto error = emptiness(path)) {
+            return *error;
+        }
+    }
+    return textAt(path);
+}
+
+} // namespace residua::engine

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/api/data_summary.h"
+#include "engine/base/machine/failure.h"
+#include "engine/data/pictures/augment.h"
+#include "engine/data/pictures/picture.h"
+#include "engine/data/sets/dataset.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+constexpr std::size_t kShownNumbers = 16;
+constexpr int kFedDigits = 4;
+
+/// The fields of an open data set's batch by example.
+class Examples {
+public:
+    Examples(const Dataset& dataset, const Batch& batch)
+        : m_dataset(dataset), m_batch(batch), m_schema(dataset.schema()), m_classes(dataset.classes())
+    {
+    }
+
+    [[nodiscard]] FedExample at(std::int64_t row) const
+    {
+        const bool perToken = m_schema.target().shape == m_schema.input().shape;
+        FedExample example;
+        if (m_schema.input().isTokens()) {
+            example.input = textOf(row, perToken);
+        } else if (!isPicture()) {
+            example.input = numbers<double>(0, row);
+        }
+        if (!perToken && m_schema.target().isTokens()) {
+            example.target = classesOf(row);
+        } else if (!perToken) {
+            example.target = numbers<double>(1, row);
+        }
+        for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            if (m_schema.fields[i].name == projects::kNextSentence) {
+                example.target = of<std::int64_t>(i, row).front() == 0 ? "the second text follows the first"
+                                                                       : "the second text is from elsewhere";
+            }
+        }
+        return example;
+    }
+
+    /// True if the inputs are pictures: real values with a label.
+    [[nodiscard]] bool isPicture() const { return !m_schema.input().isTokens() && m_schema.target().isTokens(); }
+
+    /// Returns the numbers of a field in one example.
+    template <class Value>
+    [[nodiscard]] std::span<const Value> of(std::size_t field, std::int64_t row) const
+    {
+        const std::vector<Value>& all = m_batch.values<Value>(field);
+        const std::size_t each = all.size() / static_cast<std::size_t>(m_batch.batch);
+        return std::span(all).subspan(static_cast<std::size_t>(row) * each, each);
+    }
+
+private:
+    template <class Value>
+    [[nodiscard]] std::string numbers(std::size_t field, std::int64_t row) const
+    {
+        std::string text;
+        const std::span<const Value> all = of<Value>(field, row);
+        for (const Value value : all.first(std::min(all.size(), kShownNumbers))) {
+            text += (text.empty() ? "" : " ") + numberText(static_cast<double>(value), kFedDigits);
+        }
+        return all.size() > kShownNumbers ? text + " …" : text;
+    }
+
+    /// Returns the text without its padding. Tokens that are to be predicted in place are marked.
+    [[nodiscard]] std::string textOf(std::int64_t row, bool perToken) const
+    {
+        std::span<const std::int64_t> tokens = of<std::int64_t>(0, row);
+        const bool masked = perToken && std::ranges::count(of<std::int64_t>(1, row), projects::kIgnoredTarget) > 0;
+        for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            if (m_schema.fields[i].role == projects::FieldRole::Mask) { // padding follows the tokens
+                const auto isToken = [](auto value) { return value == 1; };
+                tokens = std::visit(
+                    [&]<class Value>(const std::vector<Value>&) {
+                        return tokens.first(
+                            static_cast<std::size_t>(std::ranges::count_if(of<Value>(i, row), isToken)));
+                    },
+                    m_batch.fields[i]);
+            }
+        }
+        if (!masked) {
+            return m_dataset.decode({tokens.begin(), tokens.end()});
+        }
+        std::string text;
+        std::vector<std::int64_t> between;
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const std::int64_t hidden = of<std::int64_t>(1, row)[i];
+            if (hidden == projects::kIgnoredTarget) {
+                between.push_back(tokens[i]);
+                continue;
+            }
+            text += m_dataset.decode(std::exchange(between, {})) + "[" + m_dataset.decode({tokens[i]}) + "→" +
+                    m_dataset.decode({hidden}) + "]";
+        }
+        return text + m_dataset.decode(between);
+    }
+
+    [[nodiscard]] std::string classOf(std::int64_t label) const
+    {
+        return label < std::ssize(m_classes) ? m_classes[static_cast<std::size_t>(label)] : std::to_string(label);
+    }
+
+    [[nodiscard]] std::string classesOf(std::int64_t row) const
+    {
+        const std::string own = classOf(of<std::int64_t>(1, row).front());
+        std::optional<std::int64_t> other;
+        double share = 0;
+        for (std::size_t i = 0; i < m_schema.fields.size(); ++i) {
+            if (m_schema.fields[i].name == projects::kMixedLabel) {
+                other = of<std::int64_t>(i, row).front();
+            } else if (m_schema.fields[i].name == projects::kMixedShare) {
+                share = of<float>(i, row).front();
+            }
+        }
+        return other ? own + " " + numberText(1 - share, 2) + " + " + classOf(*other) + " " + numberText(share, 2)
+                     : own;
+    }
+
+    const Dataset& m_dataset;
+    const Batch& m_batch;
+    projects::ExampleSchema m_schema;
+    std::vector<std::string> m_classes;
+};
+
+/// Returns height, width and channels of a project's pictures.
+PictureForm formOf(const projects::DataSource& data)
+{
+    if (const auto* const files = std::get_if<projects::PictureData>(&data.source)) {
+        return {files->height, files->width, files->channels};
+    }
+    const auto& drawn = std::get<projects::DrawnPictures>(data.source);
+    return {drawn.size, drawn.size, 3};
+}
+
+/// Returns the pictures on white, row by row.
+Picture sheetOf(const Examples& examples, std::int64_t count, std::int64_t columns, const projects::DataSource& data)
+{
+    constexpr std::int64_t kGap = FedBatch::kGap;
+    const PictureForm form = formOf(data);
+    const std::int64_t rows = (count + columns - 1) / columns;
+    Picture sheet{{rows * (form.height + kGap) - kGap, columns * (form.width + kGap) - kGap, form.channels}, {}};
+    sheet.values.assign(static_cast<std::size_t>(sheet.form.values()), 255);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Picture picture = shownAgain(examples.of<float>(0, i), form, data.augmentation);
+        const std::int64_t top = i / columns * (form.height + kGap);
+        const std::int64_t left = i % columns * (form.width + kGap);
+        const std::int64_t line = form.width * form.channels;
+        for (std::int64_t y = 0; y < form.height; ++y) {
+            std::copy_n(picture.values.begin() + y * line, line,
+                        sheet.values.begin() + ((top + y) * sheet.form.width + left) * form.channels);
+        }
+    }
+    return sheet;
+}
+
+} // namespace
+
+FedBatch fedBatch(const Dataset& dataset, const Batch& batch, const projects::DataSource& data, std::int64_t most)
+{
+    FedBatch fed;
+    const Examples examples(dataset, batch);
+    const std::int64_t count = std::min(batch.batch, most);
+    for (std::int64_t row = 0; row < count; ++row) {
+        fed.examples.push_back(examples.at(row));
+    }
+    if (examples.isPicture() && count > 0) {
+        fed.columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+        fed.sheet = encodedPng(sheetOf(examples, count, fed.columns, data));
+    }
+    return fed;
+}
+
+Result<FedBatch> firstFedBatch(const projects::Project& project, const std::filesystem::path& projectDirectory,
+                               std::int64_t most, const std::function<bool()>& wanted)
+{
+    Result<FedBatch> fed = FedBatch{};
+    const auto failure = attemptStandard([&] {
+        const Result<std::unique_ptr<Dataset>> opened =
+            Dataset::open(project, projectDirectory, [&wanted](double) { return !wanted || wanted(); });
+        if (!opened) {
+            fed = opened.error();
+            return;
+        }
+        Batch batch;
+        if (const Status filled = (*opened)->fill(batch, Split::Train, project.seeds.order, 0, project.training.batch);
+            !filled) {
+            fed = filled.error();
+            return;
+        }
+        fed = fedBatch(**opened, batch, project.data, most);
+    });
+    return failure ? Result<FedBatch>(Error{"data", failure->text}) : fed;
+}
+
+} // namespace residua::engine

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/sets/fingerprint.h"
+
+#include "engine/base/files/content_hash.h"
+#include "engine/data/codec/text_codec.h"
+#include "engine/data/text/data_files.h"
+#include "projects/base/files.h"
+#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
+#include "projects/schema/describe_data.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <type_traits>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kBlock = std::int64_t{1} << 20;
+constexpr std::int64_t kBlocks = 256;
+constexpr std::int64_t kWhole = kBlock * kBlocks; ///< up to this size, one hash covers every byte
+
+struct SizedFile {
+    fs::path path;
+    std::string name; ///< relative to the data's path
+    std::int64_t size = 0;
+};
+
+/// A range in the concatenation of the files.
+struct Range {
+    std::int64_t begin = 0;
+    std::int64_t size = 0;
+};
+
+std::vector<Range> rangesOf(std::int64_t total)
+{
+    std::vector<Range> ranges;
+    if (total <= kWhole) {
+        for (std::int64_t begin = 0; begin < total; begin += kBlock) {
+            ranges.push_back({begin, std::min(kBlock, total - begin)});
+        }
+        return ranges;
+    }
+    for (std::int64_t i = 0; i < kBlocks; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(kBlocks - 1);
+        ranges.push_back({static_cast<std::int64_t>(share * static_cast<double>(total - kBlock)), kBlock});
+    }
+    return ranges;
+}
+
+/// Adds `size` bytes of a file from `offset`. Adds less if the file has become shorter; the hash also contains its
+/// size.
+Status addPiece(const FileDescriptor& file, const fs::path& path, std::int64_t offset, std::int64_t size,
+                std::vector<std::byte>& buffer, ContentHash& hash)
+{
+    buffer.resize(static_cast<std::size_t>(size));
+    const auto filled = readFrom(file, path, static_cast<std::uint64_t>(offset), buffer);
+    if (!filled) {
+        return filled.error();
+    }
+    hash.add(std::span(buffer).first(*filled));
+    return Done{};
+}
+
+Status addContent(const std::vector<SizedFile>& files, std::int64_t total, const PreparationWatch& watch,
+                  ContentHash& hash)
+{
+    const std::vector<Range> ranges = rangesOf(total);
+    std::vector<std::byte> buffer;
+    std::size_t next = 0; // the first range that may overlap the file
+    std::int64_t begin = 0;
+    for (const SizedFile& file : files) {
+        const std::int64_t end = begin + file.size;
+        FileDescriptor opened;
+        for (std::size_t at = next; at < ranges.size() && ranges[at].begin < end; ++at) {
+            const std::int64_t from = std::max(begin, ranges[at].begin);
+            const std::int64_t to = std::min(end, ranges[at].begin + ranges[at].size);
+            if (from < to) {
+                if (!opened.isOpen()) {
+                    auto plain = openRegularFile(file.path);
+                    if (!plain) {
+                        return plain.error();
+                    }
+                    opened = std::move(*plain);
+                }
+                if (auto added = addPiece(opened, file.path, from - begin, to - from, buffer, hash); !added) {
+                    return added;
+                }
+            }
+            next = ranges[at].begin + ranges[at].size <= end ? at + 1 : at;
+            if (auto wanted = stillWanted(watch, 0); !wanted) {
+                return wanted;
+            }
+        }
+        begin = end;
+    }
+    return Done{};
+}
+
+/// Computes the fingerprints of the files that a project names.
+class Reader {
+public:
+    Reader(const fs::path& directory, const PreparationWatch& watch, LargeFiles large = LargeFiles::EveryByte,
+           ReadingVersion reading = kNewestReading)
+        : m_directory(directory), m_watch(watch), m_large(large), m_reading(reading)
+    {
+    }
+
+    /// Adds the file at `path`, or the files of that folder with one of `endings`.
+    Status add(const std::string& path, std::span<const std::string_view> endings)
+    {
+        const fs::path place = m_directory / path;
+        const auto found = filesAt(place, endings, m_reading);
+        if (!found) {
+            return found.error();
+        }
+        DataPart part{path, static_cast<std::int64_t>(found->size()), 0, {}, {}};
+        std::vector<SizedFile> files;
+        ContentHash hash;
+        for (const fs::path& file : *found) {
+            const auto opened = InputFile::open(file);
+            if (!opened) {
+                return opened.error();
+            }
+            SizedFile sized{file, file.lexically_relative(place).generic_string(),
+                            static_cast<std::int64_t>(opened->size())};
+            hash.add(asBytes(sized.name));
+            hash.add(std::as_bytes(std::span(&sized.size, 1)));
+            part.bytes += sized.size;
+            files.push_back(std::move(sized));
+        }
+        if (auto added = addContent(files, part.bytes, m_watch, hash); !added) {
+            return added;
+        }
+        part.content = hash.text();
+        if (part.bytes > kWhole) {
+            auto every = everyByte(files);
+            if (!every) {
+                return every.error();
+            }
+            part.everyByte = *std::move(every);
+        }
+        m_parts.push_back(std::move(part));
+        return Done{};
+    }
+
+    Status add(const projects::Tokeniser& tokeniser)
+    {
+        Status added = Done{};
+        for (const fs::path& file : tokeniserFiles(tokeniser, m_directory)) {
+            added = added ? add(file.string(), {}) : added;
+        }
+        return added;
+    }
+
+    /// Adds the texts at `path`, which may be JSON Lines or plain text.
+    Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path, m_reading))); }
+
+    void add(DataPart part) { m_parts.push_back(std::move(part)); }
+    [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
+
+private:
+    /// Returns the hash of every byte; empty if a file would have to be read and must not be.
+    [[nodiscard]] Result<std::string> everyByte(const std::vector<SizedFile>& files) const
+    {
+        ContentHash hash;
+        for (const SizedFile& file : files) {
+            auto digest = m_large == LargeFiles::EveryByte
+                              ? digestOfFile(file.path, m_watch)
+                              : Result<std::string>(knownDigestOfFile(file.path).value_or(std::string()));
+            if (!digest) {
+                return digest.error();
+            }
+            if (digest->empty()) {
+                return std::string();
+            }
+            hash.add(asBytes(*digest));
+        }
+        if (m_large == LargeFiles::EveryByte) {
+            trimDigests();
+        }
+        return hash.text();
+    }
+
+    const fs::path& m_directory;
+    const PreparationWatch& m_watch;
+    LargeFiles m_large;
+    ReadingVersion m_reading;
+    DataFingerprint m_parts;
+};
+
+/// Returns the parameters as text: "dim 16, samples 16, target random".
+template <class Generator>
+std::string parametersOf(const Generator& generator)
+{
+    std::ostringstream text;
+    text.precision(17);
+    projects::Fields<Generator>::visit([&](const projects::Field& field, auto member) {
+        text << (text.tellp() > 0 ? ", " : "") << field.key << ' ';
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(std::invoke(member, generator))>>) {
+            text << projects::nameOf(std::invoke(member, generator));
+        } else {
+            text << std::invoke(member, generator);
+        }
+    });
+    return text.str();
+}
+
+/// Adds the data of each kind of source.
+struct Source {
+    const projects::Project& project;
+    Reader& reader;
+
+    Status operator()(const projects::TextData& source) const
+    {
+        const Status added = reader.add(source.path, projects::kTextEndings);
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::JsonLinesData& source) const
+    {
+        const Status added = reader.add(source.path, projects::kRecordEndings);
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::MixtureData& source) const
+    {
+        Status added = Done{};
+        for (std::size_t i = 0; added && i < source.parts.size(); ++i) {
+            added = reader.addText(source.parts[i].path);
+        }
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::LabelledTextData& source) const
+    {
+        Status added = reader.add(source.path, projects::kTableEndings);
+        if (added && !source.validationPath.empty()) {
+            added = reader.add(source.validationPath, projects::kTableEndings);
+        }
+        return added ? reader.add(source.tokeniser) : added;
+    }
+    Status operator()(const projects::PictureData& source) const
+    {
+        const Status added = reader.add(source.path, projects::kAnyPictureEndings);
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kAnyPictureEndings)
+                                                       : added;
+    }
+    Status operator()(const projects::TokenFileData& source) const
+    {
+        const Status added = reader.add(source.path, projects::kTokenEndings);
+        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kTokenEndings)
+                                                       : added;
+    }
+    template <class Generator>
+    Status operator()(const Generator& generator) const
+    {
+        std::ostringstream text;
+        text.precision(17);
+        text << parametersOf(generator) << ", validation " << project.data.validationFraction << ", test "
+             << project.data.testFraction << ", seed " << project.seeds.data;
+        reader.add(DataPart{std::string(projects::nameOf(project.data.source)), 0, 0, text.str(), {}});
+        return Done{};
+    }
+};
+
+std::string described(const DataPart& part)
+{
+    if (part.files == 0) {
+        return part.content;
+    }
+    return std::to_string(part.files) + (part.files == 1 ? " file of " : " files of ") + std::to_string(part.bytes) +
+           " bytes, hash " + part.content + (part.everyByte.empty() ? "" : " " + part.everyByte);
+}
+
+} // namespace
+
+Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs::path& projectDirectory,
+                                      const PreparationWatch& watch, LargeFiles large, ReadingVersion reading)
+{
+    if (const Status wanted = stillWanted(watch, 0); !wanted) {
+        return wanted.error();
+    }
+    Reader reader(projectDirectory, watch, large, reading);
+    if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
+        return added.error();
+    }
+    return reader.take();
+}
+
+bool isSameContent(const DataPart& one, const DataPart& other)
+{
+    const bool both = one.everyByte.empty() == other.everyByte.empty();
+    return one.files == other.files && one.bytes == other.bytes && one.content == other.content &&
+           (!both || one.everyByte == other.everyByte);
+}
+
+Result<DataFingerprint> tokeniserFingerprint(const projects::Project& project, const fs::path& projectDirectory)
+{
+    const PreparationWatch nobody;
+    Reader reader(projectDirectory, nobody);
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(project.data.source);
+    const Status added = tokeniser != nullptr ? reader.add(*tokeniser) : Done{};
+    return added ? Result<DataFingerprint>(reader.take()) : Result<DataFingerprint>(added.error());
+}
+
+std::optional<Error> differenceOf(const DataFingerprint& expected, const DataFingerprint& got)
+{
+    const auto same = [](const DataPart& one, const DataPart& other) {
+        return one.name == other.name && isSameContent(one, other);
+    };
+    const auto [left, right] = std::ranges::mismatch(expected, got, same);
+    if (left == expected.end() && right == got.end()) {
+        return std::nullopt;
+    }
+    const std::string name = left != expected.end() ? left->name : right->name;
+    return Error{"data · " + name, "expected " + (left != expected.end() ? described(*left) : "nothing") + "; got " +
+                                       (right != got.end() ? described(*right) : "nothing")};
+}
+
+} // namespace residua::engine

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/sets/mixture_order.h"
+
+#include "engine/data/sets/token_dataset.h"
+#include "engine/data/text/data_files.h"
+#include "engine/data/text/text_files.h"
+#include "engine/data/tokens/text_corpus.h"
+#include "engine/data/tokens/token_cache.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Documents = std::vector<Document>;
+
+constexpr const char* kPlace = "data";
+/// The number of passes through a text up to which repetition is about as good as new text (Muennighoff et al., 2023).
+constexpr double kGoodPasses = 4;
+/// The largest share of a split's windows that may be left out without a note.
+constexpr double kUnsaid = 0.1;
+
+std::string rounded(double value)
+{
+    constexpr int kDigits = 3;
+    return numberText(value, kDigits);
+}
+
+std::string partName(std::size_t index, const std::string& path)
+{
+    return "part " + std::to_string(index + 1) + " (" + path + ")";
+}
+
+/// Reads and tokenises the parts of one mixture.
+class Preparation {
+public:
+    Preparation(const projects::MixtureData& mixture, const projects::Project& project, const fs::path& directory,
+                const PreparationWatch& watch, ReadingVersion reading)
+        : m_mixture(mixture), m_project(project), m_directory(directory), m_watch(watch), m_reading(reading)
+    {
+    }
+
+    /// Returns the codec for all parts.
+    Result<std::unique_ptr<TextCodec>> codec()
+    {
+        Documents all;
+        if (m_mixture.tokeniser.kind == projects::TokeniserKind::Characters) {
+            for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
+                auto documents = read(i, watchOf(0));
+                if (!documents) {
+                    return documents.error();
+                }
+                all.insert(all.end(), documents->begin(), documents->end());
+                m_read.push_back(*std::move(documents));
+            }
+        }
+        return codecFor(all, m_mixture.tokeniser, m_directory, std::string(kPlace) + " · tokeniser", watchOf(0));
+    }
+
+    Result<std::vector<TokenPart>> parts(const TextCodec& codec)
+    {
+        const std::vector<double> shares = projects::sharesOf(m_mixture);
+        std::vector<TokenPart> parts;
+        for (std::size_t i = 0; i < m_mixture.parts.size(); ++i) {
+            auto tokens = tokensOf(i, codec);
+            if (!tokens) {
+                return tokens.error();
+            }
+            const projects::DataSource& data = m_project.data;
+            const SplitRanges ranges = splitTokens(tokens->size(), data.validationFraction, data.testFraction);
+            const std::string& path = m_mixture.parts[i].path;
+            parts.push_back({*std::move(tokens), ranges, placeOf(i) + (m_directory / path).string(), path, shares[i]});
+        }
+        return parts;
+    }
+
+private:
+    static std::string placeOf(std::size_t index)
+    {
+        return std::string(kPlace) + " · part " + std::to_string(index + 1) + " · ";
+    }
+
+    /// Returns the watch for part `index`. It reports the progress of the whole preparation to m_watch; all parts count
+    /// equally.
+    [[nodiscard]] PreparationWatch watchOf(std::size_t index) const
+    {
+        if (!m_watch) {
+            return {};
+        }
+        const auto parts = static_cast<double>(m_mixture.parts.size());
+        return
+            [this, done = static_cast<double>(index), parts](double share) { return m_watch((done + share) / parts); };
+    }
+
+    [[nodiscard]] static Error ofPart(std::size_t index, const Error& error)
+    {
+        const bool givenUp = error == preparationGivenUp();
+        return givenUp ? error : Error{placeOf(index) + error.place, error.message};
+    }
+
+    [[nodiscard]] Result<Documents> read(std::size_t index, const PreparationWatch& watch) const
+    {
+        const projects::MixturePart& part = m_mixture.parts[index];
+        auto documents = readTexts(m_directory / part.path, part.field, watch, m_memory, m_reading);
+        return documents ? std::move(documents) : Result<Documents>(ofPart(index, documents.error()));
+    }
+
+    [[nodiscard]] Result<TokenSequence> tokensOf(std::size_t index, const TextCodec& codec)
+    {
+        const PreparationWatch watch = watchOf(index);
+        const auto documents = m_read.empty() ? read(index, watch) : Result<Documents>(std::move(m_read[index]));
+        if (!documents) {
+            return documents.error();
+        }
+        const std::string path = (m_directory / m_mixture.parts[index].path).string();
+        auto tokens = engine::tokensOf(*documents, codec, m_mixture.tokeniser, m_directory, path, watch);
+        return tokens ? std::move(tokens) : Result<TokenSequence>(ofPart(index, tokens.error()));
+    }
+
+    const projects::MixtureData& m_mixture;
+    const projects::Project& m_project;
+    const fs::path& m_directory;
+    const PreparationWatch& m_watch;
+    ReadingVersion m_reading;
+    TextMemory m_memory;           ///< shared by all parts
+    std::vector<Documents> m_read; ///< the documents of all parts, if tokens are characters
+};
+
+/// Adds notes for the user about a held-out split.
+void tellSplit(const std::vector<DataPartOutline>& parts, Split split, std::int64_t length,
+               std::vector<std::string>& notes)
+{
+    const auto at = static_cast<std::size_t>(split);
+    std::int64_t all = 0;
+    std::int64_t taken = 0;
+    std::string scarcest;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::int64_t windows = windowsIn(parts[i].sizes[at], length);
+        all += windows;
+        taken += parts[i].evaluated[at] / length;
+        if (parts[i].evaluated[at] == windows * length && scarcest.empty()) {
+            scarcest = partName(i, parts[i].name);
+        }
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (taken > 0 && parts[i].evaluated[at] == 0) {
+            notes.push_back(partName(i, parts[i].name) + " has none of the " + std::to_string(taken) + " windows of " +
+                            std::string(nameOf(split).title) + ": its share is too small for that many");
+        }
+    }
+    if (static_cast<double>(taken) < (1 - kUnsaid) * static_cast<double>(all)) {
+        notes.push_back(std::string(nameOf(split).title) + " goes through " + std::to_string(taken) + " of the " +
+                        std::to_string(all) + " windows that are set apart, in proportion to the weights: " + scarcest +
+                        " has no more for its share");
+    }
+}
+
+std::vector<std::string> notesOf(const std::vector<DataPartOutline>& parts, const projects::TrainingPlan& plan)
+{
+    std::vector<std::string> notes;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (const double passes = passesOf(parts[i], plan); passes > kGoodPasses) {
+            notes.push_back(partName(i, parts[i].name) + " is gone through " + rounded(passes) +
+                            " times: beyond about " + rounded(kGoodPasses) +
+                            ", repeated text teaches less than new text");
+        }
+    }
+    tellSplit(parts, Split::Validation, plan.sequenceLength, notes);
+    tellSplit(parts, Split::Test, plan.sequenceLength, notes);
+    return notes;
+}
+
+} // namespace
+
+double passesOf(const DataPartOutline& part, const projects::TrainingPlan& plan)
+{
+    const double fed = static_cast<double>(plan.steps) * static_cast<double>(plan.accumulate) *
+                       static_cast<double>(plan.batch) * static_cast<double>(plan.sequenceLength);
+    return fed * part.share / static_cast<double>(part.sizes[static_cast<std::size_t>(Split::Train)]);
+}
+
+std::string textOf(const DataPartOutline& part, std::size_t index, const projects::TrainingPlan& plan)
+{
+    return partName(index, part.name) + ": " + rounded(100 * part.share) + " % of the examples, " +
+           std::to_string(part.sizes[static_cast<std::size_t>(Split::Train)]) + " tokens to train on, gone through " +
+           rounded(passesOf(part, plan)) + " times";
+}
+
+Result<std::unique_ptr<Dataset>> openMixture(const projects::MixtureData& mixture, const projects::Project& project,
+                                             const fs::path& projectDirectory, const PreparationWatch& watch,
+                                             ReadingVersion reading)
+{
+    Preparation preparation(mixture, project, projectDirectory, watch, reading);
+    auto codec = preparation.codec();
+    auto parts = codec ? preparation.parts(**codec) : Result<std::vector<TokenPart>>(codec.error());
+    if (!parts) {
+        return parts.error();
+    }
+    const std::int64_t length = project.training.sequenceLength;
+    std::vector<std::string> notes = notesOf(outlinesOf(*parts, length), project.training);
+    for (const projects::MixturePart& part : mixture.parts) {
+        const fs::path path = projectDirectory / part.path;
+        std::ranges::move(lookAt(path, kindAt(path, reading), reading).notes, std::back_inserter(notes));
+    }
+    std::ranges::move(tokenCacheFaults(mixture.tokeniser.kind), std::back_inserter(notes));
+    return TokenDataset::create(*std::move(parts), *std::move(codec), mixture.tokeniser.vocabulary, length,
+                                std::move(notes));
+}
+
+} // namespace residua::engine

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/tokens/text_corpus.h"
+
+#include "engine/data/tokens/token_cache.h"
+#include "projects/base/utf8.h"
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns all code points of the corpus, sorted.
+Result<std::vector<char32_t>> alphabetOf(const std::vector<Document>& documents, const PreparationWatch& watch)
+{
+    std::vector<bool> seen(0x110000);
+    for (const Document& document : documents) {
+        const Status read = forEachPart(document, watch, [&](std::string_view part) -> Status {
+            for (std::size_t at = 0; at < part.size();) {
+                seen[nextCodePoint(part, at)] = true;
+            }
+            return Done{};
+        });
+        if (!read) {
+            return read.error();
+        }
+    }
+    std::vector<char32_t> alphabet;
+    for (char32_t codePoint = 0; codePoint < seen.size(); ++codePoint) {
+        if (seen[codePoint]) {
+            alphabet.push_back(codePoint);
+        }
+    }
+    return alphabet;
+}
+
+Result<std::unique_ptr<TextCodec>> makeCodec(const std::vector<Document>& documents,
+                                             const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                                             const PreparationWatch& watch)
+{
+    switch (tokeniser.kind) {
+    case projects::TokeniserKind::Bytes:
+        return byteCodec();
+    case projects::TokeniserKind::Characters: {
+        auto alphabet = alphabetOf(documents, watch);
+        return alphabet ? Result<std::unique_ptr<TextCodec>>(characterCodec(std::move(*alphabet)))
+                        : Result<std::unique_ptr<TextCodec>>(alphabet.error());
+    }
+    case projects::TokeniserKind::SentencePiece:
+        return sentencePieceCodec(projectDirectory / tokeniser.model);
+    case projects::TokeniserKind::TokenizerJson:
+        return tokenizerJsonCodec(projectDirectory / tokeniser.model);
+    }
+    return Error{{}, "unknown tokeniser"};
+}
+
+/// Returns the document without its final newline.
+Result<Document> withoutLastNewline(Document document)
+{
+    char last = '\0';
+    if (document.size > 0) {
+        const Status read =
+            document.source->read(document.begin + document.size - 1, std::as_writable_bytes(std::span(&last, 1)));
+        if (!read) {
+            return read.error();
+        }
+    }
+    document.size -= last == '\n' ? 1 : 0;
+    return document;
+}
+
+/// Returns the documents without their final newlines, which end marks replace.
+Result<std::vector<Document>> unended(const std::vector<Document>& documents)
+{
+    std::vector<Document> texts;
+    texts.reserve(documents.size());
+    for (const Document& document : documents) {
+        auto text = withoutLastNewline(document);
+        if (!text) {
+            return text.error();
+        }
+        texts.push_back(*std::move(text));
+    }
+    return texts;
+}
+
+Result<TokenSequence> encoded(const std::vector<Document>& documents, const TextCodec& codec,
+                              const projects::Tokeniser& tokeniser, const std::string& place,
+                              const PreparationWatch& watch)
+{
+    const DocumentMarks marks = codec.marks();
+    const bool pieces = tokeniser.kind == projects::TokeniserKind::SentencePiece || !marks.behind.empty();
+    const auto texts = pieces ? unended(documents) : Result<std::vector<Document>>(documents);
+    const auto parts = texts ? partsOf(*texts, codec, watch) : Result<std::vector<TextPart>>(texts.error());
+    return parts ? encodeParts(*parts, codec, marks, place, watch) : Result<TokenSequence>(parts.error());
+}
+
+/// Tokenises the documents, or reads the tokens of large texts from the cache. Errors of the cache are ignored, because
+/// the tokens are the same.
+Result<TokenSequence> encodedOrKept(const std::vector<Document>& documents, const TextCodec& codec,
+                                    const projects::Tokeniser& tokeniser, const fs::path& model,
+                                    const std::string& place, const PreparationWatch& watch)
+{
+    constexpr std::uint64_t kWorthKeeping = std::uint64_t{4} << 20;
+    const UserCache cache = userTokenCache();
+    std::uint64_t bytes = 0;
+    for (const Document& document : documents) {
+        bytes += document.size;
+    }
+    if (!projects::hasModel(tokeniser.kind) || cache.folder.empty() || bytes < kWorthKeeping) {
+        return encoded(documents, codec, tokeniser, place, watch);
+    }
+    const auto name = tokenFileName(documents, tokeniser.kind, model, codec.marks(), watch);
+    if (!name) {
+        return name.error();
+    }
+    if (auto kept = keptTokens(cache.folder / *name, watch)) {
+        return *std::move(kept);
+    }
+    auto tokens = encoded(documents, codec, tokeniser, place, watch);
+    if (tokens && keepTokens(cache, *name, *tokens, codec.vocabulary())) {
+        if (auto kept = keptTokens(cache.folder / *name, watch)) {
+            return *std::move(kept); // from here on the tokens are in the file only
+        }
+    }
+    return tokens;
+}
+
+} // namespace
+
+Result<std::unique_ptr<TextCodec>> codecFor(const std::vector<Document>& documents,
+                                            const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                                            const std::string& place, const PreparationWatch& watch)
+{
+    auto codec = makeCodec(documents, tokeniser, projectDirectory, watch);
+    if (codec && (*codec)->vocabulary() > tokeniser.vocabulary) {
+        const bool characters = tokeniser.kind == projects::TokeniserKind::Characters;
+        return Error{place, (characters ? "the text has " : "the tokeniser has ") +
+                                std::to_string((*codec)->vocabulary()) +
+                                (characters ? " distinct characters" : " tokens") + ", the project's vocabulary is " +
+                                std::to_string(tokeniser.vocabulary) + ": set data.source.tokeniser.vocabulary to " +
+                                std::to_string((*codec)->vocabulary()) + " or more"};
+    }
+    return codec;
+}
+
+Result<TokenSequence> tokensOf(const std::vector<Document>& documents, const TextCodec& codec,
+                               const projects::Tokeniser& tokeniser, const fs::path& projectDirectory,
+                               const std::string& place, const PreparationWatch& watch)
+{
+    if (tokeniser.kind == projects::TokeniserKind::Bytes) {
+        TokenSequence tokens;
+        for (const Document& document : documents) {
+            tokens.append(document, TokenSize::One);
+        }
+        return tokens;
+    }
+    return encodedOrKept(documents, codec, tokeniser, projectDirectory / tokeniser.model, place, watch);
+}
+
+} // namespace residua::engine

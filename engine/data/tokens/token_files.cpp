@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/data/tokens/token_files.h"
+
+#include "engine/data/text/data_files.h"
+#include "engine/data/text/text_files.h"
+#include "projects/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::TokenWidth;
+
+constexpr std::size_t kHeaderWords = 256;
+constexpr std::size_t kHeaderBytes = kHeaderWords * sizeof(std::int32_t);
+
+struct HeaderKind {
+    std::int32_t magic;
+    std::int32_t version;
+    TokenSize size;
+};
+constexpr std::array kHeaders{HeaderKind{20240520, 1, TokenSize::Two}, HeaderKind{20240801, 7, TokenSize::Four}};
+
+/// The tokens of a file, after its header if it has one.
+struct Body {
+    ByteRange bytes;
+    TokenSize size = TokenSize::Two;
+    std::string note; ///< for the user, about how the file is read
+};
+
+Result<Body> headedBody(const Bytes& file, const HeaderKind& kind, TokenWidth width, const std::string& place)
+{
+    std::array<std::int32_t, kHeaderWords> header{};
+    if (Status status = file->read(0, std::as_writable_bytes(std::span(header))); !status) {
+        return status.error();
+    }
+    if (header[1] != kind.version) {
+        return Error{place, "its header has version " + std::to_string(header[1]) + ", expected " +
+                                std::to_string(kind.version) + " with magic " + std::to_string(kind.magic)};
+    }
+    if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != (kind.size == TokenSize::Two)) {
+        return Error{place, "its header says " + toString(kind.size) + " tokens, the project says otherwise"};
+    }
+    const auto claimed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(header[2]));
+    const ByteRange bytes{file, kHeaderBytes, file->size() - kHeaderBytes};
+    if (claimed * static_cast<std::uint64_t>(kind.size) != bytes.size) {
+        return Error{place, "its header says " + std::to_string(claimed) + " tokens of " + toString(kind.size) +
+                                ", the file holds " + std::to_string(bytes.size) + " bytes of them (truncated?)"};
+    }
+    return Body{bytes, kind.size, {}};
+}
+
+/// Returns the value of a key in the header of a NumPy array, up to its comma; empty if the key is missing.
+std::string_view valueIn(std::string_view header, std::string_view key)
+{
+    const std::size_t at = header.find(key);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    header = header.substr(at + key.size());
+    const std::size_t begin = header.find_first_not_of(": ");
+    header = begin == std::string_view::npos ? std::string_view() : header.substr(begin);
+    const std::size_t end = header.find(header.starts_with('(') ? ')' : ',');
+    return header.substr(0, end);
+}
+
+/// Returns the number of elements of a shape such as "(3, 4", or −1 if the text is not a shape.
+std::int64_t elementsOf(std::string_view shape)
+{
+    if (!shape.starts_with('(')) {
+        return -1;
+    }
+    std::int64_t elements = 1;
+    for (shape.remove_prefix(1); !shape.empty();) {
+        const std::size_t comma = std::min(shape.find(','), shape.size());
+        const std::string_view digits = shape.substr(0, comma);
+        shape.remove_prefix(std::min(comma + 1, shape.size()));
+        const std::size_t begin = digits.find_first_not_of(' ');
+        if (begin == std::string_view::npos) {
+            continue;
+        }
+        const auto size = numberFrom<std::int64_t>(digits.substr(begin));
+        if (!size || *size < 0 || (*size > 0 && elements > (std::int64_t{1} << 50) / *size)) {
+            return -1;
+        }
+        elements *= *size;
+    }
+    return elements;
+}
+
+/// Returns the tokens of an array that numpy.save wrote.
+Result<Body> numpyBody(const Bytes& file, TokenWidth width, const std::string& place)
+{
+    constexpr std::size_t kMostHeader = std::size_t{1} << 16;
+    std::string bytes(std::min<std::uint64_t>(file->size(), kMostHeader), '\0');
+    if (Status status = file->read(0, std::as_writable_bytes(std::span(bytes))); !status) {
+        return status.error();
+    }
+    const auto number = [&](std::size_t at, std::size_t size) {
+        std::size_t value = 0;
+        for (std::size_t i = size; i-- > 0 && at + i < bytes.size();) {
+            value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
+        }
+        return value;
+    };
+    const std::size_t sizeBytes = number(6, 1) == 1 ? 2 : 4; // of the header's length, behind the version
+    const std::size_t begin = 8 + sizeBytes;
+    const std::size_t end = begin + number(8, sizeBytes);
+    if (end > bytes.size()) {
+        return Error{place, "is a NumPy array that is truncated, or has a header of more than 64 KiB"};
+    }
+    const std::string_view header = std::string_view(bytes).substr(begin, end - begin);
+    const std::string_view type = valueIn(header, "'descr'");
+    const bool two = type == "'<u2'";
+    if (!two && type != "'<u4'" && type != "'<i4'") {
+        return Error{place, "is a NumPy array of " + std::string(type.empty() ? "unknown" : type) +
+                                ", expected '<u2', '<u4' or '<i4': write it with numpy.save('OUT.npy', "
+                                "numpy.load('IN.npy').astype('uint32'))"};
+    }
+    const std::int64_t elements = elementsOf(valueIn(header, "'shape'"));
+    const std::string_view shape = valueIn(header, "'shape'");
+    const bool several = shape.find(',') != std::string_view::npos && shape.find_last_not_of(", ") > shape.find(',');
+    if (valueIn(header, "'fortran_order'") != "False" && several) {
+        return Error{place, "is a NumPy array in Fortran's order, expected rows one after another"};
+    }
+    const auto size = two ? TokenSize::Two : TokenSize::Four;
+    const ByteRange range{file, end, file->size() - end};
+    if (elements < 0 || static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(size) != range.size) {
+        return Error{place, "is a NumPy array whose header says " + std::to_string(elements) + " tokens of " +
+                                toString(size) + ", the file holds " + std::to_string(range.size) +
+                                " bytes of them (truncated?)"};
+    }
+    if (width != TokenWidth::Detect && (width == TokenWidth::Uint16) != two) {
+        return Error{place, "its header says " + toString(size) + " tokens, the project says otherwise"};
+    }
+    return Body{range, size, {}};
+}
+
+Result<Body> bodyOf(const Bytes& file, TokenWidth width, std::int64_t vocabulary, const std::string& place,
+                    ReadingVersion reading)
+{
+    std::array<char, kNumpyMark.size()> mark{};
+    if (reading != ReadingVersion::First && file->size() > mark.size()) {
+        if (Status status = file->read(0, std::as_writable_bytes(std::span(mark))); !status) {
+            return status.error();
+        }
+        if (std::string_view(mark.data(), mark.size()) == kNumpyMark) {
+            return numpyBody(file, width, place);
+        }
+    }
+    if (file->size() >= kHeaderBytes) {
+        std::int32_t magic = 0;
+        if (Status status = file->read(0, std::as_writable_bytes(std::span(&magic, 1))); !status) {
+            return status.error();
+        }
+        for (const HeaderKind& kind : kHeaders) {
+            if (magic == kind.magic) {
+                return headedBody(file, kind, width, place);
+            }
+        }
+    }
+    auto found = tokenWidthOf(file, width, vocabulary, place);
+    if (!found) {
+        return found.error();
+    }
+    if (file->size() % static_cast<std::size_t>(found->size) != 0) {
+        return Error{place, std::to_string(file->size()) + " bytes are not a whole number of " + toString(found->size) +
+                                " tokens"};
+    }
+    return Body{{file, 0, file->size()}, found->size, std::move(found->note)};
+}
+
+/// Combines equal notes of several files.
+class Notes {
+public:
+    void add(const fs::path& file, const std::string& note)
+    {
+        if (note.empty()) {
+            return;
+        }
+        const auto known = std::ranges::find(m_notes, note, &Note::text);
+        if (known != m_notes.end()) {
+            ++known->more;
+        } else {
+            m_notes.push_back({note, file, 0});
+        }
+    }
+    void moveTo(std::vector<std::string>& lines) const
+    {
+        for (const Note& note : m_notes) {
+            const std::string more = note.more > 0 ? " (and " + std::to_string(note.more) + " more files)" : "";
+            lines.push_back(note.first.string() + more + ": " + note.text);
+        }
+    }
+
+private:
+    struct Note {
+        std::string text;
+        fs::path first;
+        std::int64_t more = 0;
+    };
+    std::vector<Note> m_notes;
+};
+
+/// Checks every token of a file.
+Status checkTokens(const Body& body, std::int64_t vocabulary, const fs::path& file, const PreparationWatch& watch)
+{
+    TokenSequence one;
+    one.append(body.bytes, body.size);
+    const auto found = one.firstBeyond(vocabulary, watch);
+    if (!found) {
+        return found.error();
+    }
+    if (*found) {
+        return Error{file.string(), "token " + std::to_string((*found)->position) + " is " +
+                                        std::to_string((*found)->token) + ", expected one below the vocabulary of " +
+                                        std::to_string(vocabulary) + " (read as " + toString(body.size) + ")"};
+    }
+    return Done{};
+}
+
+} // namespace
+
+Status appendTokenFiles(TokenFiles& files, const fs::path& path, TokenWidth width, std::int64_t vocabulary,
+                        const PreparationWatch& watch, ReadingVersion reading)
+{
+    const auto names = filesAt(path, projects::kTokenEndings, reading);
+    if (!names) {
+        return names.error();
+    }
+    const std::int64_t before = files.tokens.size();
+    Notes notes;
+    for (std::size_t index = 0; index < names->size(); ++index) {
+        const fs::path& name = (*names)[index];
+        const auto format = formatOf(name);
+        if (!projects::compressedEnding(name.native()).empty() || (format && format->compression != nullptr)) {
+            return Error{name.string(), "is compressed, expected ready-made tokens as they are, which are read where "
+                                        "they lie: decompress it"};
+        }
+        if (!format) {
+            return format.error();
+        }
+        auto file = openAmong(name, index);
+        if (!file) {
+            return file.error();
+        }
+        auto body = bodyOf(bytesOfFile(std::move(*file)), width, vocabulary, name.string(), reading);
+        if (!body) {
+            return body.error();
+        }
+        if (Status status = checkTokens(*body, vocabulary, name, watch); !status) {
+            return status;
+        }
+        notes.add(name, body->note);
+        files.tokens.append(std::move(body->bytes), body->size);
+    }
+    if (files.tokens.size() == before) {
+        return Error{path.string(), "is empty, expected tokens"};
+    }
+    notes.moveTo(files.notes);
+    return Done{};
+}
+
+} // namespace residua::engine

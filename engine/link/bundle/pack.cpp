@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/link/bundle/pack.h"
+
+#include "engine/base/files/content_hash.h"
+#include "engine/link/bundle/archive.h"
+#include "engine/link/bundle/manifest.h"
+#include "engine/link/bundle/packing_list.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+/// Reads the files twice: for the checksums, which the list at the front contains, and to write them.
+class Packer {
+public:
+    Packer(const PackingList& list, const BundleWatch& watch) : m_list(list), m_watch(watch)
+    {
+        for (const ListedFile& file : list.files) {
+            m_total += 2 * file.bytes;
+        }
+    }
+
+    Result<PackedBundle> write(const fs::path& file)
+    {
+        PackedBundle packed{m_list.contents, 0, m_list.notes};
+        for (const ListedFile& listed : m_list.files) {
+            const auto checksum = goOver(listed, [](std::span<const std::byte>) { return Status(Done{}); });
+            if (!checksum) {
+                return checksum.error();
+            }
+            packed.contents.files.push_back({listed.path, listed.bytes, *checksum});
+        }
+        auto writer = ArchiveWriter::create(file);
+        if (!writer) {
+            return writer.error();
+        }
+        const std::string manifest = manifestText(packed.contents);
+        if (manifest.size() > kLongestManifest) {
+            return Error{m_list.project.string(), "has too many files for one bundle"};
+        }
+        Status written = writer->begin(kManifest, static_cast<std::int64_t>(manifest.size()));
+        written = written ? writer->write(asBytes(manifest)) : written;
+        for (std::size_t i = 0; written && i < m_list.files.size(); ++i) {
+            written = add(*writer, m_list.files[i], packed.contents.files[i].checksum);
+        }
+        const auto size = written ? writer->finish() : Result<std::int64_t>(written.error());
+        if (!size) {
+            return size.error();
+        }
+        packed.size = *size;
+        return packed;
+    }
+
+private:
+    Status add(ArchiveWriter& writer, const ListedFile& listed, std::uint32_t expected)
+    {
+        if (const Status begun = writer.begin(listed.path, listed.bytes); !begun) {
+            return begun;
+        }
+        const auto checksum = goOver(listed, [&](std::span<const std::byte> bytes) { return writer.write(bytes); });
+        if (!checksum) {
+            return checksum.error();
+        }
+        return *checksum == expected ? Status(Done{})
+                                     : Error{listed.source.string(), "was changed while it was packed: pack again"};
+    }
+
+    /// Passes the bytes to `take` in pieces and returns their checksum.
+    template <class Take>
+    Result<std::uint32_t> goOver(const ListedFile& listed, Take take)
+    {
+        if (listed.text) {
+            const Status taken = take(asBytes(*listed.text));
+            m_done += listed.bytes;
+            return taken ? Result<std::uint32_t>(crc32c(asBytes(*listed.text))) : taken.error();
+        }
+        const auto file = InputFile::open(listed.source);
+        if (!file) {
+            return file.error();
+        }
+        if (std::cmp_not_equal(file->size(), listed.bytes)) {
+            return Error{listed.source.string(), "was changed while it was packed: pack again"};
+        }
+        std::uint32_t checksum = 0;
+        for (std::uint64_t at = 0; at < file->size();) {
+            m_buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file->size() - at)));
+            Status taken = file->read(at, m_buffer);
+            taken = taken ? take(m_buffer) : taken;
+            if (!taken) {
+                return taken.error();
+            }
+            checksum = crc32c(m_buffer, checksum);
+            at += m_buffer.size();
+            m_done += static_cast<std::int64_t>(m_buffer.size());
+            if (m_watch &&
+                !m_watch(static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_total, 1)))) {
+                return Error{"", "given up: no bundle is written"};
+            }
+        }
+        return checksum;
+    }
+
+    const PackingList& m_list;
+    const BundleWatch& m_watch;
+    std::int64_t m_total = 0;
+    std::int64_t m_done = 0;
+    std::vector<std::byte> m_buffer;
+};
+
+/// Refuses to overwrite a file that is to be packed.
+Status checkOther(const PackingList& list, const fs::path& file)
+{
+    std::error_code code;
+    if (!fs::exists(file, code)) {
+        return Done{};
+    }
+    for (const ListedFile& listed : list.files) {
+        // A file that is packed as a text replaces the file at its path.
+        const fs::path source = listed.text ? list.project / listed.path : listed.source;
+        if (fs::equivalent(file, source, code)) {
+            return Error{file.string(), "is one of the files that are to be packed; expected the name of a bundle"};
+        }
+    }
+    return Done{};
+}
+
+} // namespace
+
+Result<PackedBundle> weighBundle(const PackRequest& request)
+{
+    auto list = packingList(request, Listing::ToWeigh);
+    if (!list) {
+        return list.error();
+    }
+    PackedBundle weighed{std::move(list->contents), 0, std::move(list->notes)};
+    for (const ListedFile& file : list->files) {
+        weighed.contents.files.push_back({file.path, file.bytes, 0});
+    }
+    return weighed;
+}
+
+Result<PackedBundle> pack(const PackRequest& request, const fs::path& file, const BundleWatch& watch)
+{
+    std::error_code code;
+    const fs::file_status there = fs::status(file, code);
+    if (fs::exists(there) && !fs::is_regular_file(there)) {
+        return Error{file.string(), "is no plain file, expected the name of a bundle to write"};
+    }
+    const auto list = packingList(request, Listing::ToPack);
+    if (!list) {
+        return list.error();
+    }
+    if (const Status other = checkOther(*list, file); !other) {
+        return other.error();
+    }
+    PackedBundle packed;
+    const Status written = replaceBy(
+        [&](const fs::path& temporary) -> Status {
+            auto bundle = Packer(*list, watch).write(temporary);
+            if (!bundle) {
+                return bundle.error();
+            }
+            packed = *std::move(bundle);
+            return Done{};
+        },
+        file);
+    return written ? Result<PackedBundle>(std::move(packed)) : written.error();
+}
+
+} // namespace residua::engine

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/link/remote/remote_files.h"
+
+#include "engine/base/api/environment.h"
+#include "engine/base/files/sha256.h"
+#include "engine/link/bundle/manifest.h"
+#include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/database.h"
+#include "projects/base/files.h"
+#include "projects/base/scratch_folder.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFetched = ".fetched-"; ///< begins the names of folders for files that are being fetched
+
+Error unexpected(const std::string& how = {})
+{
+    return {"engine's connection",
+            "carries another answer than was asked for" + (how.empty() ? std::string() : ": it " + how)};
+}
+
+constexpr std::array kRecordFiles{kRunFile, kStoreFile};
+
+/// Replaces the store by `copy`. Readers may have the store open, so its contents are replaced under its own locks. A
+/// damaged store has no readers, so its file is replaced.
+Status replaceStore(const fs::path& store, const fs::path& copy)
+{
+    StoreTrouble trouble = StoreTrouble::None;
+    Result<Database> database = Database::openForWriting(store, &trouble);
+    const Status replaced = database ? database->replaceBy(copy) : Status(database.error());
+    if (replaced || (database ? database->trouble() : trouble) != StoreTrouble::Damaged) {
+        return replaced;
+    }
+    if (const Result<Database> sound = Database::openForReading(copy); !sound) {
+        return sound.error();
+    }
+    std::error_code code;
+    for (const char* const part : {"-wal", "-shm"}) { // of the damaged store
+        fs::remove(store.string() + part, code);
+    }
+    fs::rename(copy, store, code);
+    return code ? Status(systemError(store, "cannot be replaced", code.value())) : Done{};
+}
+
+/// Refuses an answer that is not the checkpoint of `step`, or that has no room in the run in `directory`.
+Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, const fs::path& directory)
+{
+    if (opened.step < 0 || (step && opened.step != *step)) {
+        return unexpected("has the step " + std::to_string(opened.step));
+    }
+    if (opened.files.size() != kCheckpointFiles.size()) {
+        return unexpected("has " + std::to_string(opened.files.size()) + " of the " +
+                          std::to_string(kCheckpointFiles.size()) + " files of a checkpoint");
+    }
+    std::uintmax_t bytes = 0;
+    for (const OpenedFile& file : opened.files) {
+        bytes += static_cast<std::uintmax_t>(file.bytes);
+    }
+    std::error_code code;
+    const fs::space_info space = fs::space(directory, code);
+    return code || bytes <= space.available
+               ? Status(Done{})
+               : Error{directory.string(), "has room for " + std::to_string(space.available) +
+                                               " bytes; the checkpoint needs " + std::to_string(bytes)};
+}
+
+} // namespace
+
+template <class Answer>
+Result<WithBytes<Answer>> RemoteFiles::ask(const FileRequest& request)
+{
+    if (const Status sent = m_connection.send(frameOf(request)); !sent) {
+        return sent.error();
+    }
+    Result<Frame> frame = m_connection.receive();
+    if (!frame) {
+        return frame.error();
+    }
+    Result<WithBytes<FileAnswer>> answer = fileAnswerFrom(*std::move(frame));
+    if (!answer) {
+        return answer.error();
+    }
+    if (const auto* const refused = std::get_if<FilesRefused>(&answer->message)) {
+        return refused->error;
+    }
+    auto* const expected = std::get_if<Answer>(&answer->message);
+    return expected != nullptr ? Result(WithBytes<Answer>{std::move(*expected), std::move(answer->bytes)})
+                               : unexpected();
+}
+
+Result<FilesLacking> RemoteFiles::offer(const OfferFiles& files)
+{
+    Result<WithBytes<FilesLacking>> answer = ask<FilesLacking>(files);
+    return answer ? Result<FilesLacking>(std::move(answer->message)) : answer.error();
+}
+
+Result<fs::path> RemoteFiles::sendProject(const ProjectFiles& project, const PreparationWatch& watch)
+{
+    OfferFiles files;
+    std::map<std::string, const ProjectFiles::File*> byHash;
+    for (const ProjectFiles::File& file : project.files) {
+        files.files.push_back(file.offer);
+        byHash[file.offer.hash] = &file;
+    }
+    Result<FilesLacking> lacking = offer(files);
+    if (!lacking || lacking->hashes.empty()) {
+        return lacking ? Result<fs::path>(lacking->project) : lacking.error();
+    }
+    m_done = 0;
+    m_all = 0;
+    std::vector<const ProjectFiles::File*> sent;
+    for (const std::string& hash : lacking->hashes) {
+        const auto file = byHash.find(hash);
+        if (file == byHash.end()) {
+            return unexpected("lacks a file that was not offered, or one twice");
+        }
+        sent.push_back(file->second);
+        m_all += file->second->offer.bytes;
+        byHash.erase(file);
+    }
+    for (const ProjectFiles::File* const file : sent) {
+        if (const Status done = sendFile(*file, watch); !done) {
+            return done.error();
+        }
+    }
+    lacking = offer(files); // which the engine answers after it has stored what was sent
+    if (!lacking || !lacking->hashes.empty()) {
+        return lacking ? unexpected() : lacking.error();
+    }
+    return fs::path(lacking->project);
+}
+
+Status RemoteFiles::sendFile(const ProjectFiles::File& file, const PreparationWatch& watch)
+{
+    const Result<InputFile> input = InputFile::open(file.source);
+    if (!input) {
+        return input.error();
+    }
+    if (input->size() != static_cast<std::uint64_t>(file.offer.bytes)) {
+        return Error{file.source.string(), "has changed while it was sent"};
+    }
+    std::uint64_t offset = 0;
+    do {
+        std::string bytes(std::min<std::uint64_t>(kMostPartBytes, input->size() - offset), '\0');
+        if (const Status read = input->read(offset, std::as_writable_bytes(std::span(bytes))); !read) {
+            return read;
+        }
+        const auto count = static_cast<std::int64_t>(bytes.size());
+        const StorePart part{file.offer.hash, static_cast<std::int64_t>(offset)};
+        if (const Status sent = m_connection.send(frameOf(FileRequest(part), std::move(bytes))); !sent) {
+            return sent;
+        }
+        offset += static_cast<std::uint64_t>(count);
+        m_done += count;
+        if (watch && !watch(static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1)))) {
+            return preparationGivenUp();
+        }
+    } while (offset < input->size());
+    return Done{};
+}
+
+Result<FilesOpened> RemoteFiles::open(const FileRequest& request, std::span<const char* const> allowed)
+{
+    Result<WithBytes<FilesOpened>> answer = ask<FilesOpened>(request);
+    if (!answer) {
+        return answer.error();
+    }
+    m_done = 0;
+    m_all = 0;
+    std::set<std::string> names;
+    for (const OpenedFile& file : answer->message.files) {
+        if (std::ranges::find(allowed, file.name) == allowed.end() || !names.insert(file.name).second) {
+            return unexpected("names the file " + shown(file.name));
+        }
+        if (file.bytes < 0 || file.bytes > kMostStoredBytes) {
+            return unexpected("names a file of " + std::to_string(file.bytes) + " bytes");
+        }
+        m_all += file.bytes;
+    }
+    return std::move(answer->message);
+}
+
+Status RemoteFiles::read(const FilesOpened& opened, std::size_t index, const Take& take)
+{
+    const OpenedFile& file = opened.files[index];
+    Sha256 received;
+    std::int64_t bytes = 0;
+    while (true) {
+        Result<WithBytes<FilePart>> part = ask<FilePart>(ReadPart{static_cast<std::int64_t>(index)});
+        if (!part) {
+            return part.error();
+        }
+        received.add(asBytes(part->bytes));
+        bytes += static_cast<std::int64_t>(part->bytes.size());
+        m_done += static_cast<std::int64_t>(part->bytes.size());
+        const bool isLast = !part->message.hash.empty();
+        if (bytes > file.bytes || (isLast && bytes < file.bytes)) {
+            return unexpected("sends " + std::to_string(bytes) + (isLast ? "" : " or more") + " bytes of " + file.name +
+                              ", of which it has announced " + std::to_string(file.bytes));
+        }
+        if (const Status taken = take(part->bytes); !taken) {
+            return taken;
+        }
+        if (isLast) {
+            return received.text() == part->message.hash
+                       ? Status(Done{})
+                       : Status(Error{"engine's connection", "changed the bytes of a file: fetch it again"});
+        }
+        if (part->bytes.empty()) {
+            return unexpected("sends no bytes of " + file.name);
+        }
+    }
+}
+
+Status RemoteFiles::readInto(const FilesOpened& opened, std::size_t index, const fs::path& path,
+                             const PreparationWatch& watch)
+{
+    FileDescriptor output = createNewFile(path);
+    if (!output.isOpen()) {
+        return systemError(path, "cannot be created", errno);
+    }
+    const Status done = read(opened, index, [&](std::string_view bytes) -> Status {
+        if (!writeBytes(output.get(), asBytes(bytes))) {
+            return systemError(path, "cannot be written", errno);
+        }
+        const double share = static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1));
+        return !watch || watch(share) ? Status(Done{}) : Status(Error{"query", "was given up"});
+    });
+    return done && !finishFile(output) ? Status(systemError(path, "cannot be written", errno)) : done;
+}
+
+Result<RunFile> RemoteFiles::readRun(const fs::path& run, bool ended)
+{
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended}, kRecordFiles);
+    if (!opened || opened->files.size() != 1 || opened->files[0].name != kRunFile) {
+        return opened ? unexpected() : opened.error();
+    }
+    std::string text;
+    const Status done = read(*opened, 0, [&](std::string_view bytes) -> Status {
+        text += bytes;
+        return text.size() <= kLargestText ? Status(Done{}) : Status(unexpected());
+    });
+    return done ? runFileFrom(run / kRunFile, text) : Result<RunFile>(done.error());
+}
+
+Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
+{
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false}, kRecordFiles);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto store = std::ranges::find(opened->files, kStoreFile, &OpenedFile::name);
+    if (store == opened->files.end()) {
+        return Done{};
+    }
+    const Result<ScratchFolder> scratch = ScratchFolder::make(directory, kFetched);
+    if (!scratch) {
+        return scratch.error();
+    }
+    const fs::path copy = scratch->path() / kStoreFile;
+    const auto index = static_cast<std::size_t>(store - opened->files.begin());
+    const Status done = readInto(*opened, index, copy, {});
+    return done ? replaceStore(directory / kStoreFile, copy) : done;
+}
+
+Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std::optional<std::int64_t> step,
+                                                       const fs::path& directory, const PreparationWatch& watch)
+{
+    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step}, kCheckpointFiles);
+    if (!opened) {
+        return opened.error();
+    }
+    Status sound = checkAnswer(*opened, step, directory);
+    sound = sound ? checkCheckpointsFolder(directory) : sound;
+    if (!sound) {
+        return sound.error();
+    }
+    const fs::path folder = checkpointsFolder(directory);
+    std::error_code code;
+    fs::create_directory(folder, code);
+    Result<ScratchFolder> scratch = ScratchFolder::make(folder, kFetched);
+    if (!scratch) {
+        return scratch.error();
+    }
+    const std::int64_t bytes = m_all;
+    for (std::size_t i = 0; i < opened->files.size(); ++i) {
+        const fs::path path = scratch->path() / opened->files[i].name;
+        if (const Status done = readInto(*opened, i, path, watch); !done) {
+            return done.error();
+        }
+    }
+    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory); !intact) {
+        return Error{"the checkpoint that was sent", intact.error().message};
+    }
+    const fs::path place = checkpointDirectory(directory, opened->step);
+    if (const Status put = replaceFolder(scratch->path(), place); !put) {
+        return put.error();
+    }
+    // If it has replaced an older copy, the scratch folder now holds that one, and is removed.
+    return FetchedCheckpoint{place, opened->step, bytes};
+}
+
+} // namespace residua::engine

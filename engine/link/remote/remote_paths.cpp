@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/link/remote/remote_paths.h"
+
+#include "engine/link/bundle/manifest.h"
+#include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/database.h"
+#include "engine/runs/store/run_files.h"
+#include "projects/file/store.h"
+
+#include <variant>
+#include <vector>
+
+namespace residua::engine {
+
+namespace fs = std::filesystem;
+
+Status checkWithin(const fs::path& folder, const std::string& path)
+{
+    if (const Status plain = checkBundledPath("message", path); !plain) {
+        return plain;
+    }
+    std::error_code code;
+    fs::path place = fs::canonical(folder, code);
+    for (const fs::path& part : fs::path(path)) {
+        std::error_code ignored; // what does not exist is no link
+        place /= part;
+        if (code || fs::is_symlink(fs::symlink_status(place, ignored))) {
+            return Error{"message",
+                         "holds the path " + shown(path) + ", which may lead out of " + folder.string() + " by a link"};
+        }
+    }
+    return Done{};
+}
+
+Status checkRunWithin(const fs::path& folder, const std::string& run)
+{
+    Status sound = checkWithin(folder, run);
+    for (const fs::path& part : {fs::path(kRunFile), fs::path(kLockFile), fs::path(kStoreFile),
+                                 fs::path(std::string(kStoreFile) + "-wal"), fs::path(std::string(kStoreFile) + "-shm"),
+                                 fs::path(kFrozenProject) / projects::kProjectFile, checkpointsFolder({}).filename()}) {
+        sound = sound ? checkWithin(folder, (run / part).string()) : sound;
+    }
+    return sound;
+}
+
+Status checkAtPlace(const fs::path& folder, const Command& command)
+{
+    const auto check = [&]<class Asked>(const Asked& asked) -> Status {
+        if constexpr (!kAtRemote<Asked>) {
+            return Error{"message", "is a command that is not taken at a place with a folder of its own"};
+        } else {
+            std::vector<fs::path> paths;
+            if constexpr (requires { asked.runDirectory; }) {
+                const Status run =
+                    asked.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, asked.runDirectory.string());
+                if (!run) {
+                    return run;
+                }
+                paths.push_back(asked.projectDirectory);
+            }
+            if constexpr (requires { asked.runFolder; }) {
+                paths.push_back(asked.runFolder);
+            }
+            for (const fs::path& path : paths) {
+                if (const Status within = path.empty() ? Status(Done{}) : checkWithin(folder, path.string()); !within) {
+                    return within;
+                }
+            }
+            return Done{};
+        }
+    };
+    return std::visit(check, command);
+}
+
+} // namespace residua::engine

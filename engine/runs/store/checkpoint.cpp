@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/store/checkpoint.h"
+
+#include "engine/base/api/environment.h"
+#include "engine/base/files/content_hash.h"
+#include "engine/runs/store/run_files.h"
+#include "projects/base/files.h"
+#include "projects/base/scratch_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStepPrefix = kCheckpointPrefix;
+
+Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::string& checksum)
+{
+    return checksumText(actual) == checksum ? Status(Done{})
+                                            : Error{path.string(), "its checksum is " + checksumText(actual) +
+                                                                       ", expected " + checksum + " (damaged)"};
+}
+
+/// Returns the identity of a run; empty if it has none or no run.json.
+std::string runIdentity(const fs::path& runDirectory)
+{
+    const auto file = readRunFile(runDirectory);
+    return file ? file->identity : std::string();
+}
+
+struct Whole {
+    using Checkpoint = LoadedCheckpoint;
+
+    static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum)
+    {
+        auto file = SafetensorsFile::open(path);
+        if (!file) {
+            return file;
+        }
+        const Status same = compareChecksum(path, crc32c(file->bytes()), checksum);
+        return same ? std::move(file) : Result<SafetensorsFile>(same.error());
+    }
+};
+
+struct InPieces {
+    using Checkpoint = CheckpointFiles;
+
+    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum)
+    {
+        auto files = TensorFiles::openFile(path);
+        const auto file = files ? InputFile::open(path) : Result<InputFile>(files.error());
+        if (!file) {
+            return file.error();
+        }
+        constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+        std::vector<std::byte> piece;
+        std::uint32_t actual = 0;
+        for (std::uint64_t at = 0; at < file->size(); at += piece.size()) {
+            piece.resize(std::min(kPiece, file->size() - at));
+            if (Status read = file->read(at, piece); !read) {
+                return read.error();
+            }
+            actual = crc32c(piece, actual);
+        }
+        const Status same = compareChecksum(path, actual, checksum);
+        return same ? std::move(files) : Result<TensorFiles>(same.error());
+    }
+};
+
+template <class How>
+Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::int64_t step,
+                                              const fs::path& runDirectory)
+{
+    auto state = readState(directory, step);
+    if (!state) {
+        return state.error();
+    }
+    const std::string run = runIdentity(runDirectory);
+    if (!state->run.empty() && !run.empty() && state->run != run) {
+        return Error{(directory / kStateFile).string() + " · run",
+                     "is " + state->run + ", expected " + run +
+                         ": this is a checkpoint of another run; import --onto takes the weights of a file"};
+    }
+    auto model = How::open(directory / kModelTensors, state->modelChecksum);
+    if (!model) {
+        return model.error();
+    }
+    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum);
+    if (!optimiser) {
+        return optimiser.error();
+    }
+    return typename How::Checkpoint{std::move(state->state), std::move(*model), std::move(*optimiser)};
+}
+
+template <class How>
+Result<typename How::Checkpoint> checkpointOf(const fs::path& runDirectory, std::int64_t step)
+{
+    return checkpointIn<How>(checkpointDirectory(runDirectory, step), step, runDirectory);
+}
+
+template <class How>
+Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std::optional<std::int64_t> step,
+                                              std::vector<std::string>* skipped)
+{
+    if (step) {
+        return checkpointOf<How>(runDirectory, *step);
+    }
+    auto steps = checkpointSteps(runDirectory);
+    std::reverse(steps.begin(), steps.end());
+    for (const std::int64_t candidate : steps) {
+        const fs::path directory = checkpointDirectory(runDirectory, candidate);
+        auto loaded = checkpointOf<How>(runDirectory, candidate);
+        if (loaded) {
+            return loaded;
+        }
+        if (skipped != nullptr) {
+            skipped->push_back("checkpoint " + directory.filename().string() + " skipped: " + loaded.error().text());
+        }
+    }
+    return Error{checkpointsFolder(runDirectory).string(),
+                 steps.empty() ? "there is no checkpoint"
+                               : "none of the " + std::to_string(steps.size()) + " checkpoints is intact"};
+}
+
+/// Returns <run>/checkpoints/.step-N.tmp.
+fs::path temporaryOf(const fs::path& runDirectory, std::int64_t step)
+{
+    const fs::path directory = checkpointDirectory(runDirectory, step);
+    return directory.parent_path() / ("." + directory.filename().string() + ".tmp");
+}
+
+Status removeCheckpoint(const fs::path& runDirectory, std::int64_t step)
+{
+    // Renames first, so that a partially removed checkpoint does not look like one.
+    const fs::path directory = checkpointDirectory(runDirectory, step);
+    const fs::path doomed = directory.parent_path() / ("." + directory.filename().string() + ".old");
+    std::error_code code;
+    fs::remove_all(doomed, code);
+    fs::rename(directory, doomed, code);
+    if (code) {
+        return systemError(directory, "cannot remove the checkpoint", code.value());
+    }
+    fs::remove_all(doomed, code);
+    return Done{};
+}
+
+/// Returns the steps of the checkpoints that record a value of validation, the best first; of equals, the earlier
+/// first.
+std::vector<std::int64_t> byValue(const fs::path& runDirectory, const std::vector<std::int64_t>& steps,
+                                  const projects::Judge& judge)
+{
+    std::vector<std::pair<double, std::int64_t>> values;
+    for (const std::int64_t step : steps) {
+        const auto state = readState(checkpointDirectory(runDirectory, step), step);
+        if (state && state->state.judged) {
+            values.emplace_back(*state->state.judged, step);
+        }
+    }
+    std::ranges::stable_sort(values, [&](const auto& a, const auto& b) { return judge.prefers(a.first, b.first); });
+    std::vector<std::int64_t> best;
+    std::ranges::transform(values, std::back_inserter(best), [](const auto& value) { return value.second; });
+    return best;
+}
+
+/// Returns the members of `steps` that the rule keeps.
+std::set<std::int64_t> keptBy(const CheckpointRule& rule, const fs::path& runDirectory,
+                              const std::vector<std::int64_t>& steps)
+{
+    std::set<std::int64_t> kept;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool newest = rule.newest == 0 || steps.size() - i <= static_cast<std::size_t>(rule.newest);
+        if (newest || (rule.every > 0 && steps[i] % rule.every == 0)) {
+            kept.insert(steps[i]);
+        }
+    }
+    if (rule.best > 0) {
+        const std::vector<std::int64_t> best = byValue(runDirectory, steps, rule.judge);
+        kept.insert(best.begin(), best.begin() + std::min(std::ssize(best), static_cast<std::ptrdiff_t>(rule.best)));
+    }
+    return kept;
+}
+
+} // namespace
+
+fs::path checkpointsFolder(const fs::path& runDirectory)
+{
+    return checkpointDirectory(runDirectory, 0).parent_path();
+}
+
+Status checkCheckpointsFolder(const fs::path& runDirectory)
+{
+    const fs::path folder = checkpointsFolder(runDirectory);
+    std::error_code code;
+    const fs::file_status status = fs::symlink_status(folder, code);
+    if (fs::is_symlink(status)) {
+        return Error{folder.string(), "is a link; a run writes its checkpoints, and removes old ones, in a folder of "
+                                      "its own: put the folder that it points to in its place"};
+    }
+    if (fs::exists(status) && !fs::is_directory(status)) {
+        return Error{folder.string(), "is no folder, expected one for the run's checkpoints"};
+    }
+    return Done{};
+}
+
+std::vector<std::int64_t> checkpointSteps(const fs::path& runDirectory)
+{
+    std::vector<std::int64_t> steps;
+    std::error_code code;
+    for (fs::directory_iterator entry(checkpointsFolder(runDirectory), code), end; !code && entry != end;
+         entry.increment(code)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(kStepPrefix)) {
+            continue;
+        }
+        std::int64_t step = 0;
+        const char* last = name.data() + name.size();
+        const auto parsed = std::from_chars(name.data() + kStepPrefix.size(), last, step);
+        // Accepts only the exact name of this step's checkpoint, not other spellings of the number.
+        if (parsed.ec == std::errc{} && parsed.ptr == last && step >= 0 &&
+            checkpointDirectory(runDirectory, step).filename() == name) {
+            steps.push_back(step);
+        }
+    }
+    std::sort(steps.begin(), steps.end());
+    return steps;
+}
+
+std::optional<std::int64_t> bestCheckpoint(const fs::path& runDirectory, const projects::Judge& judge)
+{
+    const std::vector<std::int64_t> best = byValue(runDirectory, checkpointSteps(runDirectory), judge);
+    return best.empty() ? std::nullopt : std::optional(best.front());
+}
+
+Status removeCheckpointsAfter(const fs::path& runDirectory, std::int64_t step)
+{
+    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
+        return sound;
+    }
+    for (const std::int64_t later : checkpointSteps(runDirectory)) {
+        if (later > step) {
+            if (auto status = removeCheckpoint(runDirectory, later); !status) {
+                return status;
+            }
+        }
+    }
+    return Done{};
+}
+
+CheckpointWriter::CheckpointWriter(fs::path runDirectory, CheckpointState state, const Tensors& model,
+                                   const Tensors& optimiser)
+    : m_run(std::move(runDirectory)),
+      m_temporary(temporaryOf(m_run, state.step)),
+      m_state(std::move(state)),
+      m_model(&model),
+      m_optimiser(&optimiser)
+{
+}
+
+CheckpointWriter::CheckpointWriter(CheckpointWriter&& other) noexcept
+    : m_run(std::move(other.m_run)),
+      m_temporary(std::exchange(other.m_temporary, {})),
+      m_state(std::move(other.m_state)),
+      m_model(other.m_model),
+      m_optimiser(other.m_optimiser),
+      m_modelFile(std::move(other.m_modelFile)),
+      m_optimiserFile(std::move(other.m_optimiserFile))
+{
+}
+
+CheckpointWriter::~CheckpointWriter()
+{
+    std::error_code ignored;
+    if (!m_temporary.empty()) {
+        fs::remove_all(m_temporary, ignored);
+    }
+}
+
+Result<CheckpointWriter> CheckpointWriter::begin(const fs::path& runDirectory, const CheckpointState& state,
+                                                 const Tensors& model, const Tensors& optimiser)
+{
+    if (Status sound = checkCheckpointsFolder(runDirectory); !sound) {
+        return sound.error();
+    }
+    CheckpointWriter writer(runDirectory, state, model, optimiser);
+    const Status made = writer.makeFiles();
+    return made ? Result<CheckpointWriter>(std::move(writer)) : Result<CheckpointWriter>(made.error());
+}
+
+Status CheckpointWriter::makeFiles()
+{
+    std::error_code code;
+    fs::remove_all(m_temporary, code);
+    fs::create_directories(m_temporary, code);
+    if (code) {
+        return systemError(m_temporary, "cannot create the checkpoint's directory", code.value());
+    }
+    const std::map<std::string, std::string> metadata{{"format", "residua"}, {"step", std::to_string(m_state.step)}};
+    auto model = SafetensorsWriter::begin(m_temporary / kModelTensors, formsOf(*m_model), metadata);
+    if (!model) {
+        return model.error();
+    }
+    auto optimiser = SafetensorsWriter::begin(m_temporary / kOptimiserTensors, formsOf(*m_optimiser), metadata);
+    if (!optimiser) {
+        return optimiser.error();
+    }
+    m_modelFile.emplace(std::move(*model));
+    m_optimiserFile.emplace(std::move(*optimiser));
+    return Done{};
+}
+
+bool CheckpointWriter::atEnd() const
+{
+    return m_modelFile->next() == nullptr && m_optimiserFile->next() == nullptr;
+}
+
+Status CheckpointWriter::writeNext()
+{
+    for (auto [file, tensors] : {std::pair(&*m_modelFile, m_model), std::pair(&*m_optimiserFile, m_optimiser)}) {
+        if (const std::string* const name = file->next()) {
+            return file->write(tensors->at(*name).bytes);
+        }
+    }
+    return Done{};
+}
+
+Status CheckpointWriter::endFiles()
+{
+    const auto modelChecksum = m_modelFile->end();
+    if (!modelChecksum) {
+        return modelChecksum.error();
+    }
+    const auto optimiserChecksum = m_optimiserFile->end();
+    if (!optimiserChecksum) {
+        return optimiserChecksum.error();
+    }
+    auto file = OutputFile::create(m_temporary / kStateFile);
+    if (!file) {
+        return file.error();
+    }
+    if (auto status = file->write(asBytes(stateText(m_state, runIdentity(m_run), *modelChecksum, *optimiserChecksum)));
+        !status) {
+        return status;
+    }
+    if (auto status = file->sync(); !status) {
+        return status;
+    }
+    return syncDirectory(m_temporary);
+}
+
+Status CheckpointWriter::end(const CheckpointRule& rule)
+{
+    Status status = endFiles();
+    if (status) {
+        status = replaceFolder(m_temporary, checkpointDirectory(m_run, m_state.step));
+    }
+    std::error_code code;
+    fs::remove_all(m_temporary, code); // the remains of a failure, or the checkpoint that was exchanged
+    m_temporary.clear();
+    if (!status) {
+        return status;
+    }
+    for (const fs::path& changed : {checkpointsFolder(m_run), m_run}) {
+        if (status = syncDirectory(changed); !status) {
+            return status;
+        }
+    }
+    const auto steps = checkpointSteps(m_run);
+    const std::set<std::int64_t> kept = keptBy(rule, m_run, steps);
+    for (const std::int64_t step : steps) {
+        if (status = kept.contains(step) ? Status(Done{}) : removeCheckpoint(m_run, step); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+Status writeCheckpoint(const fs::path& runDirectory, const CheckpointState& state,
+                       const std::map<std::string, StoredTensor>& model,
+                       const std::map<std::string, StoredTensor>& optimiser, const CheckpointRule& rule)
+{
+    Result<CheckpointWriter> writer = CheckpointWriter::begin(runDirectory, state, model, optimiser);
+    if (!writer) {
+        return writer.error();
+    }
+    while (!writer->atEnd()) {
+        if (Status written = writer->writeNext(); !written) {
+            return written;
+        }
+    }
+    return writer->end(rule);
+}
+
+Result<LoadedCheckpoint> loadCheckpoint(const fs::path& runDirectory, std::optional<std::int64_t> step,
+                                        std::vector<std::string>* skipped)
+{
+    return newestIntact<Whole>(runDirectory, step, skipped);
+}
+
+Result<CheckpointFiles> findCheckpoint(const fs::path& runDirectory, std::optional<std::int64_t> step,
+                                       std::vector<std::string>* skipped)
+{
+    return newestIntact<InPieces>(runDirectory, step, skipped);
+}
+
+Status checkCheckpoint(const fs::path& folder, std::int64_t step, const fs::path& runDirectory)
+{
+    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory);
+    return checkpoint ? Status(Done{}) : Status(checkpoint.error());
+}
+
+} // namespace residua::engine

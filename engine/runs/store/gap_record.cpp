@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/store/run_files.h"
+
+#include "engine/base/files/json_record.h"
+#include "projects/base/whole_file.h"
+#include "projects/schema/method_keys.h"
+
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::LowRankInputs;
+using projects::LowRankMethod;
+
+constexpr const char* kGapFile = "gap.json";
+constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< bytes; enough for some 50,000 weights
+
+RecordJson jsonOf(const GapFit& fit)
+{
+    RecordJson json = {{"functionError", fit.functionError},
+                       {"fullFunction", fit.fullFunction},
+                       {"weightError", fit.weightError},
+                       {"meanCorrelation", fit.meanCorrelation},
+                       {"seconds", fit.seconds},
+                       {"converged", fit.converged},
+                       {"note", fit.note}};
+    if (fit.spectralGapBound) {
+        json["spectralGapBound"] = *fit.spectralGapBound;
+    }
+    return json;
+}
+
+GapFit fitFrom(RecordFields& fields)
+{
+    GapFit fit;
+    fit.state = GapFit::State::Fitted;
+    fit.functionError = fields.number("functionError");
+    fit.fullFunction = fields.number("fullFunction");
+    fit.weightError = fields.number("weightError");
+    fit.meanCorrelation = fields.number("meanCorrelation");
+    fit.seconds = fields.number("seconds");
+    fit.note = fields.text("note");
+    const RecordJson* const converged = fields.find("converged");
+    if (converged == nullptr || !converged->is_boolean()) {
+        fields.fail("converged", "is neither true nor false");
+    }
+    fit.converged = fields.error() ? false : converged->get<bool>();
+    if (fields.find("spectralGapBound") != nullptr) {
+        fit.spectralGapBound = fields.number("spectralGapBound");
+    }
+    return fit;
+}
+
+Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
+{
+    RecordFields fields(path.string(), json);
+    Gap gap;
+    const std::optional<LowRankMethod> method = projects::lowRankMethodFrom(fields.text("method"));
+    const std::string named = fields.text("inputs");
+    const std::optional<LowRankInputs> inputs = projects::lowRankInputsFrom(named);
+    if (!method) {
+        fields.fail("method", "is none that there is");
+    }
+    if (!inputs) {
+        fields.fail("inputs", "is \"" + named + "\", expected " + keyOf(LowRankInputs::Gaussian) + " or " +
+                                  keyOf(LowRankInputs::Data));
+    }
+    gap.inputs = inputs.value_or(LowRankInputs::Gaussian);
+    gap.step = fields.count("step");
+    fields.eachOf("weights", [&gap](RecordFields& element) {
+        gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank")});
+        gap.weights.back().setFollows(element.text("follows"));
+        gap.fits.push_back(fitFrom(element));
+    });
+    if (fields.error()) {
+        return *fields.error();
+    }
+    gap.methods = {*method};
+    gap.outputs = {std::nullopt};
+    return gap;
+}
+
+} // namespace
+
+Status writeGap(const fs::path& runDirectory, const Gap& gap)
+{
+    RecordJson weights = RecordJson::array();
+    for (std::size_t i = 0; i < gap.weights.size(); ++i) {
+        const GapWeight& weight = gap.weights[i];
+        RecordJson json = {{"name", weight.name},
+                           {"out", weight.out},
+                           {"in", weight.in},
+                           {"rank", weight.rank},
+                           {"follows", weight.follows()}};
+        json.update(jsonOf(gap.fit(i, 0)));
+        weights.push_back(std::move(json));
+    }
+    const RecordJson json = {{"method", projects::keyOf(gap.methods.front())},
+                             {"inputs", projects::keyOf(gap.inputs)},
+                             {"step", gap.step},
+                             {"weights", std::move(weights)}};
+    return writeOwnFile(runDirectory / kGapFile, json.dump(1, ' ', false, RecordJson::error_handler_t::replace) + "\n");
+}
+
+Result<std::optional<Gap>> readGap(const fs::path& runDirectory)
+{
+    const fs::path path = runDirectory / kGapFile;
+    std::error_code code;
+    if (!fs::exists(path, code)) {
+        return std::optional<Gap>();
+    }
+    const auto text = readFile(path);
+    if (!text) {
+        return text.error();
+    }
+    const auto json = parseRecord(path, *text, kLongestGap);
+    if (!json) {
+        return json.error();
+    }
+    Result<Gap> gap = gapFrom(*json, path);
+    return gap ? Result<std::optional<Gap>>(std::move(*gap)) : Result<std::optional<Gap>>(gap.error());
+}
+
+} // namespace residua::engine

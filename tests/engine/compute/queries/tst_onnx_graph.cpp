@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Networks as ONNX graphs, made by a Python with PyTorch where there is one; and what is said where there is none.
+#include "engine/base/api/session.h"
+#include "projects/base/whole_file.h"
+#include "projects/library/examples.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/nodes/graph_builder.h"
+#include "tests/engine/compute/session/run_harness.h"
+#include "tests/support/python.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+using namespace residua;
+using namespace residua::engine;
+using namespace residua::tests;
+namespace fs = std::filesystem;
+
+Q_DECLARE_METATYPE(projects::Project)
+
+namespace {
+
+/// Two layers on the patches of drawn pictures and a class token, whose features the head classifies.
+projects::Project quickPictures()
+{
+    projects::Project project = projects::findExample("small-vit")->project;
+    project.data.source = projects::DrawnPictures{.size = 8, .samples = 16};
+    project.stack().segments = {{project.stack().segments.front().block, 2}};
+    project.training.steps = 2;
+    project.training.batch = 4;
+    project.training.validateEvery = 0;
+    const auto side = std::int64_t{8};
+    project.network.stem =
+        projects::GraphBuilder()
+            .node("input", "input")
+            .then("image", "image", {{"channels", std::int64_t{3}}, {"height", side}, {"width", side}})
+            .then("patches", "patchify", {{"patch", std::int64_t{4}}})
+            .then("class", "class_token")
+            .then("positions", "position_embedding", {{"length", std::int64_t{5}}})
+            .then("output", "output")
+            .build();
+    for (projects::Node& node : project.network.head.nodes) {
+        node.kind = node.kind == "mean_pool" ? "first_token" : node.kind;
+    }
+    return project;
+}
+
+} // namespace
+
+class TestOnnxGraph : public QObject {
+    Q_OBJECT
+
+private slots:
+    void pythonIsWhereItWasInstalled()
+    {
+        const QByteArray named = qgetenv("RESIDUA_PYTHON");
+        const QByteArray cache = qgetenv("XDG_CACHE_HOME");
+        const QTemporaryDir folder;
+        const QString installed = folder.filePath("residua/python/bin/python3");
+        QVERIFY(QDir(folder.path()).mkpath("residua/python/bin"));
+        QVERIFY(QFile::link("/bin/true", installed));
+
+        qputenv("RESIDUA_PYTHON", "/my/python");
+        qputenv("XDG_CACHE_HOME", folder.path().toLocal8Bit());
+        const std::string first = pythonCommand();
+        qunsetenv("RESIDUA_PYTHON");
+        const std::string second = pythonCommand();
+        qputenv("XDG_CACHE_HOME", folder.filePath("empty").toLocal8Bit());
+        const std::string third = pythonCommand();
+
+        cache.isNull() ? qunsetenv("XDG_CACHE_HOME") : qputenv("XDG_CACHE_HOME", cache);
+        if (!named.isNull()) {
+            qputenv("RESIDUA_PYTHON", named);
+        }
+        QCOMPARE(first, std::string("/my/python"));
+        QCOMPARE(second, installed.toStdString());
+        QCOMPARE(third, std::string("python3"));
+    }
+
+    void computesWhatTheNetworkComputes_data()
+    {
+        QTest::addColumn<projects::Project>("project");
+        QTest::newRow("language model") << quickLanguage(2);
+        QTest::newRow("linear network") << quickVectors(2);
+        QTest::newRow("pictures with a class token") << quickPictures();
+    }
+    void computesWhatTheNetworkComputes()
+    {
+        QFETCH(projects::Project, project);
+        const fs::path folder = path("onnx");
+        if (const auto refused = exported(project, folder)) {
+            QVERIFY2(refused->text().find("packaging/python.sh") != std::string::npos, refused->text().c_str());
+            QVERIFY(!fs::exists(folder));
+            QSKIP(qPrintable("no graph is made: " + QString::fromStdString(refused->text())));
+        }
+        for (const char* file : {"model.onnx", "model.py", "export_onnx.py", "README.md", "weights.safetensors"}) {
+            QVERIFY2(fs::exists(folder / file), file);
+        }
+        QVERIFY(!fs::exists(folder / "__pycache__"));
+        const auto graph = readFile(folder / "model.onnx"); // the names of the free sizes
+        QVERIFY(graph && graph->find("batch") != std::string::npos);
+        QVERIFY(!examplesOf(project.data).hasTime() || graph->find("time") != std::string::npos);
+        const auto config = readFile(folder / "config.json"); // the classes of what was trained, in both
+        const bool classifies = std::holds_alternative<projects::DrawnPictures>(project.data.source);
+        QCOMPARE(graph->find("id2label") != std::string::npos, classifies);
+        QCOMPARE(config && config->find("\"disc+ring\"") != std::string::npos, classifies);
+        QVERIFY(!classifies || graph->find("disc+ring") != std::string::npos);
+        QCOMPARE(entries(), 2);                              // the run and the folder
+        QVERIFY(exported(std::nullopt, folder).has_value()); // it is there already
+        QVERIFY(fs::exists(folder / "model.onnx"));
+        // The script refuses a graph whose outputs are not those that were recorded.
+        const QString told = scriptWithAnotherOutput(folder);
+        QVERIFY2(told.contains("the graph does not compute what the network computes"), qPrintable(told));
+        const std::optional<QString> fault = faultOfRuff(folder);
+        if (!fault) {
+            QSKIP("the code is not checked: Python has no ruff (packaging/python.sh)");
+        }
+        QVERIFY2(fault->isEmpty(), qPrintable(*fault));
+    }
+
+    void saysWhereThereIsNoPython()
+    {
+        for (const char* python : {"/nowhere/python3", "/bin/false"}) {
+            qputenv("RESIDUA_PYTHON", python);
+            const auto refused = exported(quickVectors(2), path("none"));
+            qunsetenv("RESIDUA_PYTHON");
+            QVERIFY(refused.has_value());
+            QVERIFY2(refused->text().find("ython") != std::string::npos, refused->text().c_str());
+            QVERIFY(!fs::exists(path("none")));
+            QCOMPARE(entries(), 1); // the run
+            fs::remove_all(path("run"));
+        }
+    }
+
+    /// The process that makes it is ended, and nothing of it stays.
+    void aGraphThatIsGivenUpLeavesNothing()
+    {
+        const fs::path script = path("slow");
+        {
+            QFile file(QString::fromStdString(script.string()));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write("#!/bin/sh\nexec sleep 1000\n") > 0);
+            QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        }
+        QVERIFY(trained(quickVectors(2)));
+        qputenv("RESIDUA_PYTHON", script.c_str());
+        {
+            SessionProbe session;
+            session.post(request(path("none")));
+            QTRY_VERIFY(isBeingMade());
+            session.post(GiveUp{QueryTag{1}});
+            QVERIFY(session.waitFor<QueryFailed>());
+            QTRY_COMPARE(entries(), 2);
+            session.post(request(path("none")));
+            QTRY_VERIFY(isBeingMade());
+            session.close(); // while it works
+        }
+        qunsetenv("RESIDUA_PYTHON");
+        QCOMPARE(entries(), 2); // the run and the script
+    }
+
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+private:
+    /// What the folder's script says as it fails, where the recorded output is another; empty where it does not fail.
+    static QString scriptWithAnotherOutput(const fs::path& folder)
+    {
+        QFile file(QString::fromStdString((folder / "export_onnx.py").string()));
+        if (!file.open(QIODevice::ReadOnly)) {
+            return {};
+        }
+        const QByteArray code = file.readAll();
+        file.close();
+        const qsizetype place = code.indexOf("recorded[\"output\"])");
+        if (place < 0 || !file.open(QIODevice::WriteOnly)) {
+            return {};
+        }
+        const QByteArray changed = QByteArray(code).insert(code.indexOf(')', place), " + 1");
+        file.write(changed);
+        file.close();
+        QProcess python;
+        python.start(pythonProgram(), {"-B", file.fileName()});
+        const bool failed = python.waitForFinished(kPatience) && python.exitCode() == 1;
+        if (file.open(QIODevice::WriteOnly)) {
+            file.write(code);
+        }
+        return failed ? QString::fromUtf8(python.readAllStandardError()) : QString();
+    }
+    /// What ruff says of the folder's code; nothing where there is no ruff.
+    static std::optional<QString> faultOfRuff(const fs::path& folder)
+    {
+        QProcess ruff;
+        ruff.start(pythonProgram(), {"-m", "ruff", "check", "--isolated", "--no-cache", "--output-format=concise",
+                                     QString::fromStdString(folder.string())});
+        if (!ruff.waitForFinished(kPatience) || ruff.readAllStandardError().contains("No module named")) {
+            return std::nullopt;
+        }
+        return ruff.exitCode() == 0 ? QString() : QString::fromUtf8(ruff.readAllStandardOutput());
+    }
+    [[nodiscard]] fs::path path(const char* name) const
+    {
+        return m_folder->filePath(QString::fromLatin1(name)).toStdString();
+    }
+    [[nodiscard]] int entries() const
+    {
+        return static_cast<int>(std::distance(fs::directory_iterator(m_folder->path().toStdString()), {}));
+    }
+    /// Whether the process that makes the graph has been started.
+    [[nodiscard]] bool isBeingMade() const
+    {
+        const auto entries = fs::directory_iterator(m_folder->path().toStdString());
+        return std::any_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
+            return fs::exists(entry.path() / ".export_onnx.log");
+        });
+    }
+    [[nodiscard]] ExportRequest request(const fs::path& folder) const
+    {
+        ExportRequest request;
+        request.tag = QueryTag{1};
+        request.runDirectory = path("run");
+        request.folder = folder;
+        request.format = ExportFormat::Onnx;
+        return request;
+    }
+    [[nodiscard]] bool trained(const projects::Project& project) const
+    {
+        return !lossesOf(project, path("run")).empty();
+    }
+    /// Why it is not; trains the project first, where one is given.
+    [[nodiscard]] std::optional<Error> exported(const std::optional<projects::Project>& project,
+                                                const fs::path& folder) const
+    {
+        if (project && !trained(*project)) {
+            return Error{"", "was not trained"};
+        }
+        SessionProbe session;
+        session.post(request(folder));
+        const auto answers = [](const Event& event) {
+            return std::holds_alternative<ExportReady>(event) || std::holds_alternative<QueryFailed>(event);
+        };
+        if (!session.waitUntil(answers)) {
+            return Error{"", "gave no answer"};
+        }
+        const auto failed = session.all<QueryFailed>();
+        return failed.empty() ? std::nullopt : std::optional(failed.front().error);
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+RESIDUA_TEST(TestOnnxGraph)
+#include "tst_onnx_graph.moc"

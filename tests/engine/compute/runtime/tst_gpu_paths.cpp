@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The paths that functions take on a GPU, run on the CPU: they compute what those of the CPU do.
+#include "tests/engine/compute/network/network_harness.h"
+
+#include "engine/compute/graph/fusion.h"
+#include "engine/compute/ops/fused.h"
+#include "engine/compute/ops/norm.h"
+#include "engine/compute/runtime/host_path.h"
+#include "engine/compute/train/batches.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/activations.h"
+#include "projects/nodes/attention_options.h"
+#include "tests/support/graph_text.h"
+#include "tests/support/test_program.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/layer_norm.h>
+
+#include <QtTest>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace residua;
+using namespace residua::tests;
+using projects::Project;
+
+namespace {
+
+constexpr std::int64_t kStackLayers = 3;
+
+Project withAttention(const projects::ParamMap& options)
+{
+    Project project = tinyLanguage("transformer", "plain", kStackLayers);
+    for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+        if (node.kind == "attention") {
+            for (const auto& [name, value] : options) {
+                node.params[name] = value;
+            }
+        }
+    }
+    return project;
+}
+
+/// Language models that together take every path.
+std::map<std::string, Project> projectsOfAllPaths()
+{
+    std::map<std::string, Project> projects;
+    for (const projects::TopologyPreset& preset : projects::topologyPresets(kStackLayers)) {
+        const std::string& block = blockPresetFor(preset.wiring).name;
+        projects.emplace(preset.name, tinyLanguage(block, preset.name, kStackLayers));
+    }
+    for (const projects::Activation& activation : projects::activations()) {
+        Project& project = projects["activation " + std::string(activation.name)];
+        project = tinyLanguage("mlp", "plain", kStackLayers);
+        project.network.blocks.front().graph =
+            graphFrom("x input; l linear; a activation function=" + std::string(activation.name) +
+                      "; y output; x > l; l > a; a > y");
+    }
+    projects["layer norms"] = tinyLanguage("gpt", "plain", kStackLayers);
+    projects["biases"] = withAttention({{projects::kBiasParam, std::string(projects::kAllBiases)}});
+    projects["shared heads"] = withAttention({{"kv_heads", std::int64_t{1}}});
+    projects["norms of heads"] = withAttention({{projects::kQkNormParam, std::string(projects::kHeadNorm)}});
+    projects["part of a head rotates"] = withAttention({{projects::kRotaryShareParam, 0.5}});
+    projects["window"] = withAttention({{projects::kWindowParam, std::int64_t{3}}});
+    projects["by features"] = withAttention({{projects::kWeightsParam, std::string(projects::kPerformerWeights)}});
+    Project& convolution = projects["convolution"];
+    convolution = tinyLanguage("mlp", "plain", kStackLayers);
+    convolution.network.blocks.front().graph = graphFrom("x input; a conv1d; y output; x > a; a > y");
+    return projects;
+}
+
+at::Tensor lossWithGradients(engine::CompiledNetwork& network, const engine::DeviceBatch& batch)
+{
+    const at::Tensor loss = network.loss(batch, kTraining);
+    loss.backward();
+    return loss.detach();
+}
+
+} // namespace
+
+class TestGpuPaths : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void computeTheSame_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const auto& [name, project] : projectsOfAllPaths()) {
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+        }
+    }
+    void computeTheSame()
+    {
+        QFETCH(QString, name);
+        Project project = projectsOfAllPaths().at(name.toStdString());
+        for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+            node.params.erase("dropout"); // whose draws differ
+            if (node.kind == "dropout") {
+                node.params["rate"] = 0.0;
+            }
+        }
+        engine::DeviceBatch batch = randomBatch(project, 2, 6, 5);
+        const auto expected = compiled(project);
+        shake(*expected, 0.1, 3);
+        const at::Tensor expectedLoss = lossWithGradients(*expected, batch);
+        const engine::GpuPathsOnHost paths;
+        const auto network = compiled(project);
+        shake(*network, 0.1, 3);
+        batch = {batch.input.to(at::kInt), batch.target.to(at::kInt)};
+        const at::Tensor loss = lossWithGradients(*network, batch);
+        QVERIFY(distance(loss, expectedLoss) < 1e-12);
+        for (std::size_t i = 0; i < network->parameters().size(); ++i) {
+            const engine::NamedParameter& own = network->parameters()[i];
+            const at::Tensor& gradient = expected->parameters()[i].tensor.grad();
+            QCOMPARE(own.tensor.grad().defined(), gradient.defined());
+            if (gradient.defined()) {
+                const double apart = distance(own.tensor.grad(), gradient);
+                QVERIFY2(apart < 1e-11, qPrintable(QString("%1: %2").arg(own.name.c_str()).arg(apart)));
+            }
+        }
+    }
+
+    /// A norm returns the activation type on a GPU if all its readers cast it, and nothing else reads it.
+    void normsNarrow_data()
+    {
+        QTest::addColumn<bool>("onGpu");
+        QTest::addColumn<bool>("leaves"); // the graph
+        QTest::addColumn<bool>("gated");  // by an operator that does not cast
+        QTest::addColumn<bool>("narrows");
+        QTest::newRow("read by a linear") << true << false << false << true;
+        QTest::newRow("leaves the graph") << true << true << false << false;
+        QTest::newRow("read by a gate") << true << false << true << false;
+        QTest::newRow("on the host") << false << false << false << false;
+    }
+    void normsNarrow()
+    {
+        QFETCH(bool, onGpu);
+        QFETCH(bool, leaves);
+        QFETCH(bool, gated);
+        QFETCH(bool, narrows);
+        std::optional<engine::GpuPathsOnHost> paths;
+        if (onGpu) {
+            paths.emplace();
+        }
+        engine::Compute compute;
+        compute.activationType = at::kBFloat16;
+        const at::Tensor gain = randomTensor({4}, 1).to(at::kFloat);
+        const engine::Norm norm{kernels::NormKind::rms, gain, {}, 1e-6};
+        std::vector<engine::ProgramStep> steps(gated ? 3 : 2);
+        steps[0] = {std::make_unique<engine::NormOperator>(compute, norm), {0}, 1, {}};
+        const engine::Weight weight{randomTensor({4, 4}, 2).to(at::kFloat), {}, {}};
+        steps[1] = {std::make_unique<engine::LinearOperator>(compute, weight, at::Tensor()), {1}, 2, {}};
+        if (gated) {
+            steps[2] = {std::make_unique<engine::SwigluOperator>(), {1, 1}, 3, {}};
+        }
+        const std::vector<std::size_t> outputs =
+            leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{steps.back().out, 2};
+        engine::fuse(steps, outputs);
+        const at::Tensor x = randomTensor({3, 4}, 3).to(at::kFloat);
+        const std::vector<at::Tensor> slots = {x};
+        const at::Tensor y = steps[0].run->run({slots, steps[0].in, engine::LayerUse()}, engine::Pass());
+        const at::Tensor whole = engine::rmsNorm(x, gain, 1e-6);
+        QVERIFY(y.equal(narrows ? whole.to(at::kBFloat16) : whole));
+    }
+
+    /// On a GPU, a norm that alone reads a sum of two computes it.
+    void normsAbsorbSums_data()
+    {
+        QTest::addColumn<bool>("onGpu");
+        QTest::addColumn<bool>("leaves"); // the sum leaves the graph
+        QTest::addColumn<int>("terms");
+        QTest::addColumn<bool>("absorbs");
+        QTest::newRow("alone") << true << false << 2 << true;
+        QTest::newRow("beside the graph's output") << true << true << 2 << false;
+        QTest::newRow("of three") << true << false << 3 << false;
+        QTest::newRow("on the host") << false << false << 2 << false;
+    }
+    void normsAbsorbSums()
+    {
+        QFETCH(bool, onGpu);
+        QFETCH(bool, leaves);
+        QFETCH(int, terms);
+        QFETCH(bool, absorbs);
+        std::optional<engine::GpuPathsOnHost> paths;
+        if (onGpu) {
+            paths.emplace();
+        }
+        const at::Tensor gain = randomTensor({4}, 1);
+        const at::Tensor bias = randomTensor({4}, 2);
+        std::vector<engine::ProgramStep> steps(2);
+        const std::vector<std::size_t> read(static_cast<std::size_t>(terms), 0);
+        steps[0] = {std::make_unique<engine::AddOperator>(), read, 1, {}};
+        steps[1] = {std::make_unique<engine::NormOperator>(engine::Compute(),
+                                                           engine::Norm{kernels::NormKind::layer, gain, bias, 1e-5}),
+                    {1},
+                    2,
+                    {}};
+        engine::fuse(steps, leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{2});
+        QCOMPARE(steps.size(), std::size_t{absorbs ? 1U : 2U});
+        const at::Tensor x = randomTensor({3, 4}, 3);
+        std::vector<at::Tensor> slots = {x, {}, {}};
+        for (const engine::ProgramStep& step : steps) {
+            slots[step.out] = step.run->run({slots, step.in, engine::LayerUse()}, engine::Pass());
+        }
+        QVERIFY(distance(slots[2], at::layer_norm(x * terms, {4}, gain, bias, 1e-5)) < 1e-12);
+    }
+
+    /// Angles in single precision, and one rounding: as if bf16 had been rotated in single precision.
+    void rotationRoundsOnce()
+    {
+        engine::Compute compute;
+        engine::RotaryTable table(compute, {.features = 6});
+        const at::Tensor x = randomTensor({2, 300, 3, 8}, 1).to(at::kBFloat16);
+        const auto rotated = [&](const at::Tensor& from) {
+            const engine::GpuPathsOnHost paths;
+            at::Tensor leaf = from.detach().clone().requires_grad_();
+            const at::Tensor out = engine::rotary(leaf, table.upTo(300));
+            out.backward(from);
+            return std::pair(out.detach(), leaf.grad());
+        };
+        const auto [out, gradient] = rotated(x);
+        const auto [exact, exactGradient] = rotated(x.to(at::kFloat));
+        QVERIFY(out.scalar_type() == at::kBFloat16);
+        QVERIFY(out.equal(exact.to(at::kBFloat16)));
+        QVERIFY(gradient.equal(exactGradient.to(at::kBFloat16)));
+        QVERIFY(out.narrow(3, 6, 2).equal(x.narrow(3, 6, 2)));
+        QVERIFY(distance(exact, engine::rotary(x.to(at::kFloat), table.upTo(300))) < 1e-6); // the CPU's kernel
+    }
+
+    void batchesAreCopies()
+    {
+        engine::Batch batch;
+        batch.batch = 2;
+        batch.time = 3;
+        batch.values<std::int64_t>(0) = {1, 2, 3, 4, 5, 6};
+        batch.values<std::int64_t>(1) = {2, 3, 4, 5, 6, 7};
+        const projects::ExampleSchema schema = projects::ExampleSchema::nextToken(8);
+        const engine::DeviceBatch onHost = engine::upload(batch, schema, at::kCPU, at::kFloat);
+        QVERIFY(onHost.input.const_data_ptr() == batch.values<std::int64_t>(0).data());
+        const engine::GpuPathsOnHost paths;
+        const engine::DeviceBatch sent = engine::upload(batch, schema, at::kCPU, at::kFloat);
+        QVERIFY(sent.input.scalar_type() == at::kInt);
+        QVERIFY(sent.input.to(at::kLong).equal(onHost.input));
+        QVERIFY(sent.target.to(at::kLong).equal(onHost.target));
+        batch.values<std::int64_t>(0).assign(6, 0); // filled again
+        QCOMPARE(sent.input.sum().item<std::int64_t>(), std::int64_t{21});
+    }
+};
+
+RESIDUA_TEST(TestGpuPaths)
+#include "tst_gpu_paths.moc"

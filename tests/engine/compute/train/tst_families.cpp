@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Families of networks beside decoders: vision transformers and BERT, under everything that changes their depth.
+#include "engine/compute/train/evaluation.h"
+#include "projects/check/validate.h"
+#include "projects/library/presets.h"
+#include "projects/library/schedule_presets.h"
+#include "tests/engine/compute/train/trainer_harness.h"
+#include "tests/engine/compute/train/wiring_cases.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace residua;
+using namespace residua::engine;
+
+namespace {
+
+constexpr int kFamilySteps = 10;
+
+} // namespace
+
+class TestFamilies : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyTopologyTrains_data()
+    {
+        QTest::addColumn<QString>("family");
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("schedule");
+        for (const char* const family : {"small-vit", "small-bert"}) {
+            for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {
+                QTest::addRow("%s, %s", family, preset.name.c_str())
+                    << family << QString::fromStdString(preset.name) << QStringLiteral("none");
+            }
+            for (const projects::SchedulePreset& preset : projects::schedulePresets()) {
+                QTest::addRow("%s, %s", family, preset.name.c_str())
+                    << family << QStringLiteral("plain") << QString::fromStdString(preset.name);
+            }
+        }
+    }
+
+    /// In ten steps on sixteen pictures, or on hidden words, the loss falls; all numbers stay finite.
+    void everyTopologyTrains()
+    {
+        QFETCH(QString, family);
+        QFETCH(QString, topology);
+        QFETCH(QString, schedule);
+        projects::Project project = tests::familyUnder(family.toStdString(), topology.toStdString());
+        project.training.steps = kFamilySteps;
+        const auto stages = projects::scheduleFrom(schedule.toStdString(), project.network.depth(), kFamilySteps);
+        QVERIFY2(stages.ok(), stages ? "" : stages.error().text().c_str());
+        project.stack().schedule = *stages;
+        for (const projects::Problem& problem : projects::validate(project)) {
+            QVERIFY2(problem.severity != projects::Severity::Error, problem.text().c_str());
+        }
+        Trainer trainer = tests::trainerOf(project);
+        for (int step = 0; step < kFamilySteps; ++step) {
+            const Status stepped = trainer.step();
+            QVERIFY2(stepped.ok(), stepped ? "" : stepped.error().text().c_str());
+        }
+        const std::vector<StepRecord> records = trainer.takeRecords();
+        QCOMPARE(records.size(), std::size_t{kFamilySteps});
+        for (const StepRecord& record : records) {
+            QVERIFY(std::isfinite(record.loss));
+        }
+        const double fell = records.front().loss - records.back().loss;
+        QVERIFY2(fell > 0.02,
+                 qPrintable(QStringLiteral("%1 to %2").arg(records.front().loss).arg(records.back().loss)));
+    }
+
+    /// The next sentence adds its cross-entropy to the loss, is measured, and its weights learn.
+    void nextSentenceIsLearned()
+    {
+        projects::Project project = tests::familyUnder("small-bert", "plain");
+        project.training.steps = kFamilySteps;
+        projects::Project paired = project;
+        paired.data.masking.nextSentence = true;
+        paired.network = projects::withNextSentence(std::move(paired.network), true);
+        for (const projects::Problem& problem : projects::validate(paired)) {
+            QVERIFY2(problem.severity != projects::Severity::Error, problem.text().c_str());
+        }
+        Trainer trainer = tests::trainerOf(paired);
+        Evaluation evaluation(trainer.network(), trainer.dataset(), Split::Validation, paired.training, c10::kCPU, 2);
+        while (!evaluation.atEnd()) {
+            QVERIFY(evaluation.advance(passAfter(0)).ok());
+        }
+        const std::map<std::string, double> measured = evaluation.means();
+        QVERIFY(measured.contains("next_sentence_accuracy") && measured.contains("accuracy"));
+        QVERIFY(measured.at("next_sentence_accuracy") > 0.1 && measured.at("next_sentence_accuracy") < 0.9);
+        for (int step = 0; step < kFamilySteps; ++step) {
+            QVERIFY(trainer.step().ok());
+        }
+        const std::vector<StepRecord> records = trainer.takeRecords();
+        Trainer alone = tests::trainerOf(project);
+        QVERIFY(alone.step().ok());
+        const double more = records.front().loss - alone.takeRecords().front().loss;
+        QVERIFY2(std::abs(more - std::log(2.0)) < 0.35, qPrintable(QString::number(more)));
+        QVERIFY(records.back().loss < records.front().loss);
+    }
+};
+
+RESIDUA_TEST(TestFamilies)
+#include "tst_families.moc"
