@@ -71,7 +71,7 @@ public:
         if (event->type() == QEvent::KeyPress) {
             return handlesKey(*editor, static_cast<QKeyEvent*>(event)->key());
         }
-        const bool left = event->type() == QEvent::FocusOut && !editor->isAncestorOf(QApplication::focusWidget());
+        const bool left = event->type() == QEvent::FocusOut && !hasFocus(*editor);
         const Qt::FocusReason why = left ? static_cast<QFocusEvent*>(event)->reason() : Qt::OtherFocusReason;
         if (left && why != Qt::PopupFocusReason && why != Qt::ActiveWindowFocusReason) {
             finish(*editor);
@@ -80,6 +80,16 @@ public:
     }
 
 private:
+    /// Returns true also if the list of a choice has the focus, which is a window of its own.
+    static bool hasFocus(const PropertyEditor& editor)
+    {
+        const QWidget* within = QApplication::focusWidget();
+        while (within && within != &editor) {
+            within = within->parentWidget();
+        }
+        return within != nullptr;
+    }
+
     bool handlesKey(PropertyEditor& editor, int key)
     {
         switch (key) {

@@ -4,11 +4,15 @@
 
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
+#include "engine/api/environment.h"
 #include "tests/app/runs/runs_harness.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QDialog>
 #include <QLineEdit>
 
+#include <filesystem>
 #include <utility>
 
 namespace residua::app {
@@ -20,8 +24,8 @@ constexpr std::pair<const char*, End> kEnds[] = {
 /// The columns of the list of runs that are edited.
 constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
 
-/// A window on a language model with stages, a sweep and a run. Derive the test class from it, call open() in init().
-/// GUI thread.
+/// A window on a language model with stages, a sweep and a run that has a checkpoint. Derive the test class from it,
+/// call open() in initTestCase() and putBack() in cleanup(). GUI thread.
 class EditorHarness : public RunsHarness {
 protected:
     void open()
@@ -34,38 +38,99 @@ protected:
         project.stack().schedule.stages = {{0, 1, {}}, {2, 2, {}}};
         m_project = newProject(project);
         write("trained", 0.5F, project);
+        const std::filesystem::path run = m_project / projects::kRunsFolder / "trained";
+        QVERIFY(std::filesystem::create_directories(engine::checkpointDirectory(run, 8))); // only its name is read
         openWindow({1400, 900});
         m_window->openProject(m_project);
         QTRY_VERIFY(model().rowCount() == 1);
         m_before = this->project();
     }
 
-    static void type(QLineEdit& line, const QString& text)
+    /// Closes popups and dialogs, and undoes every edit.
+    void putBack()
     {
-        line.selectAll();
-        QTest::keyClicks(&line, text);
+        while (QWidget* const popup = QApplication::activePopupWidget()) {
+            popup->hide();
+        }
+        for (QDialog* each : m_window->findChildren<QDialog*>()) {
+            each->close();
+        }
+        while (m_window->session().history().canUndo()) {
+            m_window->session().undo();
+        }
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        QCOMPARE(project(), m_before);
+        activate(*m_window);
     }
 
-    void leave(QWidget& field, End end, QWidget* over = nullptr)
+    /// Waits until the window has the focus itself. qWaitForWindowActive() is content if its parent or a dialog has it.
+    static void activate(QWidget& window)
     {
+        window.activateWindow();
+        QTRY_COMPARE(QApplication::activeWindow(), &window);
+    }
+
+    /// Returns the widget that gets the keys of the keyboard.
+    static QWidget* receiver()
+    {
+        QWidget* const popup = QApplication::activePopupWidget();
+        if (!popup) {
+            return QApplication::focusWidget();
+        }
+        return popup->focusWidget() ? popup->focusWidget() : popup;
+    }
+
+    static void press(Qt::Key key) { QTest::keyClick(receiver(), key); }
+
+    static void type(QLineEdit& line, const QString& text)
+    {
+        line.setFocus();
+        line.selectAll();
+        for (const char each : text.toLatin1()) {
+            QTest::keyClick(receiver(), each); // a list of completions may open meanwhile
+        }
+    }
+
+    /// Returns true while the list of a combo box or of completions is open.
+    static bool hasList()
+    {
+        const QWidget* const popup = QApplication::activePopupWidget();
+        return popup && (qobject_cast<const QAbstractItemView*>(popup) || popup->findChild<QAbstractItemView*>());
+    }
+
+    /// Ends the editing of the widget with the focus. Escape and a click elsewhere close its list first. `over` is the
+    /// dialog that it is in, if any.
+    void leave(End end, const QDialog* over = nullptr)
+    {
+        const bool twice = hasList();
         switch (end) {
         case End::Return:
-            QTest::keyClick(&field, Qt::Key_Return);
+            press(Qt::Key_Return);
             break;
         case End::Tab:
-            QTest::keyClick(&field, Qt::Key_Tab);
+            press(Qt::Key_Tab);
             break;
         case End::Escape:
-            QTest::keyClick(&field, Qt::Key_Escape);
+            press(Qt::Key_Escape);
+            if (twice) {
+                press(Qt::Key_Escape);
+            }
             break;
         case End::ClickElsewhere:
-            over ? field.clearFocus() : clickElsewhere();
+            if (over) {
+                QApplication::focusWidget()->clearFocus();
+                break;
+            }
+            clickElsewhere();
+            if (twice) {
+                clickElsewhere();
+            }
             break;
         }
         QCoreApplication::processEvents();
     }
 
-    /// Clicks on free ground of the depth canvas.
+    /// Clicks on free ground of the depth canvas, or beside the popup that is open.
     void clickElsewhere()
     {
         QWidget* const popup = QApplication::activePopupWidget();
@@ -91,10 +156,11 @@ protected:
         QVERIFY(!m_window->session().history().canUndo());
     }
 
-    void showRuns()
+    /// Brings a panel to the front by its name in panels().
+    void showPanel(const QString& view)
     {
         for (const Panel& panel : panels()) {
-            if (QString(panel.view) == "runs") {
+            if (panel.view == view) {
                 m_window->workspace().arrange({.front = &panel}, m_window->size());
             }
         }

@@ -4,6 +4,7 @@
 #include "app/commands/key_bindings.h"
 #include "app/inspector/property_editor.h"
 #include "app/outline/outline_view.h"
+#include "app/runs/places_dialog.h"
 #include "app/runs/run_table.h"
 #include "tests/app/window/editor_harness.h"
 #include "tests/support/test_program.h"
@@ -13,7 +14,11 @@
 #include <QKeySequenceEdit>
 #include <QLineEdit>
 #include <QPointer>
+#include <QScopeGuard>
 #include <QTableView>
+#include <QTableWidget>
+
+#include <map>
 
 using namespace residua;
 using namespace residua::app;
@@ -51,36 +56,31 @@ class TestCellEditors : public EditorHarness {
     Q_OBJECT
 
 private slots:
-    void init() { open(); }
-
-    void cleanup() { m_window.reset(); }
+    void initTestCase() { open(); }
+    void cleanup() { putBack(); }
+    void cleanupTestCase() { m_window.reset(); }
 
     void outlineCells_data() { kindsTimesEnds(); }
     void outlineCells()
     {
         QFETCH(PropertyKind, kind);
         QFETCH(End, end);
-        const auto found = propertyOf(kind);
-        QVERIFY(found.isValid());
-        m_window->workspace().arrange({.front = &panels().front()}, m_window->size());
+        const QPersistentModelIndex cell = cellOf(kind);
+        QVERIFY(cell.isValid());
+        const Property property = *m_window->workspace().outlineModel().rowAt(cell)->property;
+        showPanel("outline");
         auto& outline = m_window->workspace().view<OutlineView>();
-        const QPersistentModelIndex cell = found;
-        const Property property = *m_window->workspace().outlineModel().rowAt(found)->property;
         outline.scrollTo(cell);
-        QCoreApplication::processEvents();
-        if (kind == PropertyKind::Toggle) { // its cell is a box without an editor
-            outline.setFocus();
-            outline.setCurrentIndex(cell);
-            QTest::keyClick(&outline, Qt::Key_Space);
-            QVERIFY(project() != m_before);
-            return;
-        }
         outline.setFocus();
         outline.setCurrentIndex(cell);
-        QTest::keyClick(&outline, Qt::Key_F2);
-        QTRY_VERIFY(cellEditor() != nullptr);
-        leave(*cellEditor()->focusProxy(), property, end);
-        QTRY_VERIFY(cellEditor() == nullptr);
+        if (kind == PropertyKind::Toggle) { // its cell is a box without an editor
+            press(Qt::Key_Space);
+        } else {
+            press(Qt::Key_F2);
+            QVERIFY(cellEditor() != nullptr);
+            enter(property, end);
+        }
+        QVERIFY(cellEditor() == nullptr);
         clickElsewhere();
         QVERIFY(cellEditor() == nullptr);
         verifyDocument(end);
@@ -91,30 +91,161 @@ private slots:
     {
         QFETCH(PropertyKind, kind);
         QFETCH(End, end);
-        const QModelIndex found = propertyOf(kind);
-        QVERIFY(found.isValid());
-        const OutlineRow* const row = m_window->workspace().outlineModel().rowAt(found);
+        const QModelIndex cell = cellOf(kind);
+        QVERIFY(cell.isValid());
+        const OutlineRow* const row = m_window->workspace().outlineModel().rowAt(cell);
         const Property property = *row->property;
+        showPanel("inspector");
         m_window->documents().choose(Place(row->place));
-        const QString name = QString::fromStdString("property:" + property.key);
-        QTRY_VERIFY(visible<QWidget>(name) != nullptr);
-        const QPointer<QWidget> field = visible<QWidget>(name); // a change of the document may replace it
+        QCoreApplication::processEvents();
+        const QPointer<QWidget> field = visible<QWidget>(QString::fromStdString("property:" + property.key));
+        QVERIFY(field);
         field->setFocus();
-        leave(*field, property, end);
+        enter(property, end);
         clickElsewhere();
         verifyDocument(end);
-        const auto* const line = qobject_cast<QLineEdit*>(field.data());
+        const auto* const line = qobject_cast<QLineEdit*>(field.data()); // a change of the document may replace it
         QVERIFY(!line || !line->isModified());
     }
 
+    void runCells_data()
+    {
+        QTest::addColumn<int>("column");
+        QTest::addColumn<End>("end");
+        for (const int column : kRunColumns) {
+            for (const auto& [name, end] : kEnds) {
+                QTest::addRow("%s, %s", qPrintable(RunsModel::keyOf(column)), name) << column << end;
+            }
+        }
+    }
+
+    void runCells()
+    {
+        QFETCH(int, column);
+        QFETCH(End, end);
+        const QString typed = QStringLiteral("typed%1").arg(static_cast<int>(end)); // in no cell yet
+        openRunCell(column);
+        QVERIFY(runEditor());
+        type(*runEditor(), typed);
+        std::vector<engine::RunInfo> runs = model().runs();
+        runs.front().step = 5; // it grows
+        model().setRuns(runs);
+        QVERIFY(runEditor());
+        QCOMPARE(runEditor()->text(), typed);
+        leave(end);
+        QTRY_COMPARE(model().index(0, column).data().toString() == typed, end != End::Escape);
+        QTRY_VERIFY(!runEditor() || end == End::Tab); // Tab opens the next cell
+    }
+
+    void aClickOnASelectedRunRenamesNothing()
+    {
+        showPanel("runs");
+        auto* runs = qobject_cast<RunsTree*>(tree());
+        QVERIFY(runs);
+        const auto edits = [&](int column) {
+            return runs->edit(runs->model()->index(0, column), QAbstractItemView::SelectedClicked, nullptr);
+        };
+        QVERIFY(!edits(RunsModel::Name));
+        QVERIFY(edits(RunsModel::Notes));
+        leave(End::Escape);
+        QVERIFY(!runEditor());
+    }
+
+    void keys_data() { ends(); }
+
+    /// With a key typed, and with none: Return and Tab are no keys of commands.
+    void keys()
+    {
+        QFETCH(End, end);
+        m_window->actions().keys->trigger();
+        auto* const dialog = m_window->findChild<KeysDialog*>();
+        QVERIFY(dialog);
+        activate(*dialog);
+        auto* const table = dialog->findChild<QTableView*>();
+        auto* const search = dialog->findChild<QLineEdit*>();
+        auto* const bindings =
+            qobject_cast<KeyBindings*>(static_cast<QAbstractProxyModel*>(table->model())->sourceModel());
+        const auto restore = qScopeGuard([&] { bindings->resetAll(); });
+        const QPersistentModelIndex cell = table->model()->index(0, KeyBindings::Keys);
+        const QString before = cell.data().toString();
+        for (const bool types : {false, true}) {
+            table->setFocus();
+            table->setCurrentIndex(cell);
+            press(Qt::Key_F2);
+            QVERIFY(qobject_cast<QKeySequenceEdit*>(QApplication::focusWidget()));
+            if (types) {
+                QTest::keyClick(receiver(), Qt::Key_J, Qt::ControlModifier | Qt::AltModifier);
+            }
+            end == End::ClickElsewhere ? QTest::mouseClick(search, Qt::LeftButton) : leave(end);
+            QTRY_VERIFY(!qobject_cast<QKeySequenceEdit*>(QApplication::focusWidget()));
+            QCOMPARE(cell.data().toString(), types && end != End::Escape ? QString("Ctrl+Alt+J") : before);
+        }
+    }
+
+    void places_data() { ends(); }
+    /// Return in a cell is not for the default button of the dialog.
+    void places()
+    {
+        QFETCH(End, end);
+        engine::EnginePlace place;
+        place.name = "gpu";
+        place.command = "ssh gpu residua-engine --stdio";
+        place.folder = "/runs";
+        PlacesDialog dialog({place}, m_window.get());
+        dialog.show();
+        activate(dialog);
+        auto* const table = dialog.findChild<QTableWidget*>();
+        for (int column = 0; column < table->columnCount(); ++column) {
+            table->setFocus();
+            table->setCurrentCell(0, column);
+            press(Qt::Key_F2);
+            auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+            QVERIFY(line);
+            const QString before = line->text();
+            type(*line, "typed");
+            leave(end, &dialog);
+            QTRY_COMPARE(table->item(0, column)->text(), end == End::Escape ? before : QString("typed"));
+            QVERIFY(dialog.isVisible());
+        }
+    }
+
+    /// A run that is added resets the list. The last test, because the run stays.
+    void aNoteBeingTypedOutlivesANewList()
+    {
+        const std::string directory = model().runs().front().directory;
+        openRunCell(RunsModel::Notes);
+        QVERIFY(runEditor());
+        type(*runEditor(), "half a no");
+        write("another", 0.5F, project());
+        QTRY_COMPARE(model().rowCount(), 2);
+        QTRY_VERIFY(runEditor());
+        QCOMPARE(runEditor()->text(), QString("half a no"));
+        QCOMPARE(QApplication::focusWidget(), runEditor());
+        QTest::keyClicks(receiver(), "te");
+        leave(End::Return);
+        QTRY_COMPARE(model().indexOf(directory).siblingAtColumn(RunsModel::Notes).data().toString(),
+                     QString("half a note"));
+    }
+
 private:
+    static void ends()
+    {
+        QTest::addColumn<End>("end");
+        for (const auto& [name, end] : kEnds) {
+            QTest::addRow("%s", name) << end;
+        }
+    }
+
     static void kindsTimesEnds()
     {
         QTest::addColumn<PropertyKind>("kind");
         QTest::addColumn<End>("end");
         for (const auto& [kindName, kind] : kKinds) {
             for (const auto& [endName, end] : kEnds) {
-                QTest::addRow("%s, %s", kindName, endName) << kind << end;
+                const bool isEntered = kind == PropertyKind::Toggle; // by the key that changes it
+                if (isEntered ? end == End::Return : kind != PropertyKind::Choice || end != End::Tab) {
+                    QTest::addRow("%s, %s", kindName, isEntered ? "Space" : endName) << kind << end;
+                }
             }
         }
     }
@@ -139,6 +270,15 @@ private:
         return {};
     }
 
+    QModelIndex cellOf(PropertyKind kind)
+    {
+        QPersistentModelIndex& cell = m_cells[kind];
+        if (!cell.isValid()) {
+            cell = propertyOf(kind);
+        }
+        return cell;
+    }
+
     /// Returns the open editor of the outline.
     PropertyEditor* cellEditor() const
     {
@@ -150,34 +290,48 @@ private:
         return nullptr;
     }
 
-    using EditorHarness::leave;
-    /// Types another value of the property and leaves the field.
-    void leave(QWidget& field, const Property& property, End end)
+    /// Gives the property another value in the widget with the focus, and leaves it.
+    void enter(const Property& property, End end)
     {
-        if (auto* line = qobject_cast<QLineEdit*>(&field)) {
+        if (property.kind == PropertyKind::Toggle) {
+            press(Qt::Key_Space);
+        } else if (property.kind == PropertyKind::Choice && end == End::ClickElsewhere) {
+            press(Qt::Key_Down); // enters the next value
+        } else if (property.kind == PropertyKind::Choice) {
+            press(Qt::Key_Space);
+            QVERIFY(hasList());
+            press(Qt::Key_Down);
+            leave(end);
+        } else {
+            auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+            QVERIFY(line);
             type(*line, otherValueOf(property));
-        } else if (property.kind == PropertyKind::Toggle) {
-            if (end != End::Escape) {
-                QTest::keyClick(&field, Qt::Key_Space);
-            }
-        } else if (end != End::Escape) { // a choice is entered at once
-            QTest::keyClick(&field, Qt::Key_Down);
-            QCoreApplication::processEvents();
-            return;
+            leave(end);
         }
-        leave(field, end);
     }
 
-    QLineEdit* openRunCell(int column)
+    void openRunCell(int column)
     {
-        showRuns();
+        showPanel("runs");
         const QModelIndex cell = tree()->model()->index(0, column);
         tree()->scrollTo(cell);
         tree()->setFocus();
         tree()->setCurrentIndex(cell);
-        QTest::keyClick(tree(), Qt::Key_F2);
-        return tree()->viewport()->findChild<QLineEdit*>();
+        press(Qt::Key_F2);
     }
+
+    /// Returns the open editor of the list of runs.
+    QLineEdit* runEditor()
+    {
+        for (auto* each : tree()->viewport()->findChildren<QLineEdit*>()) {
+            if (each->isVisible()) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+    std::map<PropertyKind, QPersistentModelIndex> m_cells;
 };
 
 RESIDUA_TEST_IN(QApplication, TestCellEditors)
