@@ -4,7 +4,7 @@
 
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
-#include "engine/api/environment.h"
+#include "engine/base/api/environment.h"
 #include "tests/app/runs/runs_harness.h"
 
 #include <QAbstractItemView>

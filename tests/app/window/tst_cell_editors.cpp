@@ -4,7 +4,7 @@
 #include "app/commands/key_bindings.h"
 #include "app/inspector/property_editor.h"
 #include "app/outline/outline_view.h"
-#include "app/runs/places_dialog.h"
+#include "app/runs/remotes_dialog.h"
 #include "app/runs/run_table.h"
 #include "tests/app/window/editor_harness.h"
 #include "tests/support/test_program.h"
@@ -182,16 +182,16 @@ private slots:
         }
     }
 
-    void places_data() { ends(); }
+    void remotes_data() { ends(); }
     /// Return in a cell is not for the default button of the dialog.
-    void places()
+    void remotes()
     {
         QFETCH(End, end);
-        engine::EnginePlace place;
-        place.name = "gpu";
-        place.command = "ssh gpu residua-engine --stdio";
-        place.folder = "/runs";
-        PlacesDialog dialog({place}, m_window.get());
+        engine::EngineRemote remote;
+        remote.name = "gpu";
+        remote.command = "ssh gpu residua-engine --stdio";
+        remote.folder = "/runs";
+        RemotesDialog dialog({remote}, m_window.get());
         dialog.show();
         activate(dialog);
         auto* const table = dialog.findChild<QTableWidget*>();
