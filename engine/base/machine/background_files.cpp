@@ -131,8 +131,9 @@ bool isLockOf(const BackgroundFiles& files, const FileDescriptor& lock)
 {
     struct stat named {};
     struct stat held {};
-    return lstat(files.lock().c_str(), &named) == 0 && fstat(lock.get(), &held) == 0 && named.st_dev == held.st_dev &&
-           named.st_ino == held.st_ino;
+    // The kernel tells of a removed file before its name is gone; the file has no links then.
+    return lstat(files.lock().c_str(), &named) == 0 && named.st_nlink > 0 && fstat(lock.get(), &held) == 0 &&
+           named.st_dev == held.st_dev && named.st_ino == held.st_ino;
 }
 
 void noteBackgroundOwner(const FileDescriptor& lock)

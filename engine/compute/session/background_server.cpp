@@ -140,6 +140,7 @@ bool BackgroundServer::isReachable()
 {
     struct stat found {};
     return m_listener.isOpen() && lstat(m_files.socket().c_str(), &found) == 0 && S_ISSOCK(found.st_mode) &&
+           found.st_nlink > 0 && // as in isLockOf()
            isLockOf(m_files, m_lock);
 }
 
