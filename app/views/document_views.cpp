@@ -77,6 +77,7 @@ void DocumentViews::openAnew()
 {
     m_place = ProjectPlace{};
     m_state = {};
+    m_scaled = {};
     if (m_session.isOpen()) {
         refresh();
         for (CanvasWidget* canvas : m_workspace.canvases()) {
@@ -169,16 +170,41 @@ void DocumentViews::showAnalysis()
 
 void DocumentViews::applyProperty(const Property& property, const QVariant& value)
 {
-    const auto edit = property.edit(m_session.project(), value);
+    const auto edit = editOf(property, value);
     if (edit) {
         const bool doesMore = std::holds_alternative<projects::EditGroup>(*edit);
         if (applyEdit(keepingPlaces(*edit)) == Applied::Yes && doesMore) {
             emit noted(QString::fromStdString(titleOf(*edit)));
         }
+        m_scaled = property.key == projects::kTrainingSteps ? course() : m_scaled;
     } else {
         emit refused(QString::fromStdString(edit.error().text()));
         refresh(); // the editor shows the value that was rejected
     }
+}
+
+DocumentViews::Course DocumentViews::course() const
+{
+    return {m_session.project().training.steps, m_session.project().stack().schedule};
+}
+
+/// Returns the edit of a property. Every change of the steps rounds the borders of the stages, so that successive
+/// changes scale them from before the first. Otherwise, steps that are raised by one each time would not move them.
+Result<projects::Edit> DocumentViews::editOf(const Property& property, const QVariant& value)
+{
+    if (property.key != projects::kTrainingSteps) {
+        return property.edit(m_session.project(), value);
+    }
+    const Course now = course();
+    m_unscaled = now == m_scaled ? m_unscaled : now;
+    projects::Project unscaled = m_session.project();
+    unscaled.training.steps = m_unscaled.steps;
+    unscaled.stack().schedule = m_unscaled.schedule;
+    auto edit = property.edit(unscaled, value);
+    if (edit && !std::holds_alternative<projects::EditGroup>(*edit) && now.schedule != m_unscaled.schedule) {
+        return projects::Edit{projects::EditGroup{titleOf(*edit), {*edit, projects::SetSchedule{m_unscaled.schedule}}}};
+    }
+    return edit;
 }
 
 /// Nodes of the graph on the block canvas stay in their places, whichever view edits it.

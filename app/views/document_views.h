@@ -60,6 +60,7 @@ private:
     void followRenames();
     void showOutline();
     void applyProperty(const Property& property, const QVariant& value);
+    [[nodiscard]] Result<projects::Edit> editOf(const Property& property, const QVariant& value);
     [[nodiscard]] projects::Edit keepingPlaces(const projects::Edit& edit) const;
     void answer(const CanvasWidget& canvas, const editor::Request& request);
     void showAnalysis();
@@ -74,6 +75,15 @@ private:
     Place m_place;
     editor::ViewState m_state; ///< of the canvases; its selection may contain more than the place
     QTimer m_soon;
+    /// A training's number of steps with its stages.
+    struct Course {
+        std::int64_t steps = 0;
+        projects::StageSchedule schedule;
+        bool operator==(const Course&) const = default;
+    };
+    [[nodiscard]] Course course() const;
+    Course m_unscaled; ///< before the user began to change the steps
+    Course m_scaled;   ///< as the last change of the steps left it
 };
 
 /// Connects the page to the document: shows its stages, the step of the training run and the losses at the borders of

@@ -146,9 +146,38 @@ private slots:
         typeInto("property:/training/steps", "0"); // below its minimum
         QCOMPARE(project().training.steps, std::int64_t(8));
         QVERIFY(m_window->session().perform(projects::SetField{"/training/steps", {"9"}}).ok());
+        m_window->documents().refresh();
         QCOMPARE(field("property:/training/steps")->text(), QString("0")); // as it is typed
         QTest::keyClick(field("property:/training/steps"), Qt::Key_Escape);
         QCOMPARE(field("property:/training/steps")->text(), QString("9"));
+    }
+
+    /// By one at a time, or at once.
+    void stagesKeepTheirSharesOfTheSteps()
+    {
+        m_window->openProject(m_project);
+        const projects::Project before = project();
+        projects::StageSchedule schedule = before.stack().schedule;
+        schedule.stages = {{0, 1, {}}, {2, 2, {}}};
+        QVERIFY(m_window->session().perform(projects::SetSchedule{schedule}).ok());
+        m_window->documents().choose(SectionPlace{Section::Training});
+        const auto press = [this](Qt::Key key, int times) {
+            for (int i = 0; i < times; ++i) {
+                field("property:/training/steps")->setFocus();
+                QTest::keyClick(field("property:/training/steps"), key);
+                m_window->documents().refresh();
+            }
+        };
+        press(Qt::Key_Up, 8);
+        QCOMPARE(project().training.steps, std::int64_t(16));
+        QCOMPARE(project().stack().schedule.stages.back().start, std::int64_t(4));
+        press(Qt::Key_Down, 8);
+        QCOMPARE(project().training.steps, std::int64_t(8));
+        QCOMPARE(project().stack().schedule, schedule);
+        press(Qt::Key_Down, 7); // the second stage would have no step
+        QCOMPARE(project().stack().schedule.stages.size(), std::size_t(1));
+        typeInto("property:/training/steps", "12");
+        QCOMPARE(project().stack().schedule.stages.back().start, std::int64_t(3));
     }
 
     void aDragAddsAShortcutAndDeleteTakesItAway()
