@@ -8,6 +8,7 @@
 #include "projects/cost/cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -38,6 +39,18 @@ void rate(visualizers::ParetoRun& point, const engine::RunInfo& run)
     point.validationLoss = counts ? run.last(quantity + "/validation") : point.loss;
     point.standing = engine::finalValue(run) ? visualizers::ParetoStanding::Result : visualizers::ParetoStanding::SoFar;
     point.status = QString::fromStdString(engine::textOf(run.status));
+}
+
+/// True if the points are drawn the same. Missing numbers (NaN) are the same.
+bool isSame(const visualizers::ParetoRun& a, const visualizers::ParetoRun& b)
+{
+    const auto comparable = [](visualizers::ParetoRun run) {
+        for (double* number : {&run.parameters, &run.flops, &run.seconds, &run.loss, &run.validationLoss}) {
+            *number = std::isnan(*number) ? std::numeric_limits<double>::infinity() : *number;
+        }
+        return run;
+    };
+    return comparable(a) == comparable(b);
 }
 
 /// Reads parameters and FLOP of the trained project, and FLOP and time of the steps so far. Blocks; any thread.
@@ -121,7 +134,10 @@ void RunCosts::tell()
             rate(points.emplace_back(found->second.costs), run);
         }
     }
-    emit changed(points);
+    if (!std::ranges::equal(points, m_told, isSame)) {
+        m_told = points;
+        emit changed(points);
+    }
 }
 
 } // namespace residua::app

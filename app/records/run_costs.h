@@ -37,11 +37,12 @@ private:
     /// Reads the runs after a delay, because a live run reports its step far more often than necessary.
     void readSoon();
     void read();
-    /// Emits changed() with the costs that are known.
+    /// Emits changed() with the costs that are known, if they are others than before.
     void tell();
 
     const RunsModel& m_runs;
-    std::map<std::string, Known> m_known; ///< by directory
+    std::map<std::string, Known> m_known;       ///< by directory
+    std::vector<visualizers::ParetoRun> m_told; ///< by the last changed()
     QTimer m_soon;
     bool m_reading = false;
 };

@@ -230,6 +230,16 @@ private slots:
             return texts.join(QLatin1Char('|'));
         };
         QTRY_VERIFY(names().contains("a\nloss 1.5"));
+        m_view->setRuns(fourRuns()); // as the list of runs does again and again
+        QVERIFY(names().contains("a\nloss 1.5"));
+        m_view->setRuns({fourRuns()[1]});
+        QVERIFY(!names().contains("\nloss"));
+        m_view->setRuns(fourRuns());
+        QVERIFY(names().contains("a\nloss 1.5"));
+        QEvent leaves(QEvent::Leave);
+        QApplication::sendEvent(&plot(), &leaves);
+        m_view->setRuns(fourRuns());
+        QVERIFY(!names().contains("\nloss"));
     }
 
     void theKeysGoFromRunToRunByCost()

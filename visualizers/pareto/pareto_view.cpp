@@ -113,7 +113,8 @@ private:
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
-    bool m_following = true; ///< everything is shown until the user zooms
+    bool m_following = true;          ///< everything is shown until the user zooms
+    std::optional<QPointF> m_pointer; ///< over the plot, whose runs may change below it
     FrontNames m_names;
 };
 
@@ -188,8 +189,12 @@ void ParetoView::Impl::connectControls()
     }
     QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
     QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
-    QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) { hover(event->position()); });
+    QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) {
+        m_pointer = event->position();
+        hover(*m_pointer);
+    });
     QObject::connect(plot, &Plot::pointerLeft, m_view, [this] {
+        m_pointer.reset();
         hideName();
         replotSoon(*plot);
     });
@@ -221,7 +226,6 @@ void ParetoView::Impl::show()
                        : tr("Train two runs or a sweep: each becomes a point of loss against cost."));
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
-    hideName();
     setScales();
     const std::vector<std::size_t> best = front();
     if (m_following) {
@@ -229,6 +233,7 @@ void ParetoView::Impl::show()
     }
     drawPoints(best);
     drawNames(best);
+    m_pointer ? hover(*m_pointer) : hideName();
     replotSoon(*plot);
 }
 

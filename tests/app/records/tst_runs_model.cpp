@@ -139,12 +139,16 @@ private slots:
         std::vector<visualizers::ParetoRun> points;
         connect(&costs, &RunCosts::changed, this,
                 [&points](const std::vector<visualizers::ParetoRun>& now) { points = now; });
+        QSignalSpy changed(&costs, &RunCosts::changed);
         engine::RunInfo info = run("a", "1");
         info.step = 5;
         info.status = engine::RunStatus::Running;
         m_model->setRuns({info});
         QTRY_COMPARE(points.size(), std::size_t{1});
         QVERIFY(std::isnan(points.front().validationLoss));
+        const qsizetype before = changed.count();
+        m_model->setRuns({info}); // is read again and again
+        QCOMPARE(changed.count(), before);
         info.status = engine::RunStatus::Finished;
         info.values[engine::metric::kValidationLoss] = 2.5;
         m_model->setRuns({info});
