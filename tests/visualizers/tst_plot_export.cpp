@@ -12,10 +12,12 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QFile>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -146,6 +148,26 @@ private slots:
             matrices.setValue(value);
             QCOMPARE(line(0), "run,port,step,source,target," + column);
         }
+    }
+
+    /// Each of the two plots is exported by the menu that was opened over it.
+    void theAccuracyBesideTheLossesIsExportedToo()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.showAccuracy(true);
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = line(0), .metrics = {{"accuracy/validation", {{2, 0.8125}}}}});
+        QVERIFY(!view.csv().contains("0.8125"));
+        auto* accuracy = view.findChild<PlotView*>();
+        QVERIFY(accuracy);
+        QCOMPARE(accuracy->accessibleName(), QString("Accuracy"));
+        QVERIFY(accuracy->csv().contains("0.8125"));
+        QContextMenuEvent opens(QContextMenuEvent::Mouse, {5, 5}, {5, 5});
+        QApplication::sendEvent(accuracy->findChild<QCustomPlot*>(), &opens);
+        auto* menu = accuracy->findChild<QMenu*>({}, Qt::FindDirectChildrenOnly);
+        QVERIFY(menu && !view.findChild<QMenu*>({}, Qt::FindDirectChildrenOnly));
+        menu->close();
     }
 
     /// One curve in place of several, as soon as there are two of a study.

@@ -21,6 +21,35 @@ constexpr int kLeastForBoth = 560;  ///< extent of a plot with the table or anot
 constexpr int kAnyWidth = 1000;     ///< of each plot, which share what there is
 constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 
+/// The accuracy of the overlaid runs, a view of its own, because it is exported by its own menu.
+class AccuracyView : public PlotView {
+public:
+    AccuracyView(const ShownRuns& runs, QWidget* parent)
+        : PlotView(parent),
+          m_curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
+                               {.number = std::string("accuracy/train"),
+                                .title = LossView::tr("training"),
+                                .label = LossView::tr("accuracy"),
+                                .beside = {{"accuracy/validation", LossView::tr("validation")}}},
+                               LossView::tr("Run the project to see its accuracy from the first validation on."), this))
+    {
+        setAccessibleName(LossView::tr("Accuracy"));
+        m_curves->plot().setAccessibleName(LossView::tr("Accuracy plot"));
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->addWidget(m_curves);
+    }
+
+    void setTheme(resources::Theme theme) override { m_curves->setTheme(theme); }
+    [[nodiscard]] CsvText csvText() const override { return m_curves->csvText(); }
+
+protected:
+    [[nodiscard]] QCustomPlot& plot() const override { return m_curves->plot(); }
+
+private:
+    RunPlot* m_curves;
+};
+
 } // namespace
 
 class LossView::Impl {
@@ -30,11 +59,9 @@ public:
     void showTransitions();
     void fitTable();
     void fitAccuracy();
-    /// Returns the plot under the pointer, else that of the losses.
-    [[nodiscard]] const RunPlot& meant() const { return accuracy->underMouse() ? *accuracy : *curves; }
 
     RunPlot* curves;
-    RunPlot* accuracy;
+    AccuracyView* accuracy;
     QSplitter* both;
     bool classifies = false;
     QTableView* table;
@@ -50,12 +77,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                                      {engine::metric::kStageLoss, tr("validation of the stage"), Qt::DotLine}},
                           .bounded = true},
                          tr("Run the project to see its loss."), view)),
-      accuracy(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
-                           {.number = std::string("accuracy/train"),
-                            .title = tr("training"),
-                            .label = tr("accuracy"),
-                            .beside = {{"accuracy/validation", tr("validation")}}},
-                           tr("Run the project to see its accuracy from the first validation on."), view)),
+      accuracy(new AccuracyView(runs, view)),
       both(new QSplitter(Qt::Horizontal, view)),
       table(new QTableView(view))
 {
@@ -76,7 +98,6 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
     both->addWidget(accuracy);
     both->insertWidget(0, curves); // last, because a splitter lowers what it takes, and the losses come first
     both->setSizes({kAnyWidth, kAnyWidth});
-    accuracy->plot().setAccessibleName(tr("Accuracy plot"));
     accuracy->hide();
     column->addWidget(both);
     QObject::connect(curves, &RunPlot::refreshed, view, [this] { showTransitions(); });
@@ -139,12 +160,12 @@ void LossView::setTheme(resources::Theme theme)
 
 CsvText LossView::csvText() const
 {
-    return m_impl->meant().csvText();
+    return m_impl->curves->csvText();
 }
 
 QCustomPlot& LossView::plot() const
 {
-    return m_impl->meant().plot();
+    return m_impl->curves->plot();
 }
 
 } // namespace residua::visualizers

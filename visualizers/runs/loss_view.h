@@ -11,7 +11,8 @@ class ShownRuns;
 
 /// The loss of the overlaid runs: training (raw, faint behind the smoothed curve), validation, and validation of the
 /// parts that a step of the stage trains if these are not the whole network. Against step, tokens, FLOP or time, with
-/// the stages as bands and a table of the transitions' effects. GUI thread.
+/// the stages as bands and a table of the transitions' effects. The accuracy beside it is a PlotView of its own. GUI
+/// thread.
 class LossView : public PlotView {
     Q_OBJECT
 public:
