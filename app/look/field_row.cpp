@@ -57,7 +57,10 @@ private:
 
 class PathTaker : public QObject {
 public:
-    PathTaker(QWidget& over, std::function<void(const QString&)> take) : QObject(&over), m_take(std::move(take)) {}
+    PathTaker(QWidget& over, std::function<void(const QString&)> take, std::function<bool()> wants)
+        : QObject(&over), m_take(std::move(take)), m_wants(std::move(wants))
+    {
+    }
 
     bool eventFilter(QObject* watched, QEvent* event) override
     {
@@ -70,6 +73,10 @@ public:
         if (paths.size() != 1) {
             return QObject::eventFilter(watched, event);
         }
+        if (m_wants && !m_wants()) {
+            drop->ignore();
+            return true;
+        }
         drop->acceptProposedAction();
         if (type == QEvent::Drop) {
             m_take(paths.front());
@@ -79,6 +86,7 @@ public:
 
 private:
     std::function<void(const QString&)> m_take;
+    std::function<bool()> m_wants;
 };
 
 } // namespace
@@ -129,9 +137,9 @@ QStringList pathsIn(const QDropEvent& drop)
     return paths;
 }
 
-void acceptPaths(QWidget& over, std::function<void(const QString& path)> take)
+void acceptPaths(QWidget& over, std::function<void(const QString& path)> take, std::function<bool()> wants)
 {
-    auto* const taker = new PathTaker(over, std::move(take));
+    auto* const taker = new PathTaker(over, std::move(take), std::move(wants));
     over.setAcceptDrops(true);
     over.installEventFilter(taker);
     for (QLineEdit* field : over.findChildren<QLineEdit*>()) {

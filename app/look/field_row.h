@@ -31,9 +31,10 @@ void takeChosen(QLineEdit& field, const QString& path);
 /// Returns the files and folders that are dragged; empty if anything else is among them.
 [[nodiscard]] QStringList pathsIn(const QDropEvent& drop);
 /// Calls `take` with the path of a file or folder that is dropped on the widget or on a field in it, instead of the
-/// field's own treatment, which would insert a URL. Several at once are not accepted. Called when the fields exist; a
-/// later call for a field in it has precedence there.
-void acceptPaths(QWidget& over, std::function<void(const QString& path)> take);
+/// field's own treatment, which would insert a URL. Several at once are not accepted, and one is left to the widgets
+/// around it while `wants` returns false. Called when the fields exist; a later call for a field in it has precedence
+/// there.
+void acceptPaths(QWidget& over, std::function<void(const QString& path)> take, std::function<bool()> wants = {});
 
 /// Prepares a field, which may be that of a combo box, for showValue(). While it has uncommitted text
 /// (QLineEdit::isModified()), Esc restores the document's value. Otherwise, the keys of Undo and Redo go to the

@@ -90,11 +90,8 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
     setRun({}, {});
     connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
-    acceptPaths(*this, [this](const QString& path) {
-        if (m_given == Given::Picture) {
-            takePicture(path);
-        }
-    });
+    acceptPaths(
+        *this, [this](const QString& path) { takePicture(path); }, [this] { return m_given == Given::Picture; });
     askFor(projects::SampleUse::Continue, Given::Text);
 }
 

@@ -186,12 +186,18 @@ void Workspace::setClassifies(bool classifies)
     if (std::exchange(m_classifies, classifies) == classifies) {
         return;
     }
+    showConfusion();
+    view<visualizers::LossView>().showAccuracy(classifies);
+}
+
+/// Shows or hides the confusion's panel by the project.
+void Workspace::showConfusion()
+{
     for (const Panel& panel : panels()) {
         if (isConfusion(panel)) {
-            dockOf(panel)->setVisible(classifies);
+            dockOf(panel)->setVisible(m_classifies);
         }
     }
-    view<visualizers::LossView>().showAccuracy(classifies);
 }
 
 void Workspace::applyLayout(const Layout& layout)
@@ -277,6 +283,7 @@ bool Workspace::rearrange(const QByteArray& state, const std::optional<DockExten
     if (!restoreState(state)) {
         return false;
     }
+    showConfusion(); // the state may be that of another project
     m_keeper.want(extents.value_or(DockExtents{}));
     return true;
 }

@@ -129,6 +129,7 @@ private:
     void placeSides(QSize size);
     void placeBelow(const Layout& layout, QSize size);
     void sizeDocks(const Arrangement& wanted, QSize size);
+    void showConfusion();
     void makeCentre();
     void bringForward(WorkspaceView view);
     void applyTheme();

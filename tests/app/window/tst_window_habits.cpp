@@ -5,6 +5,7 @@
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
 #include "app/palette/palette_view.h"
+#include "app/runs/samples_panel.h"
 #include "app/views/document_views.h"
 #include "app/workspace/banner.h"
 #include "projects/library/examples.h"
@@ -62,11 +63,34 @@ private slots:
         QVERIFY(!dock("runsDock")->widget()->visibleRegion().isEmpty()); // in front
     }
 
+    /// Also if the layout was left by a project of the other kind.
+    void onlyAProjectThatClassifiesShowsItsConfusion()
+    {
+        const std::filesystem::path classifies = folder("classifies");
+        const projects::Project project = projects::findExample("small-vit")->project;
+        QCOMPARE(project.network.objective, projects::Objective::Classification);
+        QVERIFY(projects::saveProject(classifies, {project, {}}).ok());
+        for (const auto& path : {m_project, classifies, m_project}) {
+            m_window->openProject(path);
+            QTRY_VERIFY(dock("lossDock")->isVisible());
+            QCOMPARE(dock("confusionDock")->isHidden(), path == m_project);
+            m_window->close();
+            openWindow({1280, 800}, Memory::UserSettings);
+        }
+    }
+
     void whatIsDroppedIsOpenedOrAskedAbout()
     {
         QVERIFY(drop({m_project}));
         QCOMPARE(m_window->session().directory(), m_project);
         QVERIFY(drop({m_project / "project.json"}));
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {projects::findExample("linear-ancre")->project, {}}).ok());
+        auto& samples = m_window->workspace().view<SamplesPanel>(); // which waits for a text
+        QVERIFY(drop({other}, &samples));
+        QCOMPARE(m_window->session().directory(), other);
+        QVERIFY(drop({m_project}, samples.findChild<QLineEdit*>("samplePrompt")));
+        QCOMPARE(m_window->session().directory(), m_project);
         const std::filesystem::path text = folder("a text.jsonl");
         std::ofstream(text) << "{\"text\": \"of one line\"}\n";
         QVERIFY(drop({text}));
@@ -238,20 +262,21 @@ private slots:
     }
 
 private:
-    /// Drops files in the middle of the window. Returns whether it took them.
-    bool drop(const std::vector<std::filesystem::path>& paths)
+    /// Drops files in the middle of the widget, or of the window. Returns whether they were taken.
+    bool drop(const std::vector<std::filesystem::path>& paths, QWidget* on = nullptr)
     {
+        QWidget& target = on ? *on : *m_window;
         QMimeData data;
         QList<QUrl> urls;
         for (const std::filesystem::path& path : paths) {
             urls << QUrl::fromLocalFile(QString::fromStdString(path.string()));
         }
         data.setUrls(urls);
-        const QPoint middle = m_window->rect().center();
+        const QPoint middle = target.rect().center();
         QDragEnterEvent enter(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(m_window.get(), &enter);
+        QApplication::sendEvent(&target, &enter);
         QDropEvent drop(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(m_window.get(), &drop);
+        QApplication::sendEvent(&target, &drop);
         return enter.isAccepted() && drop.isAccepted();
     }
 
