@@ -305,10 +305,9 @@ void RunController::startNext()
     if (m_phase != RunPhase::Idle || m_queue.empty() || queueHeld()) {
         return;
     }
-    engine::StartRun command = m_queue.pop();
-    emit queueChanged();
-    launch(std::move(command));
+    launch(m_queue.pop());
     m_ofQueue = true;
+    emit queueChanged(); // now that the run begins, at the place where it was queued
 }
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)

@@ -32,6 +32,7 @@ RemoteMemory::RemoteMemory(Storage storage, const DocumentSession& session, RunC
     connect(&session, &DocumentSession::stateChanged, this, &RemoteMemory::onStateChanged);
     connect(&controller, &RunController::placeChosen, this, &RemoteMemory::onChosen);
     connect(&controller, &RunController::phaseChanged, this, &RemoteMemory::restore);
+    connect(&controller, &RunController::queueChanged, this, &RemoteMemory::restore);
 }
 
 void RemoteMemory::onOpened()
@@ -63,7 +64,9 @@ void RemoteMemory::onStateChanged()
 
 void RemoteMemory::restore()
 {
-    if (m_due != m_project || !m_controller.mayChangePlace() || m_controller.queued() > 0) {
+    const bool trainsOn = m_controller.queued() > 0 && !m_controller.queueHeld();
+    const bool stops = m_controller.phase() == RunPhase::Stopping; // the engine there still ends the run
+    if (m_due != m_project || !m_controller.mayChangePlace() || trainsOn || stops) {
         return;
     }
     m_due.reset();

@@ -100,6 +100,24 @@ private slots:
         QCOMPARE(runs.runDirectory(), run);
     }
 
+    /// It trains nothing, so another project need not wait for it.
+    void aStoppedQueueKeepsNoPlace()
+    {
+        RunController& runs = m_window->runs();
+        m_window->findChild<QAction*>("trainInBackground")->trigger();
+        runs.enqueue();
+        QCOMPARE(runs.queued(), std::size_t{1});
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->openProject(other);
+        QVERIFY(runs.place() == engine::backgroundPlace()); // the queued run is for it
+        runs.stop();
+        QTRY_VERIFY(runs.place() == engine::EngineRemote{});
+        QCOMPARE(runs.queued(), std::size_t{1});
+        QVERIFY(engine::backgroundRun().empty()); // it has ended
+        runs.clearQueue();
+    }
+
     void aWindowThatTrainsKeepsItsPlace()
     {
         RunController& runs = m_window->runs();
