@@ -42,7 +42,8 @@ protected:
         QVERIFY(std::filesystem::create_directories(engine::checkpointDirectory(run, 8))); // only its name is read
         openWindow({1400, 900});
         m_window->openProject(m_project);
-        QTRY_VERIFY(model().rowCount() == 1);
+        QTRY_COMPARE(model().rowCount(), 1);
+        QTRY_VERIFY(m_window->workspace().canvas().surface()); // once it is drawn
         m_before = this->project();
     }
 
