@@ -216,7 +216,7 @@ private slots:
             QVERIFY2(!row.about.empty() && !row.size.empty(), row.name().c_str());
             QVERIFY2(row.coverage == Coverage::Drawing || !row.paperSays.empty(), row.name().c_str());
             QVERIFY2(runs || recordingsOf(row).empty(), row.name().c_str());
-            // What is not decided says what it would take. The number of pairs is counted, not written.
+            // An open row tells what would decide it. The number of pairs is counted, not written.
             const std::vector<Outcome> outcomes = recordedOutcomes(row);
             const std::vector<std::string> needs = needsOf(row, outcomes);
             const std::optional<projects::Verdict> verdict = recordedVerdict(row);
@@ -228,7 +228,7 @@ private slots:
         }
     }
 
-    /// What would decide a comparison follows from what is known of it.
+    /// The needs of a comparison follow from its outcome.
     void needsAreThoseOfTheOutcomes()
     {
         Reproduction row;
