@@ -129,7 +129,7 @@ std::string needText(const projects::PairedDifference& difference)
         return "about " + groupedText(static_cast<std::int64_t>(*pairs)) +
                " pairs would decide if their mean and deviation stay as they are";
     }
-    return difference.pairs == 0 ? "means of single runs are known, which form no pairs; the command trains pairs"
+    return difference.pairs == 0 ? "only means are known, which form no pairs; the command trains pairs"
                                  : "more pairs; these say nothing of their number";
 }
 
