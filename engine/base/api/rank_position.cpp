@@ -60,6 +60,18 @@ Result<std::int64_t> numberIn(const char* variable, std::int64_t least, std::int
     return *number;
 }
 
+/// Returns the variable with this process's number on its machine. Another launcher that names the same process has it
+/// if this one's is not set: srun --mpi=pmi2 sets PMI_RANK, but no MPI_LOCALRANKID.
+const char* localVariable(const Launcher& launcher)
+{
+    const auto tellsIt = [&](const Launcher& other) {
+        return isPresent(other) && textIn(other.rank) == textIn(launcher.rank) &&
+               textIn(other.count) == textIn(launcher.count) && textIn(other.local);
+    };
+    const auto* const other = tellsIt(launcher) ? &launcher : std::ranges::find_if(kLaunchers, tellsIt);
+    return other == std::end(kLaunchers) ? launcher.local : other->local;
+}
+
 } // namespace
 
 Result<std::optional<RankPosition>> rankPosition()
@@ -83,9 +95,9 @@ Result<std::optional<RankPosition>> rankPosition()
     if (*count == 1) {
         return std::optional<RankPosition>();
     }
+    const char* const ofMachine = localVariable(*launcher);
     const Result<std::int64_t> local =
-        textIn(launcher->local) ? numberIn(launcher->local, 0, kMost, "the process's number on its machine, from 0 on")
-                                : rank;
+        textIn(ofMachine) ? numberIn(ofMachine, 0, kMost, "the process's number on its machine, from 0 on") : rank;
     if (!local) {
         return local.error();
     }

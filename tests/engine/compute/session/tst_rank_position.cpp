@@ -54,6 +54,39 @@ private slots:
         QVERIFY(rankPosition().ok() && !placeNow());
     }
 
+    void anotherLauncherTellsTheNumberOnTheMachine_data()
+    {
+        QTest::addColumn<QByteArray>("procid");
+        QTest::addColumn<QByteArray>("own");
+        QTest::addColumn<QByteArray>("step");
+        QTest::addColumn<int>("local");
+        QTest::newRow("srun --mpi=pmi2") << QByteArray("5") << QByteArray() << QByteArray("0") << 1;
+        QTest::newRow("its own first") << QByteArray("5") << QByteArray("3") << QByteArray("0") << 3;
+        QTest::newRow("of another process") << QByteArray("1") << QByteArray() << QByteArray("0") << 5;
+        QTest::newRow("in a job's script") << QByteArray("5") << QByteArray() << QByteArray() << 5;
+    }
+    void anotherLauncherTellsTheNumberOnTheMachine()
+    {
+        QFETCH(const QByteArray, procid);
+        QFETCH(const QByteArray, own);
+        QFETCH(const QByteArray, step);
+        QFETCH(const int, local);
+        const QList<QByteArray> set{"PMI_RANK",     "5",    "PMI_SIZE",      "8",   "MASTER_ADDR",  "node7",
+                                    "MASTER_PORT",  "2950", "SLURM_LOCALID", "1",   "SLURM_NTASKS", "8",
+                                    "SLURM_JOB_ID", "7",    "SLURM_PROCID",  procid};
+        for (qsizetype i = 0; i < set.size(); i += 2) {
+            qputenv(set[i], set[i + 1]);
+        }
+        if (!own.isEmpty()) {
+            qputenv("MPI_LOCALRANKID", own);
+        }
+        if (!step.isEmpty()) {
+            qputenv("SLURM_STEP_ID", step);
+        }
+        QCOMPARE(placeNow()->rank, 5);
+        QCOMPARE(placeNow()->local, local);
+    }
+
     void unusableVariablesAreErrors_data()
     {
         using Variables = QList<QByteArray>;
