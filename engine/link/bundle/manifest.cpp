@@ -3,6 +3,7 @@
 
 #include "engine/base/files/content_hash.h"
 #include "engine/base/files/json_record.h"
+#include "projects/base/printable.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"
 
@@ -22,20 +23,9 @@ constexpr std::size_t kLongestName = 255; ///< the limit of file systems
 constexpr std::int64_t kLargestChecksum = 0xffffffff;
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 
-/// True for the control characters C0, DEL and C1, which a terminal may act on.
-bool isControl(char32_t character)
-{
-    return character < 0x20 || (character >= 0x7f && character <= 0x9f);
-}
-
 bool isPrintable(const std::string& text)
 {
-    for (std::size_t at = 0; at < text.size();) {
-        if (isControl(nextCodePoint(text, at))) {
-            return false;
-        }
-    }
-    return true;
+    return printable(text, LineEnds::Escape) == text;
 }
 
 RecordJson jsonOf(const BundleContents& contents)
@@ -201,24 +191,13 @@ bool isHidden(const std::string& path)
     return path.starts_with('.') || path.find("/.") != std::string::npos;
 }
 
-std::string printable(const std::string& text)
-{
-    std::string out;
-    const std::string valid = asUtf8(text);
-    for (std::size_t at = 0; at < valid.size();) {
-        const std::size_t begin = at;
-        out += isControl(nextCodePoint(valid, at)) ? "?" : valid.substr(begin, at - begin);
-    }
-    return out;
-}
-
 std::string shown(const std::string& text)
 {
     constexpr std::size_t kShown = 100;
     const std::string_view begin = std::string_view(text).substr(0, kShown);
     const bool cut = text.size() > kShown;
-    return "\"" + printable(std::string(cut ? begin.substr(0, wholeCodePoints(begin)) : begin)) + (cut ? "…" : "") +
-           "\"";
+    return "\"" + printable(cut ? begin.substr(0, wholeCodePoints(begin)) : begin, LineEnds::Escape) +
+           (cut ? "…" : "") + "\"";
 }
 
 std::string manifestText(const BundleContents& contents)
@@ -237,8 +216,9 @@ Status checkBundledPath(const std::string& place, const std::string& path)
     if (path.front() == '/') {
         return refused("which is absolute, and would be written outside of its folder");
     }
-    if (!isUtf8(path) || !isPrintable(path) || path.find('\\') != std::string::npos) {
-        return refused("which is no plain name: UTF-8 without control characters and backslashes is expected");
+    if (!isPrintable(path) || path.find_first_of("\\\t") != std::string::npos) {
+        return refused("which is no plain name: UTF-8 without control characters, marks of writing direction and "
+                       "backslashes is expected");
     }
     for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find('/', begin), path.size());

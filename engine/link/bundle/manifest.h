@@ -22,15 +22,13 @@ inline constexpr std::size_t kLongestManifest = std::size_t{16} << 20;
 [[nodiscard]] Result<BundleContents> manifestFrom(const std::filesystem::path& file, std::string_view text);
 
 /// Returns an error if `path` is not allowed in a bundle: absolute, with "..", "." or an empty part, longer than file
-/// systems allow, with control characters, or not UTF-8. `place` is named in the error.
+/// systems allow, with control characters or marks of writing direction, or not UTF-8. `place` is named in the error.
 [[nodiscard]] Status checkBundledPath(const std::string& place, const std::string& path);
 
 /// True if a part of the path begins with a dot.
 [[nodiscard]] bool isHidden(const std::string& path);
 
-/// Returns untrusted text in a form that is safe to display: valid UTF-8, with '?' for control characters.
-[[nodiscard]] std::string printable(const std::string& text);
-/// Returns the first 100 bytes of printable(text), in quotes.
+/// Returns the first 100 bytes of untrusted text in quotes, as printable() does.
 [[nodiscard]] std::string shown(const std::string& text);
 
 /// The file with a project's identity: 32 random hexadecimal digits, drawn once. They identify the project in another

@@ -11,6 +11,7 @@
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
+#include "projects/base/printable.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -97,7 +98,7 @@ private:
         if (!project) {
             return project.error();
         }
-        m_list.contents.project = printable(project->name);
+        m_list.contents.project = printable(project->name, LineEnds::Escape);
         m_list.contents.folder = directory.filename().string();
         if (m_list.contents.folder.empty() || isHidden(m_list.contents.folder) ||
             !checkBundledPath("", m_list.contents.folder)) {
@@ -214,7 +215,7 @@ private:
 
     void addPart(BundledPart part)
     {
-        part.name = printable(part.name); // a name with control characters is not allowed in the bundle
+        part.name = printable(part.name, LineEnds::Escape); // no other name is allowed in the bundle
         const auto same = [&](const BundledPart& known) { return known.name == part.name; };
         if (std::ranges::none_of(m_list.contents.data, same)) {
             m_list.contents.data.push_back(std::move(part));

@@ -243,7 +243,8 @@ private slots:
         for (const char* path :
              {"/etc/passwd", "../out", "a/../../out", "a//b", "./a", "a/.", "", "a\nb", "a\\b", "..", "a/",
               "a\xc2\x9b"
-              "b"}) {
+              "b",
+              "a\tb", "a\u202eb", "a\u2066b"}) {
             QTest::newRow(path) << std::string(path) << std::string("holds the path");
         }
         // A list has it as U+FFFD, which is no name of that file.
