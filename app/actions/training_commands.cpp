@@ -18,7 +18,6 @@
 #include "engine/base/api/session.h"
 #include "engine/runs/results/remotes.h"
 #include "engine/runs/results/run_reader.h"
-#include "projects/base/printable.h"
 
 #include <QActionGroup>
 #include <QCoreApplication>
@@ -326,20 +325,8 @@ void RemoteCommands::askFor(const engine::RemoteUnknown& unknown)
     if (m_unknown) {
         return; // one question at a time
     }
-    const auto places = engine::namedRemotes();
-    const bool isListed =
-        places && std::ranges::find(*places, unknown.place, &engine::EngineRemote::name) != places->end();
-    const auto known = engine::chooseRemote(unknown.place, unknown.folder);
-    engine::EngineRemote proposal;
-    if (isListed && known) { // with another folder
-        proposal = known->place;
-    } else {
-        const std::string& described = unknown.formerCommand.empty() ? unknown.place : unknown.formerCommand;
-        const bool isPlain = shellWord(unknown.place) == unknown.place;
-        proposal = {isPlain ? unknown.place : engine::nameForCommand(described),
-                    engine::EngineRemote::Kind::CommandLine, unknown.formerCommand, unknown.folder};
-    }
-    m_unknown = new UnknownRemoteDialog(unknown, std::move(proposal), m_window);
+    m_unknown = new UnknownRemoteDialog(
+        unknown, engine::proposedRemote(unknown.place, unknown.folder, unknown.formerCommand), m_window);
     connect(m_unknown, &UnknownRemoteDialog::chosen, this,
             [this, run = unknown.runDirectory](const engine::EngineRemote& place) {
                 const auto now = engine::namedRemotes();

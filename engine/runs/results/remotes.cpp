@@ -120,14 +120,6 @@ Result<ChosenRemote> chosenFrom(const std::string& text, const std::optional<std
     return unnamed(text, places);
 }
 
-/// Returns the place's name if a shell takes it as one word, else a name for it. Earlier versions recorded a command
-/// line as the name of a place without one.
-std::string offeredName(const std::string& place)
-{
-    return !place.empty() && shellWord(place) == place && place.find('=') == std::string::npos ? place
-                                                                                               : nameForCommand(place);
-}
-
 /// Describes a place that the list lacks, and how to add it.
 Error unknownPlace(const RemoteRun& remote, const std::filesystem::path& run, const std::vector<EngineRemote>& places)
 {
@@ -136,7 +128,9 @@ Error unknownPlace(const RemoteRun& remote, const std::filesystem::path& run, co
                               : other->folder.empty()
                                   ? "has no folder in your list of places"
                                   : "has the folder \"" + other->folder.string() + "\" in your list of places";
-    const std::string name = other == nullptr ? offeredName(remote.place) + "=COMMAND" : shellWord(remote.place);
+    const std::string name = other == nullptr
+                                 ? proposedRemote(remote.place, remote.folder, remote.formerCommand).name + "=COMMAND"
+                                 : shellWord(remote.place);
     std::string text = "is at the place \"" + remote.place + "\" in the folder \"" + remote.folder.string() +
                        "\" there, which " + fault + " (" + remotesFile().string() +
                        "). If that is right, give --place " + name + " --folder " + shellWord(remote.folder.string());
@@ -281,6 +275,22 @@ Result<ChosenRemote> chooseRemote(const std::string& text, const std::optional<s
     }
     place.folder = *folder;
     return chosen;
+}
+
+EngineRemote proposedRemote(const std::string& name, const std::filesystem::path& folder,
+                            const std::string& formerCommand)
+{
+    const Result<std::vector<EngineRemote>> places = namedRemotes();
+    if (places && known(*places, name) != nullptr) { // with another folder
+        if (Result<ChosenRemote> chosen = chooseRemote(name, folder)) {
+            return chosen->place;
+        }
+    }
+    // Earlier versions recorded a command line as the name of a place without one.
+    const bool isPlain =
+        !name.empty() && name != kBackground && shellWord(name) == name && name.find('=') == std::string::npos;
+    return {isPlain ? name : nameForCommand(formerCommand.empty() ? name : formerCommand),
+            EngineRemote::Kind::CommandLine, formerCommand, folder};
 }
 
 Result<EngineRemote> placeOf(const RemoteRun& remote, const std::filesystem::path& run)

@@ -46,6 +46,10 @@ struct ChosenRemote {
 /// Returns a name for a command line: the host of ssh, or the program. The list need not lack it.
 [[nodiscard]] std::string nameForCommand(const std::string& command);
 
+/// Returns a place to add to the user's list for a run at the place that it calls `name`, in `folder` there. It has the
+/// name if that is one word of a shell, and the command line that the list has under it, or else `formerCommand`.
+[[nodiscard]] EngineRemote proposedRemote(const std::string& name, const std::filesystem::path& folder,
+                                          const std::string& formerCommand);
 /// Returns the place where `remote` is, with the command line from the user's list. The list has it under the same name
 /// (or NAME:FOLDER) and folder, or with the command line that an earlier version recorded. The error says how to add
 /// it to the list. `run` is the run's directory here, named in the error.

@@ -487,9 +487,14 @@ Result<fs::path> projectDirectoryOf(const fs::path& runDirectory)
 
 bool hasRunUnderWay(const fs::path& projectDirectory)
 {
-    std::error_code ignored;
-    const fs::directory_iterator runs(projectDirectory / projects::kRunsFolder, ignored);
-    return std::any_of(begin(runs), end(runs), [](const fs::directory_entry& run) { return isRunLocked(run.path()); });
+    std::error_code code; // the folder may change meanwhile
+    for (fs::directory_iterator run(projectDirectory / projects::kRunsFolder, code), end; !code && run != end;
+         run.increment(code)) {
+        if (isRunLocked(run->path())) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::optional<double> finalValue(const RunInfo& info)

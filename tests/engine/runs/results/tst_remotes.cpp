@@ -173,6 +173,32 @@ private slots:
         QCOMPARE(chooseRemote(name.toStdString())->place, chosen->place);
     }
 
+    void aRemoteIsProposedForARun_data()
+    {
+        QTest::addColumn<QString>("given");
+        QTest::addColumn<QString>("former");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("command");
+        const QString ssh = "ssh -p 7 gpu3 residua-engine --stdio";
+        QTest::newRow("a new name") << "gpu2" << ssh << "gpu2" << ssh;
+        QTest::newRow("the list's command") << "gpu1" << ssh << "gpu1:/far" << kCommand;
+        QTest::newRow("a command as its name") << ssh << ""
+                                               << "gpu3"
+                                               << "";
+        QTest::newRow("no name") << "" << ssh << "gpu3" << ssh;
+        QTest::newRow("a name with a sign") << "a=b" << ssh << "gpu3" << ssh;
+        QTest::newRow("a reserved name") << "background" << ssh << "gpu3" << ssh;
+    }
+    void aRemoteIsProposedForARun()
+    {
+        QFETCH(const QString, given);
+        QFETCH(const QString, former);
+        QFETCH(const QString, name);
+        QFETCH(const QString, command);
+        const EngineRemote proposed = proposedRemote(given.toStdString(), "/far", former.toStdString());
+        QCOMPARE(proposed, placeAt(name.toStdString(), "/far", command.toStdString()));
+    }
+
     void namesThatCannotBeShownAreRefused()
     {
         for (const char* const name : {"", "background", "gpu\x1b[2J", "a\nb", "\u202egpu"}) {
