@@ -7,6 +7,7 @@
 #include "app/look/theme.h"
 #include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/prompts.h"
 #include "visualizers/plot/control_rows.h"
 
 #include <QCheckBox>
@@ -154,12 +155,10 @@ void SamplesPanel::setRun(const std::string& directory, const QString& name)
 
 void SamplesPanel::setModel(const projects::Project& project)
 {
-    const bool readsPictures = std::holds_alternative<projects::PictureData>(project.data.source) ||
-                               std::holds_alternative<projects::DrawnPictures>(project.data.source);
-    askFor(projects::sampleUseOf(project.network.objective), projects::examplesOf(project.data).input().isTokens()
-                                                                 ? Given::Text
-                                                             : readsPictures ? Given::Picture
-                                                                             : Given::Nothing);
+    askFor(projects::sampleUseOf(project.network.objective),
+           projects::examplesOf(project.data).input().isTokens() ? Given::Text
+           : projects::promptsArePictures(project.data)          ? Given::Picture
+                                                                 : Given::Nothing);
 }
 
 void SamplesPanel::choosePicture()

@@ -4,6 +4,7 @@
 #include "engine/runs/results/remotes.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
+#include "projects/library/examples.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/background_engine.h"
 #include "tests/support/child_processes.h"
@@ -290,8 +291,35 @@ private slots:
         QVERIFY2(ran.code == 0, qPrintable(ran.errors));
         ran = runProcess({"sample", "run", "--place", "now"}, m_folder.path()); // a run of this machine
         QVERIFY2(ran.code == 3 && ran.errors.contains("leave out --place"), qPrintable(ran.errors));
+        ran = runProcess({"analyze", "gap", "tiny", "--place", "now"}, m_folder.path()); // a project of this machine
+        QVERIFY2(ran.code == 3 && ran.errors.contains("tiny] is on this machine") &&
+                     ran.errors.contains("leave out --place"),
+                 qPrintable(ran.errors));
         ran = runProcess({"analyze", "coefficients", "m", "--place", "now"}, m_folder.path());
         QVERIFY2(ran.code == 1 && ran.errors.contains("--place"), qPrintable(ran.errors));
+    }
+
+    /// A prompt that is a picture's file is one of this directory, wherever the engine is.
+    void aPictureIsAFileOfThisMachine()
+    {
+        const QDir here(m_folder.path());
+        QVERIFY(here.mkpath("pictures"));
+        projects::Document vit;
+        vit.project = projects::findExample("small-vit")->project;
+        std::get<projects::DrawnPictures>(vit.project.data.source).samples = 64;
+        vit.project.training.steps = 1;
+        QVERIFY(projects::saveProject(here.filePath("vit").toStdString(), vit).ok());
+        QCOMPARE(runProcess({"train", "vit", "--run", "drawn"}, m_folder.path()).code, 0);
+        Ran ran = runProcess({"sample", "drawn", "--prompt", "no.png", "--place", "background"}, m_folder.path());
+        QVERIFY2(ran.code == 3 && ran.errors.contains(here.filePath("no.png")), qPrintable(ran.errors));
+        const QString engine = QFileInfo(RESIDUA_CLI).dir().filePath("residua-engine");
+        const QString place = "pictures=cd " + here.filePath("pictures") + "; exec " + engine + " --stdio";
+        ran =
+            runProcess({"train", "vit", "--run", "far-drawn", "--place", place, "--folder", "place"}, m_folder.path());
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        ran = runProcess({"sample", "far-drawn", "--prompt", "no.png"}, m_folder.path());
+        QVERIFY2(ran.code == 3 && ran.errors.contains("[prompt] names a picture"), qPrintable(ran.errors));
+        QCOMPARE(runProcess({"sample", "far-drawn"}, m_folder.path()).code, 0);
     }
 
     /// A command line that neither answers nor ends obeys the first signal.

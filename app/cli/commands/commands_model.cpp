@@ -9,6 +9,7 @@
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
+#include "projects/nodes/prompts.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 
@@ -141,6 +142,11 @@ Exit runSample(const Arguments& arguments, const Console& console)
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
+    }
+    const Result<engine::RunReader> run = engine::RunReader::open(request.runDirectory);
+    const auto project = run ? run->project() : run.error();
+    if (project && projects::promptsArePictures(project->data)) {
+        request.prompt = pathFor(computing, request.prompt).string();
     }
     setPaths(request, computing);
     const std::optional<engine::Event> answer = ask(request, console, computing);

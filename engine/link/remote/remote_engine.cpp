@@ -111,7 +111,8 @@ Result<std::optional<EngineRemote>> placeFor(const Command& command, const Engin
                     return place ? Result(std::optional(*place)) : place.error();
                 }
                 if (!kIsOneOf<Asked, StartRun, ListDevices> && own.hasRuns && !own.folder.empty()) {
-                    return Error{runOf(command).string(),
+                    const fs::path& run = asked.runDirectory;
+                    return Error{(run.empty() ? asked.projectDirectory : run).string(),
                                  "is on this machine, of which \"" + own.name + "\" sees no folder: leave out --place"};
                 }
             } else if constexpr (requires {

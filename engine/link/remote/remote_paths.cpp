@@ -2,11 +2,14 @@
 #include "engine/link/remote/remote_paths.h"
 
 #include "engine/link/bundle/manifest.h"
+#include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/file/store.h"
+#include "projects/nodes/prompts.h"
 
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -43,6 +46,23 @@ Status checkRunWithin(const fs::path& folder, const std::string& run)
     return sound;
 }
 
+namespace {
+
+/// Refuses the path of a picture, which is a file of the machine that asks.
+Status checkPrompt(const fs::path& folder, const SampleRequest& asked)
+{
+    const auto reader =
+        asked.prompt.empty() ? Result<RunReader>(Error{}) : RunReader::open(folder / asked.runDirectory);
+    const auto project = reader ? reader->project() : Result<projects::Project>(Error{}); // told by the query itself
+    return project && projects::promptsArePictures(project->data)
+               ? Status(Error{"prompt",
+                              "names a picture, which an engine in a folder of its own does not see: leave it "
+                              "out for the first held-out examples"})
+               : Done{};
+}
+
+} // namespace
+
 Status checkAtPlace(const fs::path& folder, const Command& command)
 {
     const auto check = [&]<class Asked>(const Asked& asked) -> Status {
@@ -57,6 +77,11 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
                     return run;
                 }
                 paths.push_back(asked.projectDirectory);
+            }
+            if constexpr (std::is_same_v<Asked, SampleRequest>) {
+                if (const Status readable = checkPrompt(folder, asked); !readable) {
+                    return readable;
+                }
             }
             if constexpr (requires { asked.runFolder; }) {
                 paths.push_back(asked.runFolder);
