@@ -11,7 +11,8 @@
 
 namespace residua::engine {
 
-/// Receives events on the engine's thread. Must return quickly and must not run the session's destructor.
+/// Receives events on threads of the engine, or within Session::post() for a command that it gives up. May be called by
+/// several threads at once. Must return quickly and must not run the session's destructor.
 using EventSink = std::function<void(Event)>;
 
 /// Where the programs have the process of their engine.

@@ -55,6 +55,21 @@ Status replaceStore(const fs::path& store, const fs::path& copy)
     return code ? Status(systemError(store, "cannot be replaced", code.value())) : Done{};
 }
 
+/// Refuses files that have no room in the run in `directory`.
+Status checkRoom(std::span<const OpenedFile> files, const fs::path& directory, const std::string& what)
+{
+    std::uintmax_t bytes = 0;
+    for (const OpenedFile& file : files) {
+        bytes += static_cast<std::uintmax_t>(file.bytes);
+    }
+    std::error_code code;
+    const fs::space_info space = fs::space(directory, code);
+    return code || bytes <= space.available
+               ? Status(Done{})
+               : Error{directory.string(), "has room for " + std::to_string(space.available) + " bytes; " + what +
+                                               " needs " + std::to_string(bytes)};
+}
+
 /// Refuses an answer that is not the checkpoint of `step`, or that has no room in the run in `directory`.
 Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, const fs::path& directory)
 {
@@ -65,16 +80,7 @@ Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, 
         return unexpected("has " + std::to_string(opened.files.size()) + " of the " +
                           std::to_string(kCheckpointFiles.size()) + " files of a checkpoint");
     }
-    std::uintmax_t bytes = 0;
-    for (const OpenedFile& file : opened.files) {
-        bytes += static_cast<std::uintmax_t>(file.bytes);
-    }
-    std::error_code code;
-    const fs::space_info space = fs::space(directory, code);
-    return code || bytes <= space.available
-               ? Status(Done{})
-               : Error{directory.string(), "has room for " + std::to_string(space.available) +
-                                               " bytes; the checkpoint needs " + std::to_string(bytes)};
+    return checkRoom(opened.files, directory, "the checkpoint");
 }
 
 } // namespace
@@ -266,6 +272,9 @@ Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
     if (store == opened->files.end()) {
         return Done{};
     }
+    if (const Status fits = checkRoom({&*store, 1}, directory, "the store"); !fits) {
+        return fits;
+    }
     const Result<ScratchFolder> scratch = ScratchFolder::make(directory, kFetched);
     if (!scratch) {
         return scratch.error();
@@ -302,7 +311,8 @@ Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std:
             return done.error();
         }
     }
-    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory); !intact) {
+    const auto wanted = [&watch] { return !watch || watch(1); };
+    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory, wanted); !intact) {
         return Error{"the checkpoint that was sent", intact.error().message};
     }
     const fs::path place = checkpointDirectory(directory, opened->step);

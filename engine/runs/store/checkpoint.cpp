@@ -36,7 +36,8 @@ std::string runIdentity(const fs::path& runDirectory)
 struct Whole {
     using Checkpoint = LoadedCheckpoint;
 
-    static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum)
+    static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum,
+                                        const std::function<bool()>& /*wanted*/)
     {
         auto file = SafetensorsFile::open(path);
         if (!file) {
@@ -50,7 +51,8 @@ struct Whole {
 struct InPieces {
     using Checkpoint = CheckpointFiles;
 
-    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum)
+    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum,
+                                    const std::function<bool()>& wanted)
     {
         auto files = TensorFiles::openFile(path);
         const auto file = files ? InputFile::open(path) : Result<InputFile>(files.error());
@@ -66,6 +68,9 @@ struct InPieces {
                 return read.error();
             }
             actual = crc32c(piece, actual);
+            if (wanted && !wanted()) {
+                return Error{path.string(), "was not read to its end, because it is no longer wanted"};
+            }
         }
         const Status same = compareChecksum(path, actual, checksum);
         return same ? std::move(files) : Result<TensorFiles>(same.error());
@@ -74,7 +79,7 @@ struct InPieces {
 
 template <class How>
 Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::int64_t step,
-                                              const fs::path& runDirectory)
+                                              const fs::path& runDirectory, const std::function<bool()>& wanted = {})
 {
     auto state = readState(directory, step);
     if (!state) {
@@ -86,11 +91,11 @@ Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::in
                      "is " + state->run + ", expected " + run +
                          ": this is a checkpoint of another run; import --onto takes the weights of a file"};
     }
-    auto model = How::open(directory / kModelTensors, state->modelChecksum);
+    auto model = How::open(directory / kModelTensors, state->modelChecksum, wanted);
     if (!model) {
         return model.error();
     }
-    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum);
+    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum, wanted);
     if (!optimiser) {
         return optimiser.error();
     }
@@ -407,9 +412,10 @@ Result<CheckpointFiles> findCheckpoint(const fs::path& runDirectory, std::option
     return newestIntact<InPieces>(runDirectory, step, skipped);
 }
 
-Status checkCheckpoint(const fs::path& folder, std::int64_t step, const fs::path& runDirectory)
+Status checkCheckpoint(const fs::path& folder, std::int64_t step, const fs::path& runDirectory,
+                       const std::function<bool()>& wanted)
 {
-    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory);
+    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory, wanted);
     return checkpoint ? Status(Done{}) : Status(checkpoint.error());
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -102,9 +103,10 @@ struct CheckpointFiles {
                                                      std::optional<std::int64_t> step,
                                                      std::vector<std::string>* skipped);
 
-/// Returns an error unless `folder`, which need not be in the run, has an intact checkpoint of `step` of the run.
+/// Returns an error unless `folder`, which need not be in the run, has an intact checkpoint of `step` of the run, or
+/// once `wanted` returns false.
 [[nodiscard]] Status checkCheckpoint(const std::filesystem::path& folder, std::int64_t step,
-                                     const std::filesystem::path& runDirectory);
+                                     const std::filesystem::path& runDirectory, const std::function<bool()>& wanted);
 
 /// Returns <run>/checkpoints.
 [[nodiscard]] std::filesystem::path checkpointsFolder(const std::filesystem::path& runDirectory);

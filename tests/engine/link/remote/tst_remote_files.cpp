@@ -8,6 +8,7 @@
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"
 #include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/whole_file.h"
@@ -367,6 +368,18 @@ private slots:
             resume.runDirectory = path;
             QVERIFY(!checkAtPlace(place(), resume).ok());
         }
+        projects::Project pictures = textProject("text.txt");
+        pictures.data.source = projects::DrawnPictures{};
+        QVERIFY(RunWriter::create(place() / "runs/pictures", RunInfo{}, pictures, root(), {}).ok());
+        QVERIFY(RunWriter::create(place() / "runs/text", RunInfo{}, textProject("text.txt"), root(), {}).ok());
+        for (const char* const prompt : {"", "/etc/x.png"}) {
+            SampleRequest sample;
+            sample.prompt = prompt;
+            sample.runDirectory = "runs/pictures";
+            QCOMPARE(checkAtPlace(place(), sample).ok(), sample.prompt.empty()); // else it is read as a file
+            sample.runDirectory = "runs/text";
+            QVERIFY(checkAtPlace(place(), sample).ok());
+        }
         QVERIFY(!checkAtPlace(place(), ExportRequest{}).ok());
         QVERIFY(!checkAtPlace(place(), TokeniserRequest{}).ok());
     }
@@ -433,6 +446,37 @@ private slots:
         QVERIFY(!files.fetchCheckpoint("runs/a", 20, here(), [](double) { return false; }).ok());
         QCOMPARE(pathsBelow(here()).size(), std::size_t{3}); // no half of it
         QCOMPARE(before.size(), std::size_t{6});
+    }
+
+    /// Large files are read once more after they came.
+    void aCheckpointIsGivenUpAfterItsLastByte()
+    {
+        writeCheckpoints();
+        Link link(place());
+        RemoteFiles files(link.connection());
+        fs::create_directories(here());
+        int whole = 0;
+        const auto watch = [&whole](double share) {
+            whole += share == 1 ? 1 : 0;
+            return whole < 2;
+        };
+        const auto fetched = files.fetchCheckpoint("runs/a", 20, here(), watch);
+        QVERIFY(!fetched.ok());
+        QCOMPARE(whole, 2);
+        QVERIFY(pathsBelow(here()).empty());
+    }
+
+    void aStoreWithoutRoomIsNotFetched()
+    {
+        const FilesOpened opened{{{kRunFile, 2}, {kStoreFile, kMostStoredBytes}}, 0};
+        RemoteFiles files(
+            {[](const Frame&) { return Done{}; }, [&]() -> Result<Frame> { return frameOf(FileAnswer(opened)); }});
+        fs::create_directories(here());
+        const Status fetched = files.fetchStore("runs/a", here());
+        QVERIFY(!fetched);
+        const std::string text = fetched.error().text();
+        QVERIFY2(text.find("the store needs " + std::to_string(kMostStoredBytes)) != std::string::npos, text.c_str());
+        QVERIFY(pathsBelow(here()).empty());
     }
 
     void hostileAnswersToAFetchAreRefused_data()

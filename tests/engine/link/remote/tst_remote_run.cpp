@@ -247,6 +247,29 @@ private slots:
         QCOMPARE(readRunFile(run)->info.status, RunStatus::Finished);
     }
 
+    /// Somebody has put another run in its directory there.
+    void anotherRunThereIsNotResumed()
+    {
+        const fs::path run = trained(textProject(here(), 20), "run", placeIn(there()));
+        RunFile file = *readRunFile(run);
+        file.identity = std::string(32, 'b');
+        QVERIFY(writeRunFile(run, file).ok());
+        const std::string record = contentOf(run / "run.json");
+        const auto losses = recordedLosses(run);
+        SessionProbe probe;
+        ResumeRun resume;
+        resume.run = kRun;
+        resume.runDirectory = run;
+        resume.steps = 30;
+        probe.post(resume);
+        QVERIFY(probe.waitUntil(endOf(kRun)));
+        const RunEnded ended = probe.all<RunEnded>()[0];
+        QCOMPARE(ended.status, RunStatus::Failed);
+        QVERIFY2(ended.error.text().find("is another run than") != std::string::npos, ended.error.text().c_str());
+        QCOMPARE(contentOf(run / "run.json"), record);
+        QCOMPARE(recordedLosses(run), losses);
+    }
+
     void aSessionThatEndsStopsItsRun()
     {
         const projects::Project project = textProject(here(), 5000);
