@@ -22,24 +22,6 @@ FetchCommands::FetchCommands(const WindowParts& parts) : CommandGroup(parts)
             m_dialog->reject(); // it is about a run of the project that was open
         }
     });
-    connect(&m_engine, &EngineBridge::fetchProgressed, this, [this](const engine::FetchProgress& event) {
-        if (event.tag == m_fetch && m_dialog) {
-            m_dialog->setShare(event.share);
-        }
-    });
-    connect(&m_engine, &EngineBridge::checkpointFetched, this, [this](const engine::CheckpointFetched& event) {
-        if (event.tag == m_fetch && m_dialog) {
-            m_dialog->accept();
-            note(tr("The checkpoint of step %1 is here, %2")
-                     .arg(formatWhole(event.step), formatBytes(static_cast<double>(event.bytes))));
-            finish(true);
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (event.tag == m_fetch && m_dialog) {
-            m_dialog->refuse(QString::fromStdString(event.error.text()));
-        }
-    });
 }
 
 void FetchCommands::ask(const std::string& run, const Next& next, const QString& reason)
@@ -85,10 +67,22 @@ void FetchCommands::open(GoOnSource source, Next next)
     }
     m_next = std::move(next);
     m_dialog = new FetchDialog(std::move(source), m_window);
-    connect(m_dialog, &FetchDialog::chosen, this,
-            [this](const engine::FetchCheckpoint& request) { m_fetch = m_engine.ask(request); });
+    connect(m_dialog, &FetchDialog::chosen, this, [this](const engine::FetchCheckpoint& request) {
+        m_fetch = m_engine.ask(
+            request, m_dialog,
+            [this](const engine::CheckpointFetched& fetched) {
+                m_dialog->accept();
+                note(tr("The checkpoint of step %1 is here, %2")
+                         .arg(formatWhole(fetched.step), formatBytes(static_cast<double>(fetched.bytes))));
+                finish(true);
+            },
+            [this](const engine::QueryFailed& failed) {
+                m_dialog->refuse(QString::fromStdString(failed.error.text()));
+            },
+            [this](const engine::QueryProgress& progress) { m_dialog->setShare(progress.share); });
+    });
     connect(m_dialog, &QDialog::rejected, this, [this] {
-        m_engine.giveUp(std::exchange(m_fetch, {})); // a later answer belongs to no request
+        m_engine.drop(m_fetch);
         finish(false);
     });
     m_dialog->show();

@@ -38,11 +38,9 @@ public:
     explicit GapCommands(const WindowParts& parts);
 
 private:
-    void connectEngine();
     void compute();
     void showRecorded(const std::string& run);
     void begin(engine::GapRequest request);
-    void take(engine::QueryTag tag, const engine::Gap& gap);
     void end(const QString& told);
     void noticeEdit();
     void noticeFront();
@@ -109,24 +107,6 @@ GapCommands::GapCommands(const WindowParts& parts) : CommandGroup(parts), m_view
     connect(&m_session, &DocumentSession::opened, this, &GapCommands::openAnew);
     connect(&m_session, &DocumentSession::changed, this, &GapCommands::noticeEdit);
     connect(&m_workspace.shownRuns(), &visualizers::ShownRuns::frontChanged, this, &GapCommands::noticeFront);
-    connectEngine();
-}
-
-void GapCommands::connectEngine()
-{
-    connect(&m_engine, &EngineBridge::gapProgressed, this,
-            [this](const engine::GapProgress& progress) { take(progress.tag, progress.gap); });
-    connect(&m_engine, &EngineBridge::gapReady, this, [this](const engine::GapReady& ready) {
-        take(ready.tag, ready.gap);
-        if (ready.tag == m_tag) {
-            end({});
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
-        if (failed.tag == m_tag) {
-            end(QString::fromStdString(failed.error.text()));
-        }
-    });
 }
 
 void GapCommands::compute()
@@ -168,7 +148,14 @@ void GapCommands::begin(engine::GapRequest request)
     ++m_asked;
     m_view.setGap({});
     m_view.tell({});
-    m_tag = m_engine.ask(std::move(request));
+    m_tag = m_engine.ask(
+        std::move(request), this,
+        [this](const engine::GapReady& ready) {
+            m_view.setGap(ready.gap);
+            end({});
+        },
+        [this](const engine::QueryFailed& failed) { end(QString::fromStdString(failed.error.text())); },
+        [this](const engine::GapProgress& progress) { m_view.setGap(progress.gap); });
     m_view.setWork(GapView::Work::Computes);
 }
 
@@ -192,13 +179,6 @@ void GapCommands::showRecorded(const std::string& run)
                                 "factors started as drawn."));
         noticeFront();
     });
-}
-
-void GapCommands::take(engine::QueryTag tag, const engine::Gap& gap)
-{
-    if (tag == m_tag) {
-        m_view.setGap(gap);
-    }
 }
 
 void GapCommands::end(const QString& told)
@@ -239,9 +219,7 @@ void GapCommands::noticeFront()
 
 void GapCommands::openAnew()
 {
-    if (m_tag != engine::QueryTag{}) {
-        m_engine.giveUp(std::exchange(m_tag, engine::QueryTag{}));
-    }
+    m_engine.drop(std::exchange(m_tag, engine::QueryTag{}));
     ++m_asked;
     m_drawn.reset();
     m_run.clear();

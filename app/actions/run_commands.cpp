@@ -42,9 +42,9 @@ private:
     void open(GoOnKind kind, GoOnSource source);
     void closeDialogs();
     void carryOut(const GoOnRequest& request);
-    void connectExport();
     void askToExport(const std::string& run);
     void exportNetwork(const engine::ExportRequest& request);
+    void tellExport(ExportDialog* dialog, const engine::ExportReady& ready);
     void askWhereToStop(const std::string& run);
     void stop(const std::string& run, std::int64_t step);
     void tellRetrofit(const engine::RetrofitReady& made);
@@ -55,8 +55,6 @@ private:
     QPointer<GoOnDialog> m_dialog; ///< the open dialog
     QPointer<ExportDialog> m_exportDialog;
     engine::QueryTag m_export{}; ///< of the last request
-    engine::QueryTag m_sample{}; ///< of the last request
-    std::string m_sampled;       ///< the run that m_sample is about
     std::string m_shown;         ///< the run whose texts are shown
     QString m_shownName;         ///< its name in the panel
     std::string m_known;         ///< the run whose task the panel knows
@@ -79,7 +77,7 @@ QString notFetched(std::int64_t step)
 RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : CommandGroup(parts), m_fetch(fetch)
 {
     connectSamples();
-    connectExport();
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
             [this](const std::string& run) { stop(run, 0); });
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
@@ -117,38 +115,14 @@ void RunCommands::connectSamples()
     });
     connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
             [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
-    connect(&panel, &SamplesPanel::sampleRequested, this, [this](engine::SampleRequest request) {
-        m_sampled = request.runDirectory.string();
+    connect(&panel, &SamplesPanel::sampleRequested, this, [this, &panel](engine::SampleRequest request) {
+        const std::string run = request.runDirectory.string();
         request.projectDirectory = m_session.directory();
-        m_sample = m_engine.ask(std::move(request));
-    });
-    connect(&m_engine, &EngineBridge::sampleReady, &panel, [this, &panel](const engine::SampleReady& sample) {
-        if (sample.tag == m_sample) {
-            panel.take(m_sampled, sample);
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, &panel, [this, &panel](const engine::QueryFailed& failed) {
-        if (failed.tag == m_sample) {
-            panel.refuse(m_sampled, QString::fromStdString(failed.error.text()));
-        }
-    });
-}
-
-void RunCommands::connectExport()
-{
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::exportRequested, this, &RunCommands::askToExport);
-    connect(&m_engine, &EngineBridge::exportReady, this, [this](const engine::ExportReady& ready) {
-        if (ready.tag == m_export && m_exportDialog) {
-            m_exportDialog->accept();
-        }
-        note(
-            tr("The network after step %1 is in %2")
-                .arg(formatWhole(ready.step), QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& failed) {
-        if (failed.tag == m_export && m_exportDialog) {
-            m_exportDialog->refuse(QString::fromStdString(failed.error.text()));
-        }
+        m_engine.ask(
+            std::move(request), &panel, [&panel, run](const engine::SampleReady& sample) { panel.take(run, sample); },
+            [&panel, run](const engine::QueryFailed& failed) {
+                panel.refuse(run, QString::fromStdString(failed.error.text()));
+            });
     });
 }
 
@@ -180,14 +154,30 @@ void RunCommands::askToExport(const std::string& run)
 
 void RunCommands::exportNetwork(const engine::ExportRequest& request)
 {
-    m_fetch.need(request.runDirectory.string(), request.step.value_or(0),
-                 [this, request, dialog = m_exportDialog](bool here) {
-                     if (dialog && here) {
-                         m_export = m_engine.ask(request);
-                     } else if (dialog) {
-                         dialog->refuse(notFetched(request.step.value_or(0)));
-                     }
-                 });
+    m_fetch.need(
+        request.runDirectory.string(), request.step.value_or(0), [this, request, dialog = m_exportDialog](bool here) {
+            if (dialog && here) {
+                m_export = m_engine.ask(
+                    request, this, [this, dialog](const engine::ExportReady& ready) { tellExport(dialog, ready); },
+                    [dialog](const engine::QueryFailed& failed) {
+                        if (dialog && dialog->isVisible()) {
+                            dialog->refuse(QString::fromStdString(failed.error.text()));
+                        }
+                    });
+            } else if (dialog) {
+                dialog->refuse(notFetched(request.step.value_or(0)));
+            }
+        });
+}
+
+/// Reports an export, also one that was complete before it was cancelled.
+void RunCommands::tellExport(ExportDialog* dialog, const engine::ExportReady& ready)
+{
+    if (dialog && dialog->isVisible()) {
+        dialog->accept();
+    }
+    note(tr("The network after step %1 is in %2")
+             .arg(formatWhole(ready.step), QDir::toNativeSeparators(QString::fromStdString(ready.folder.string()))));
 }
 
 void RunCommands::askWhereToStop(const std::string& run)

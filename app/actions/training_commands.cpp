@@ -98,20 +98,27 @@ void TrainingCommands::connectQueue()
 
 void TrainingCommands::connectDevices()
 {
-    connect(&m_engine, &EngineBridge::devicesListed, &m_bar, &RunBar::setDevices);
-    connect(&m_engine, &EngineBridge::devicesUnknown, this, [this](const QString& why) {
-        m_bar.setDevicesUnknown(why);
-        // Does not replace a banner whose offer the user could not reach otherwise.
-        if (!m_noDevicesTold && m_banner.text().isEmpty()) {
-            m_noDevicesTold = true;
-            m_banner.refuse(why);
-        }
-    });
-    connect(&m_controller, &RunController::ended, &m_engine, &EngineBridge::listDevices); // memory is free again
+    connect(&m_engine, &EngineBridge::placeChanged, this, &TrainingCommands::listDevices);
+    connect(&m_controller, &RunController::ended, this, &TrainingCommands::listDevices); // memory is free again
     connect(&m_bar, &RunBar::deviceChosen, this, [this](const engine::DeviceInfo& device) {
         m_workspace.view<Inspector>().cost().setDevice(
             {projects::deviceKindOf(device.key), static_cast<double>(device.totalBytes)});
     });
+}
+
+void TrainingCommands::listDevices()
+{
+    m_engine.ask(
+        engine::ListDevices{}, this, [this](const engine::DevicesListed& listed) { m_bar.setDevices(listed.devices); },
+        [this](const engine::QueryFailed& failed) { // usually because there is no engine
+            const QString why = QString::fromStdString(failed.error.text());
+            m_bar.setDevicesUnknown(why);
+            // Does not replace a banner whose offer the user could not reach otherwise.
+            if (!m_noDevicesTold && m_banner.text().isEmpty()) {
+                m_noDevicesTold = true;
+                m_banner.refuse(why);
+            }
+        });
 }
 
 void TrainingCommands::enableQueue()
@@ -267,7 +274,6 @@ RemoteCommands::RemoteCommands(const WindowParts& parts)
     connect(edit, &QAction::triggered, this, &RemoteCommands::edit);
     fill();
     connect(&m_menu, &QMenu::aboutToShow, this, &RemoteCommands::fill);
-    connect(&m_engine, &EngineBridge::placeChanged, &m_engine, &EngineBridge::listDevices);
     connect(&m_engine, &EngineBridge::placeUnknown, this, &RemoteCommands::askFor);
     connect(&m_session, &DocumentSession::opened, this, &RemoteCommands::findRun);
 }

@@ -22,6 +22,8 @@ public:
     void keepNoEngineQuiet() { m_noDevicesTold = true; }
     /// True if the window may close. Asks if a run would end with it, and closes the window if the answer is yes.
     [[nodiscard]] bool mayClose();
+    /// Asks the engine for the devices of the run bar.
+    void listDevices();
 
 private:
     void connectRun();

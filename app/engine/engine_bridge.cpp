@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace residua::app {
@@ -166,43 +167,58 @@ void EngineBridge::dispatch(const engine::Event& event)
                    [this](const engine::RunContinued&) { emit runContinued(); },
                    [this](const engine::RunEnded& value) { emit runEnded(value); },
                    [this](const engine::Notice& value) { emit noticed(value); },
-                   [this](const engine::DevicesListed& value) {
-                       if (value.tag == m_devicesTag) {
-                           emit devicesListed(value.devices);
-                       }
-                   },
                    [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
-                   [this](const engine::SampleReady& value) { emit sampleReady(value); },
-                   [this](const engine::RetrofitReady& value) { emit retrofitReady(value); },
-                   [this](const engine::FactoriseReady& value) { emit factoriseReady(value); },
-                   [this](const engine::ExportReady& value) { emit exportReady(value); },
-                   [this](const engine::GapProgress& value) { emit gapProgressed(value); },
-                   [this](const engine::GapReady& value) { emit gapReady(value); },
-                   [this](const engine::ImportProgress& value) { emit importProgressed(value); },
-                   [this](const engine::ImportReady& value) { emit importReady(value); },
-                   [this](const engine::LoadWeightsReady& value) { emit weightsLoaded(value); },
-                   [this](const engine::TokeniserProgressed& value) { emit tokeniserProgressed(value); },
-                   [this](const engine::TokeniserReady& value) { emit tokeniserReady(value); },
-                   [this](const engine::FetchProgress& value) { emit fetchProgressed(value); },
-                   [this](const engine::CheckpointFetched& value) { emit checkpointFetched(value); },
-                   [this](const engine::QueryNotice& value) {
-                       emit noticed({m_run, value.text});
-                   },
                    [this](const engine::RemoteUnknown& value) { emit placeUnknown(value); },
-                   [this](const engine::QueryFailed& value) {
-                       if (value.tag == m_devicesTag) {
-                           emit devicesUnknown(QString::fromStdString(value.error.text()));
-                       } else {
-                           emit queryFailed(value);
+                   [this, &event]<class Told>(const Told& value) {
+                       if constexpr (std::is_same_v<Told, engine::QueryProgress>) {
+                           if (!value.text.empty()) {
+                               emit noticed({m_run, value.text});
+                               return;
+                           }
                        }
+                       passOn(value.tag, event, !engine::kIsProgress<Told>);
                    },
-                   // Events that the window does not use or request.
-                   [](const engine::ExportProgress&) {},
-                   [](const engine::FactoriseProgress&) {},
-                   [](const engine::EvaluationReady&) {},
-                   [](const engine::StabilityReady&) {},
                },
                event);
+}
+
+void EngineBridge::hear(QObject* owner, std::type_index kind, std::function<void(const engine::Event&)> take)
+{
+    std::erase_if(m_listeners, [owner, kind](const auto& entry) {
+        return entry.second.owner == owner && entry.second.kind == kind;
+    });
+    m_listeners.insert_or_assign(m_lastTag, Listener{owner, kind, std::move(take)});
+    connect(owner, &QObject::destroyed, this, &EngineBridge::dropAllOf, Qt::UniqueConnection);
+}
+
+void EngineBridge::drop(engine::QueryTag query)
+{
+    if (m_listeners.erase(query) > 0) {
+        giveUp(query);
+    }
+}
+
+void EngineBridge::dropAllOf(QObject* owner)
+{
+    std::erase_if(m_listeners, [this, owner](const auto& entry) {
+        if (entry.second.owner == owner) {
+            giveUp(entry.first);
+        }
+        return entry.second.owner == owner;
+    });
+}
+
+void EngineBridge::passOn(engine::QueryTag tag, const engine::Event& event, bool isLast)
+{
+    const auto found = m_listeners.find(tag);
+    if (found == m_listeners.end()) {
+        return;
+    }
+    const auto take = found->second.take; // a copy, because the listener may drop the query
+    if (isLast) {
+        m_listeners.erase(found);
+    }
+    take(event);
 }
 
 namespace {

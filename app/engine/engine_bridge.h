@@ -5,16 +5,19 @@
 
 #include <QElapsedTimer>
 #include <QObject>
-#include <QString>
 #include <QTimer>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <typeindex>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace residua::app {
@@ -70,18 +73,36 @@ public:
         command.run = m_run;
         m_session->post(std::move(command));
     }
-    /// Sends a query to the engine and returns the tag of its answer. A newer query of a kind replaces an older one.
-    template <class Request>
-    engine::QueryTag ask(Request request)
+    /// Sends a query to the engine and returns its tag. Calls `onProgress` while the engine works on it, then either
+    /// `onAnswer` or `onFailed`. Calls none of them once `owner` has been destroyed, which cancels the query, and none
+    /// once drop() has been called or `owner` has asked another query of this kind.
+    template <class Query>
+    engine::QueryTag ask(Query query, QObject* owner,
+                         const std::function<void(const engine::AnswerOf<Query>&)>& onAnswer,
+                         const std::function<void(const engine::QueryFailed&)>& onFailed,
+                         const std::function<void(const engine::ProgressOf<Query>&)>& onProgress = {})
     {
         m_lastTag = static_cast<engine::QueryTag>(static_cast<std::uint64_t>(m_lastTag) + 1);
-        request.tag = m_lastTag;
-        m_session->post(std::move(request));
+        query.tag = m_lastTag;
+        hear(owner, typeid(Query), [onAnswer, onFailed, onProgress](const engine::Event& event) {
+            if (const auto* const answer = std::get_if<engine::AnswerOf<Query>>(&event)) {
+                onAnswer(*answer);
+            } else if (const auto* const failed = std::get_if<engine::QueryFailed>(&event)) {
+                onFailed(*failed);
+            } else if (const auto* const progress = std::get_if<engine::ProgressOf<Query>>(&event);
+                       progress && onProgress) {
+                onProgress(*progress);
+            }
+        });
+        m_session->post(std::move(query));
         return m_lastTag;
     }
-    void listDevices() { m_devicesTag = ask(engine::ListDevices{}); }
-    /// Cancels a query. queryFailed() answers it, unless it has been answered.
-    void giveUp(engine::QueryTag question) { m_session->post(engine::GiveUp{question}); }
+    /// Cancels a query. Its answer is still delivered: onFailed, unless the engine had answered it before.
+    void giveUp(engine::QueryTag query) { m_session->post(engine::GiveUp{query}); }
+    /// Cancels a query whose answer nobody needs any more.
+    void drop(engine::QueryTag query);
+    /// Emits the signal of an event that is not stale, or calls who waits for it.
+    void dispatch(const engine::Event& event);
     /// Returns the time that the engine's thread has spent in delivering events since the start.
     [[nodiscard]] double secondsHandingOver() const { return 1e-9 * static_cast<double>(m_handingOver.load()); }
 
@@ -94,28 +115,21 @@ signals:
     void runEnded(const residua::engine::RunEnded& event);
     void noticed(const residua::engine::Notice& event);
     void checkpointWritten(const residua::engine::CheckpointWritten& event);
-    void sampleReady(const residua::engine::SampleReady& event);
-    void retrofitReady(const residua::engine::RetrofitReady& event);
-    void factoriseReady(const residua::engine::FactoriseReady& event);
-    void exportReady(const residua::engine::ExportReady& event);
-    void gapProgressed(const residua::engine::GapProgress& event);
-    void gapReady(const residua::engine::GapReady& event);
-    void importProgressed(const residua::engine::ImportProgress& event);
-    void importReady(const residua::engine::ImportReady& event);
-    void weightsLoaded(const residua::engine::LoadWeightsReady& event);
-    void tokeniserProgressed(const residua::engine::TokeniserProgressed& event);
-    void tokeniserReady(const residua::engine::TokeniserReady& event);
-    void fetchProgressed(const residua::engine::FetchProgress& event);
-    void checkpointFetched(const residua::engine::CheckpointFetched& event);
     void placeUnknown(const residua::engine::RemoteUnknown& event);
-    void queryFailed(const residua::engine::QueryFailed& event);
-    void devicesListed(const std::vector<residua::engine::DeviceInfo>& devices);
-    void devicesUnknown(const QString& why); ///< usually because there is no engine
 
 private:
+    /// The one who waits for the answer of a query.
+    struct Listener {
+        const QObject* owner = nullptr;
+        std::type_index kind; ///< of the query
+        std::function<void(const engine::Event&)> take;
+    };
+
+    void hear(QObject* owner, std::type_index kind, std::function<void(const engine::Event&)> take);
+    void dropAllOf(QObject* owner);
     void receive(engine::Event event, std::uint64_t session); ///< engine thread
     void deliver();                                           ///< GUI thread
-    void dispatch(const engine::Event& event);
+    void passOn(engine::QueryTag tag, const engine::Event& event, bool isLast);
     void noteFoundRun(const engine::Event& event);
     void followFoundRun();
     [[nodiscard]] std::unique_ptr<engine::Session> newSession();
@@ -128,7 +142,7 @@ private:
     bool m_follows = false;                    ///< the followed run has not ended
     std::optional<engine::RunStarted> m_found; ///< of the background engine, while another one is followed
     engine::QueryTag m_lastTag{};              ///< each query has its own
-    engine::QueryTag m_devicesTag{};
+    std::map<engine::QueryTag, Listener> m_listeners;
     engine::EngineRemote m_place;
     std::vector<std::future<void>> m_ending;    ///< sessions of earlier places, which end on other threads
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members

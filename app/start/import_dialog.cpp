@@ -79,42 +79,26 @@ ImportDialog::ImportDialog(EngineBridge& engine, std::filesystem::path projects,
     column->addWidget(buttons);
     connect(m_begin, &QPushButton::clicked, this, &ImportDialog::begin);
     connect(buttons, &QDialogButtonBox::rejected, this, &ImportDialog::reject);
-    connectEngine();
     update();
 }
 
-ImportDialog::~ImportDialog()
+template <class Query>
+void ImportDialog::ask(Query query)
 {
-    if (m_question) {
-        m_engine.giveUp(*m_question);
-    }
-}
-
-void ImportDialog::connectEngine()
-{
-    connect(&m_engine, &EngineBridge::importProgressed, this, [this](const engine::ImportProgress& event) {
-        if (asks(event.tag) && !m_givenUp) {
-            m_progress->setValue(static_cast<int>(kImportSteps * event.share));
-        }
-    });
-    connect(&m_engine, &EngineBridge::importReady, this, [this](const engine::ImportReady& event) {
-        if (asks(event.tag)) {
-            take(event);
-        }
-    });
-    connect(&m_engine, &EngineBridge::weightsLoaded, this, [this](const engine::LoadWeightsReady& event) {
-        if (asks(event.tag)) {
-            take(event);
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (asks(event.tag)) {
-            end(m_givenUp ? givenUpText() : QString::fromStdString(event.error.text()));
-            std::vector<std::string> lines = event.notes;
-            lines.insert(lines.end(), event.details.begin(), event.details.end());
+    m_question = m_engine.ask(
+        std::move(query), this, [this](const engine::AnswerOf<Query>& made) { take(made); },
+        [this](const engine::QueryFailed& failed) {
+            end(m_givenUp ? givenUpText() : QString::fromStdString(failed.error.text()));
+            std::vector<std::string> lines = failed.notes;
+            lines.insert(lines.end(), failed.details.begin(), failed.details.end());
             showDetails(lines);
-        }
-    });
+        },
+        [this](const engine::QueryProgress& progress) {
+            if (!m_givenUp) {
+                m_progress->setValue(static_cast<int>(kImportSteps * progress.share));
+            }
+        });
+    update();
 }
 
 QTreeWidget* ImportDialog::makeTable()
@@ -263,11 +247,11 @@ void ImportDialog::begin()
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
     const QString path = m_data->text().trimmed();
     if (path.isEmpty()) {
-        m_question = m_engine.ask(std::move(request));
+        ask(std::move(request));
     } else {
         lookAtData(QDir().absoluteFilePath(path).toStdString(), std::move(request));
+        update();
     }
-    update();
 }
 
 /// Finds out what the data are, which may read a large folder, and then has the engine import.
@@ -284,8 +268,7 @@ void ImportDialog::lookAtData(const std::filesystem::path& path, engine::ImportR
             }
             engine::ImportRequest asked = request;
             asked.data = *source;
-            m_question = m_engine.ask(std::move(asked));
-            update();
+            ask(std::move(asked));
         });
 }
 
@@ -305,8 +288,7 @@ void ImportDialog::load()
     request.file = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
     request.project = onto->project;
     request.projectDirectory = onto->directory;
-    m_question = m_engine.ask(std::move(request));
-    update();
+    ask(std::move(request));
 }
 
 /// An import that was complete before it was cancelled is kept, but not opened.

@@ -37,7 +37,6 @@ class ImportDialog : public QDialog {
 public:
     /// New projects are made in `projects`. `engine` must outlive the dialog.
     ImportDialog(EngineBridge& engine, std::filesystem::path projects, QWidget* parent = nullptr);
-    ~ImportDialog() override;
 
     /// Sets the path in the first line.
     void setFolder(const QString& folder);
@@ -56,7 +55,8 @@ public slots:
 private:
     [[nodiscard]] QFormLayout* makeForm();
     [[nodiscard]] QTreeWidget* makeTable();
-    void connectEngine();
+    template <class Query>
+    void ask(Query query);
     void browseModel();
     void browseFile();
     void browseData();
@@ -74,7 +74,6 @@ private:
     /// True if the first line names a file of tensors.
     [[nodiscard]] bool namesFile() const;
     [[nodiscard]] std::optional<OntoProject> openProject() const { return m_onto ? m_onto() : std::nullopt; }
-    [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
     EngineBridge& m_engine;
     std::filesystem::path m_projects;

@@ -30,7 +30,6 @@ namespace {
 constexpr int kTokeniserWidth = 520;
 constexpr int kTokeniserRowSpacing = 8; ///< pixels
 constexpr int kTokeniserSteps = 1000;
-constexpr double kReadingShare = 0.2; ///< share of the bar
 
 QString fileName(const std::filesystem::path& path)
 {
@@ -103,15 +102,7 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
         accept();
     });
     connect(buttons, &QDialogButtonBox::rejected, this, &TokeniserDialog::reject);
-    connectEngine();
     update();
-}
-
-TokeniserDialog::~TokeniserDialog()
-{
-    if (m_question) {
-        m_engine.giveUp(*m_question);
-    }
 }
 
 QFormLayout* TokeniserDialog::makeForm()
@@ -171,26 +162,6 @@ void TokeniserDialog::makeLabels(QVBoxLayout& column)
     }
 }
 
-void TokeniserDialog::connectEngine()
-{
-    connect(&m_engine, &EngineBridge::tokeniserProgressed, this, [this](const engine::TokeniserProgressed& event) {
-        if (asks(event.tag) && !m_givesUp) {
-            tell(event.progress);
-        }
-    });
-    connect(&m_engine, &EngineBridge::tokeniserReady, this, [this](const engine::TokeniserReady& event) {
-        if (asks(event.tag)) {
-            showTrained(event);
-        }
-    });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (asks(event.tag)) {
-            end(m_givesUp ? tr("The training was given up; nothing of it is left.")
-                          : QString::fromStdString(event.error.text()));
-        }
-    });
-}
-
 engine::PieceModel TokeniserDialog::kind() const
 {
     return static_cast<engine::PieceModel>(m_kind->currentData().toInt());
@@ -243,18 +214,28 @@ void TokeniserDialog::begin()
                         .model = kind(),
                         .pieces = m_size->value()};
     m_givesUp = false;
-    m_question = m_engine.ask(std::move(request));
+    m_question = m_engine.ask(
+        std::move(request), this, [this](const engine::TokeniserReady& ready) { showTrained(ready); },
+        [this](const engine::QueryFailed& failed) {
+            end(m_givesUp ? tr("The training was given up; nothing of it is left.")
+                          : QString::fromStdString(failed.error.text()));
+        },
+        [this](const engine::QueryProgress& progress) {
+            if (!m_givesUp) {
+                showShare(progress.share);
+            }
+        });
     update();
-    tell({});
+    showShare(0);
     m_stage->show();
     m_progress->show();
 }
 
-void TokeniserDialog::tell(const engine::TokeniserProgress& progress)
+void TokeniserDialog::showShare(double share)
 {
-    m_stage->setText(progress.read < 1 ? tr("Reading the text …") : tr("Learning pieces …"));
-    m_progress->setValue(
-        static_cast<int>(kTokeniserSteps * (kReadingShare * progress.read + (1 - kReadingShare) * progress.learned)));
+    const bool reads = share < engine::TokeniserProgress::kRead;
+    m_stage->setText(reads ? tr("Reading the text …") : tr("Learning pieces …"));
+    m_progress->setValue(static_cast<int>(kTokeniserSteps * share));
 }
 
 void TokeniserDialog::showTrained(const engine::TokeniserReady& ready)

@@ -42,7 +42,6 @@ public:
                                                           const std::filesystem::path& directory);
 
     TokeniserDialog(EngineBridge& engine, Subject subject, QWidget* parent = nullptr);
-    ~TokeniserDialog() override;
 
 signals:
     /// Emitted when the user accepts the trained model.
@@ -54,15 +53,13 @@ public slots:
 private:
     [[nodiscard]] QFormLayout* makeForm();
     void makeLabels(QVBoxLayout& column);
-    void connectEngine();
     void browse();
     void update();
     void begin();
-    void tell(const engine::TokeniserProgress& progress);
+    void showShare(double share);
     void showTrained(const engine::TokeniserReady& ready);
     void end(const QString& problem);
     [[nodiscard]] engine::PieceModel kind() const;
-    [[nodiscard]] bool asks(engine::QueryTag tag) const { return m_question == tag; }
 
     EngineBridge& m_engine;
     Subject m_subject;

@@ -56,7 +56,6 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     });
     connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
     connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
-    followCopies();
     connect(&session, &DocumentSession::opened, this, [this] {
         forgetForeignRun();
         emit phaseChanged();
@@ -106,25 +105,6 @@ void RunController::chooseRemote(engine::EngineRemote place)
     if (m_engine.place() == place) {
         emit placeChosen();
     }
-}
-
-void RunController::followCopies()
-{
-    const auto take = [this](const auto& made, auto told) {
-        if (made.tag == m_copy) {
-            (this->*told)(made);
-            resumeCopy(made.runDirectory, m_goOn);
-        }
-    };
-    connect(&m_engine, &EngineBridge::retrofitReady, this,
-            [take](const engine::RetrofitReady& made) { take(made, &RunController::retrofitted); });
-    connect(&m_engine, &EngineBridge::factoriseReady, this,
-            [take](const engine::FactoriseReady& made) { take(made, &RunController::factorised); });
-    connect(&m_engine, &EngineBridge::queryFailed, this, [this](const engine::QueryFailed& event) {
-        if (event.tag == m_copy) {
-            emit copyRefused(QString::fromStdString(event.error.text()));
-        }
-    });
 }
 
 void RunController::run()
@@ -335,8 +315,7 @@ void RunController::retrofit(const GoOnRequest& request)
 {
     auto question = questionFrom<engine::RetrofitRequest>(request);
     question.topology = request.topology;
-    m_goOn = request;
-    m_copy = m_engine.ask(std::move(question));
+    askForCopy(std::move(question), request, &RunController::retrofitted);
 }
 
 void RunController::factorise(const GoOnRequest& request)
@@ -345,13 +324,26 @@ void RunController::factorise(const GoOnRequest& request)
     question.rank = projects::RankScale{request.rankShare};
     question.method = request.method;
     question.inputs = request.inputs;
-    m_goOn = request;
-    m_copy = m_engine.ask(std::move(question));
+    askForCopy(std::move(question), request, &RunController::factorised);
+}
+
+/// Emits `made` and resumes the copy as `request` says when the engine has made it.
+template <class Query>
+void RunController::askForCopy(Query query, const GoOnRequest& request,
+                               void (RunController::*made)(const engine::AnswerOf<Query>&))
+{
+    m_copy = m_engine.ask(
+        std::move(query), this,
+        [this, request, made](const engine::AnswerOf<Query>& copy) {
+            emit(this->*made)(copy);
+            resumeCopy(copy.runDirectory, request);
+        },
+        [this](const engine::QueryFailed& failed) { emit copyRefused(QString::fromStdString(failed.error.text())); });
 }
 
 void RunController::giveUpCopy()
 {
-    m_engine.giveUp(std::exchange(m_copy, {})); // a later answer belongs to no request
+    m_engine.drop(m_copy);
 }
 
 /// Resumes a copy of a run from its only checkpoint.

@@ -84,7 +84,7 @@ public:
     /// training. retrofitted(), factorised() or copyRefused() follows.
     void retrofit(const GoOnRequest& request);
     void factorise(const GoOnRequest& request);
-    /// Cancels the copy that is being made; copyRefused() follows.
+    /// Cancels the copy that is being made. No signal follows.
     void giveUpCopy();
     /// Trains the document as it is now after the runs before it, or at once if no run is training.
     void enqueue();
@@ -140,7 +140,9 @@ private:
     [[nodiscard]] bool launch(engine::ResumeRun command);
     void startNext();
     void endRun();
-    void followCopies();
+    template <class Query>
+    void askForCopy(Query query, const GoOnRequest& request,
+                    void (RunController::*made)(const engine::AnswerOf<Query>&));
     void resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request);
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
@@ -162,7 +164,6 @@ private:
     bool m_held = false;
     bool m_ofQueue = false;    ///< true if the run that was started last came from the queue
     engine::QueryTag m_copy{}; ///< the last request for a retrofit or factorisation
-    GoOnRequest m_goOn;        ///< how to continue that copy
 };
 
 } // namespace residua::app

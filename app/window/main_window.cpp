@@ -296,7 +296,7 @@ void MainWindow::paintEvent(QPaintEvent* event)
     QMainWindow::paintEvent(event);
     if (!std::exchange(m_devicesAsked, true)) {
         // After painting, because loading the engine blocks this thread, and with it the loading of drawing libraries.
-        QTimer::singleShot(0, &m_engine, &EngineBridge::listDevices);
+        QTimer::singleShot(0, m_trainingCommands, &TrainingCommands::listDevices);
     }
 }
 

@@ -233,7 +233,6 @@ Exit runGap(const Arguments& arguments, const Console& console)
             const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;
             console.status("fitted " + std::to_string(gap.done()) + " of " + std::to_string(gap.fits.size()));
         });
-    console.status("");
     const auto* const ready = answer ? std::get_if<engine::GapReady>(&*answer) : nullptr;
     return ready == nullptr ? unanswered(answer, console) : tellGap(ready->gap, *order, arguments, console);
 }

@@ -69,11 +69,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
         request.step = arguments.integer("from", 0);
     }
     const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), [&console](const engine::Event& news) {
-            const double share = std::get<engine::ExportProgress>(news).share;
-            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
-        });
-    console.status("");
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");

@@ -65,19 +65,6 @@ void showWeights(const engine::LoadWeightsReady& ready, const Console& console)
         {{"run", ready.runDirectory.string()}, {"parameters", list}, {"unused", ready.unused}, {"notes", ready.notes}});
 }
 
-/// Requests the engine to load weights, and shows the progress until the answer comes.
-std::optional<engine::Event> askForWeights(const engine::Command& request, const Arguments& arguments,
-                                           const Console& console)
-{
-    std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), [&console](const engine::Event& news) {
-            const double share = std::get<engine::ImportProgress>(news).share;
-            console.status("weights: " + std::to_string(static_cast<int>(100 * share)) + " %");
-        });
-    console.status("");
-    return answer;
-}
-
 /// Runs import --onto: loads the tensors of one file into a project.
 Exit runOnto(const Arguments& arguments, const Console& console)
 {
@@ -103,7 +90,8 @@ Exit runOnto(const Arguments& arguments, const Console& console)
         }
         request.runDirectory = *run;
     }
-    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
+    const std::optional<engine::Event> answer =
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
@@ -139,7 +127,8 @@ Exit runImport(const Arguments& arguments, const Console& console)
         }
         request.data = *data;
     }
-    const std::optional<engine::Event> answer = askForWeights(request, arguments, console);
+    const std::optional<engine::Event> answer =
+        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
     const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
     if (failed != nullptr && !failed->details.empty()) {

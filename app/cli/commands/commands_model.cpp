@@ -241,12 +241,8 @@ template <class Ready, class Request>
 Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
                 const Arguments& arguments, const Console& console)
 {
-    const auto tell = [&console](const engine::Event& news) {
-        const double share = std::get<engine::FactoriseProgress>(news).share;
-        console.status("fitted " + std::to_string(static_cast<int>(100 * share)) + " % of the layers");
-    };
-    const std::optional<engine::Event> answer = ask(request, console, Computing::from(arguments), tell);
-    console.status("");
+    const std::optional<engine::Event> answer =
+        ask(request, console, Computing::from(arguments), shareTeller(console, "fitted ", " % of the layers"));
     const auto* const ready = answer ? std::get_if<Ready>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);

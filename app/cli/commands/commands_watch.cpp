@@ -151,16 +151,11 @@ Exit runFetch(const Arguments& arguments, const Console& console)
     if (arguments.has("step")) {
         request.step = arguments.integer("step", 0);
     }
-    const auto tell = [&console](const engine::Event& news) {
-        const double share = std::get<engine::FetchProgress>(news).share;
-        console.status("fetched " + std::to_string(static_cast<int>(100 * share)) + " %");
-    };
     Computing computing;
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    const std::optional<engine::Event> answer = ask(request, console, computing, tell);
-    console.status("");
+    const std::optional<engine::Event> answer = ask(request, console, computing, shareTeller(console, "fetched "));
     const auto* const fetched = answer ? std::get_if<engine::CheckpointFetched>(&*answer) : nullptr;
     if (fetched == nullptr) {
         return unanswered(answer, console, "nothing was fetched");

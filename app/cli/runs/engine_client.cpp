@@ -283,11 +283,15 @@ std::optional<engine::Event> ask(const engine::Command& question, const Console&
             if (!isPart && !failed) {
                 keepPlace(computing, runOf(question), console);
             }
+            if (!isPart && news) {
+                console.status("");
+            }
             if (!isPart) {
                 return givenUp && failed ? std::nullopt : std::optional(std::move(*event));
             }
-            if (const auto* const notice = std::get_if<engine::QueryNotice>(&*event)) {
-                console.remark("note: " + notice->text);
+            const auto* const progress = std::get_if<engine::QueryProgress>(&*event);
+            if (progress && !progress->text.empty()) {
+                console.remark("note: " + progress->text);
             } else if (news) {
                 news(*event);
             }
@@ -297,6 +301,14 @@ std::optional<engine::Event> ask(const engine::Command& question, const Console&
             client.post(engine::GiveUp{tagOf(question)});
         }
     }
+}
+
+std::function<void(const engine::Event&)> shareTeller(const Console& console, std::string before, std::string after)
+{
+    return [&console, before = std::move(before), after = std::move(after)](const engine::Event& news) {
+        const double share = std::get<engine::QueryProgress>(news).share;
+        console.status(before + std::to_string(static_cast<int>(100 * share)) + after);
+    };
 }
 
 std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path)

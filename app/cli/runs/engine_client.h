@@ -119,10 +119,14 @@ void keepPlace(const Computing& computing, const std::filesystem::path& run, con
 
 /// Sends one request to a new engine and waits for the answer. An interrupt cancels the request and returns nullopt,
 /// unless the answer was ready before the engine received it. `news` receives the events that are part of the answer
-/// but not its end. Calls keepPlace() if the answer is no failure.
+/// but not its end; the status that it shows ends with the answer. Calls keepPlace() if the answer is no failure.
 [[nodiscard]] std::optional<engine::Event> ask(const engine::Command& question, const Console& console,
                                                const Computing& computing = {},
                                                const std::function<void(const engine::Event&)>& news = {});
+
+/// Returns a function for ask() that shows the share of a query that is done, in per cent, between two texts.
+[[nodiscard]] std::function<void(const engine::Event&)> shareTeller(const Console& console, std::string before,
+                                                                    std::string after = " %");
 
 /// Returns the path for the engine. The background engine has a working directory of its own.
 [[nodiscard]] std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path);

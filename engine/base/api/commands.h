@@ -86,6 +86,7 @@ struct WriteCheckpoint {
     RunId run{};
 };
 struct ListDevices {
+    using Answer = struct DevicesListed;
     QueryTag tag{};
 };
 
@@ -97,6 +98,7 @@ inline constexpr std::int64_t kCandidates = 5;
 /// each "[MASK]" in the prompt, and a classifier the classes of the prompt, or without one of the first examples that
 /// are held out. Both ignore `tokens`, `temperature` and `seed`.
 struct SampleRequest {
+    using Answer = struct SampleReady;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -111,6 +113,7 @@ struct SampleRequest {
 };
 /// Computes the mean loss on a part of the data.
 struct EvaluateRequest {
+    using Answer = struct EvaluationReady;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -124,6 +127,7 @@ struct EvaluateRequest {
 /// topology's own parameters start afresh. Blocks whose attention has separate inputs in the topology get its ports.
 /// Refused with the reason if the function would change. ResumeRun trains the new run.
 struct RetrofitRequest {
+    using Answer = struct RetrofitReady;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -140,6 +144,7 @@ struct RetrofitRequest {
 /// optimiser state; that of the factors starts afresh. Weights already in factors are unchanged. Refused if no weight
 /// is left to factor.
 struct FactoriseRequest {
+    using Answer = struct FactoriseReady;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -154,8 +159,9 @@ struct FactoriseRequest {
 /// Makes a project from a model saved by the package transformers (config.json and safetensors), with a run whose
 /// checkpoint of step 0 holds its weights in single precision. Copies the tokeniser if the folder has one. Reads the
 /// weights one tensor at a time, directly into their destination. Refused by name, before anything is written, if the
-/// architecture, an option or a tensor has no counterpart. Reports ImportProgress.
+/// architecture, an option or a tensor has no counterpart. Reports QueryProgress.
 struct ImportRequest {
+    using Answer = struct ImportReady;
     QueryTag tag{};
     std::filesystem::path folder;
     std::filesystem::path projectDirectory; ///< of the new project; must not exist, or be empty
@@ -166,8 +172,9 @@ struct ImportRequest {
 /// Makes a run of `project` whose checkpoint of step 0 takes parameters from a safetensors file. A tensor is used if
 /// its shape and name match a parameter: its name in this program, or its name in the transformers architecture that
 /// the network has. Other parameters start by their laws in the document. Refused if no tensor matches. Reports
-/// ImportProgress.
+/// QueryProgress.
 struct LoadWeightsRequest {
+    using Answer = struct LoadWeightsReady;
     QueryTag tag{};
     std::filesystem::path file;
     projects::Project project;
@@ -178,6 +185,7 @@ struct LoadWeightsRequest {
 /// separate Python process makes an ONNX graph from PyTorch code. Refused by name, with nothing written, if a part of
 /// the network has no counterpart or there is no suitable Python.
 struct ExportRequest {
+    using Answer = struct ExportReady;
     QueryTag tag{};
     ExportFormat format = ExportFormat::PyTorch;
     /// The type of the weights in a HuggingFace model of a known architecture: one of kWeightTypes. Empty: the type
@@ -191,6 +199,7 @@ struct ExportRequest {
 };
 /// Measures the effect of leaving out each layer of a checkpoint's network (row_curves.h, matrix::kStability).
 struct StabilityRequest {
+    using Answer = struct StabilityReady;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
@@ -205,6 +214,7 @@ struct StabilityRequest {
 /// in the user's cache of fits; nothing else is written. GapProgress reports the finished fits, GapReady all of them.
 /// Refused if no weight has a rank below its full one.
 struct GapRequest {
+    using Answer = struct GapReady;
     QueryTag tag{};
     std::filesystem::path runDirectory; ///< empty: measures `project` itself
     projects::Project project;
@@ -216,16 +226,18 @@ struct GapRequest {
     std::vector<projects::LowRankMethod> methods;  ///< at least one, without repetition
 };
 
-/// Trains a tokeniser on text, beside a run. Reports TokeniserProgressed. If given up, writes nothing and answers
+/// Trains a tokeniser on text, beside a run. Reports QueryProgress. If given up, writes nothing and answers
 /// QueryFailed when the training has ended.
 struct TokeniserRequest {
+    using Answer = struct TokeniserReady;
     QueryTag tag{};
     TokeniserTraining training;
 };
 
 /// Copies a checkpoint of a run at a place with a folder of its own (EngineRemote::folder) into the run's directory on
-/// this machine, beside other commands. An existing copy is replaced. Reports FetchProgress. Programs only.
+/// this machine, beside other commands. An existing copy is replaced. Reports QueryProgress. Programs only.
 struct FetchCheckpoint {
+    using Answer = struct CheckpointFetched;
     QueryTag tag{};
     std::filesystem::path runDirectory;
     std::optional<std::int64_t> step; ///< default: the last checkpoint
@@ -241,6 +253,19 @@ using Command =
     std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
                  SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest, LoadWeightsRequest,
                  ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
+
+/// True for the queries: the commands that an event with their tag answers.
+template <class Asked>
+inline constexpr bool kIsQuery = requires
+{
+    typename Asked::Answer;
+};
+/// The event that answers a query, unless QueryFailed does.
+template <class Query>
+using AnswerOf = typename Query::Answer;
+/// The event that tells the progress of a query.
+template <class Query>
+using ProgressOf = std::conditional_t<std::is_same_v<Query, GapRequest>, struct GapProgress, struct QueryProgress>;
 
 /// True for the commands that begin a run.
 template <class Asked>

@@ -145,21 +145,6 @@ struct FactoriseReady {
     std::int64_t batches = 0;
     std::vector<std::string> notes; ///< as SampleReady's, and remarks on the fits
 };
-/// The progress of an import, or of loading weights into a project. Sent at most about thirty times a second.
-struct ImportProgress {
-    QueryTag tag{};
-    double share = 0; ///< the fraction of reading the weights and writing the checkpoint that is done
-};
-/// The progress of a factorisation's fits.
-struct FactoriseProgress {
-    QueryTag tag{};
-    double share = 0;
-};
-/// The progress of writing an export's weights. Sent at most about thirty times a second.
-struct ExportProgress {
-    QueryTag tag{};
-    double share = 0;
-};
 struct ImportReady {
     QueryTag tag{};
     std::filesystem::path projectDirectory;
@@ -212,20 +197,10 @@ struct GapReady {
     QueryTag tag{};
     Gap gap;
 };
-/// The progress of training a tokeniser. Sent at most about thirty times a second.
-struct TokeniserProgressed {
-    QueryTag tag{};
-    TokeniserProgress progress;
-};
 struct TokeniserReady {
     QueryTag tag{};
     std::filesystem::path model; ///< the written file
     TrainedTokeniser tokeniser;
-};
-/// The progress of copying a checkpoint.
-struct FetchProgress {
-    QueryTag tag{};
-    double share = 0; ///< of its bytes
 };
 struct CheckpointFetched {
     QueryTag tag{};
@@ -233,10 +208,11 @@ struct CheckpointFetched {
     std::int64_t step = 0;
     std::int64_t bytes = 0;
 };
-/// A message for the user while a query is prepared.
-struct QueryNotice {
+/// The progress of a query: either a share or a text. Sent at most about thirty times a second.
+struct QueryProgress {
     QueryTag tag{};
-    std::string text;
+    double share = -1;     ///< the fraction of the work that is done; negative if `text` is sent
+    std::string text = {}; ///< a message for the user while the query is prepared
 };
 /// The run that a command names is at a place that the user's list lacks. The command's refusal follows. Programs only.
 struct RemoteUnknown {
@@ -255,16 +231,13 @@ struct QueryFailed {
 };
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
-                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseProgress,
-                           FactoriseReady, ImportProgress, ImportReady, LoadWeightsReady, ExportProgress, ExportReady,
-                           StabilityReady, GapProgress, GapReady, TokeniserProgressed, TokeniserReady, FetchProgress,
-                           CheckpointFetched, RemoteUnknown, QueryNotice, QueryFailed>;
+                           DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportReady,
+                           LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady, TokeniserReady,
+                           CheckpointFetched, RemoteUnknown, QueryProgress, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>
-inline constexpr bool kIsProgress = std::is_same_v<Told, GapProgress> || std::is_same_v<Told, FactoriseProgress> ||
-                                    std::is_same_v<Told, ImportProgress> || std::is_same_v<Told, ExportProgress> ||
-                                    std::is_same_v<Told, TokeniserProgressed> || std::is_same_v<Told, FetchProgress> ||
-                                    std::is_same_v<Told, QueryNotice> || std::is_same_v<Told, RemoteUnknown>;
+inline constexpr bool kIsProgress =
+    std::is_same_v<Told, QueryProgress> || std::is_same_v<Told, GapProgress> || std::is_same_v<Told, RemoteUnknown>;
 
 } // namespace residua::engine

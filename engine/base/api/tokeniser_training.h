@@ -32,6 +32,11 @@ struct TokeniserTraining {
 struct TokeniserProgress {
     double read = 0;    ///< of the text
     double learned = 0; ///< as SentencePiece's trainer reports it, which does not cover its last phase
+
+    /// The share of the whole once all text has been read.
+    static constexpr double kRead = 0.2;
+    /// Returns the share of the whole; below kRead until all text has been read.
+    [[nodiscard]] double share() const { return kRead * read + (1 - kRead) * learned; }
 };
 
 /// A trained tokeniser, and statistics from the beginning of its text.

@@ -132,11 +132,10 @@ void CheckpointFetcher::work(const FetchCheckpoint& command, const EngineRemote&
 {
     const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
     Result<FileConnection> connection =
-        remote ? connectForFiles(place, work,
-                                 [&](const std::string& text) {
-                                     m_sink(QueryNotice{command.tag, text});
-                                 })
-               : Error{command.runDirectory.string(), "has its checkpoints on this machine"};
+        remote
+            ? connectForFiles(place, work,
+                              [&](const std::string& text) { m_sink(QueryProgress{.tag = command.tag, .text = text}); })
+            : Error{command.runDirectory.string(), "has its checkpoints on this machine"};
     if (!connection) {
         m_sink(QueryFailed{command.tag, connection.error()});
         return;
@@ -145,7 +144,7 @@ void CheckpointFetcher::work(const FetchCheckpoint& command, const EngineRemote&
     const auto watch = [&](double share) {
         if (const auto now = std::chrono::steady_clock::now(); now - told >= kProgressPause) {
             told = now;
-            m_sink(FetchProgress{command.tag, share});
+            m_sink(QueryProgress{command.tag, share});
         }
         return !work.isCancelled();
     };

@@ -20,12 +20,6 @@ namespace residua::engine {
 template <class Asked>
 inline constexpr bool kControls = std::is_same_v<Asked, GiveUp> ||
                                   (!kBeginsRun<Asked> && requires(Asked asked) { asked.run; });
-/// True for the commands that have an answer with their tag.
-template <class Asked>
-inline constexpr bool kIsQuery = !kControls<Asked> && requires(Asked asked)
-{
-    asked.tag;
-};
 
 [[nodiscard]] bool beginsRun(const Command& command);
 [[nodiscard]] bool controls(const Command& command);

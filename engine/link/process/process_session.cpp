@@ -300,7 +300,7 @@ private:
                 if constexpr (kBeginsRun<Asked>) {
                     m_sink(Notice{asked.run, text});
                 } else if constexpr (kIsQuery<Asked>) {
-                    m_sink(QueryNotice{asked.tag, text});
+                    m_sink(QueryProgress{.tag = asked.tag, .text = text});
                 }
             },
             command);

@@ -8,6 +8,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <memory>
+#include <utility>
+
 using namespace residua;
 using namespace residua::app;
 
@@ -23,6 +26,11 @@ projects::Project tinyProject(std::int64_t steps)
     projects::Project project = projects::findExample("linear-ancre")->project;
     project.training.steps = steps;
     return project;
+}
+
+void fail(const engine::QueryFailed& failed)
+{
+    QFAIL(failed.error.text().c_str());
 }
 
 } // namespace
@@ -126,10 +134,91 @@ private slots:
     {
         EngineBridge bridge;
         std::vector<engine::DeviceInfo> devices;
-        connect(&bridge, &EngineBridge::devicesListed, this, [&](const auto& listed) { devices = listed; });
-        bridge.listDevices();
+        bridge.ask(
+            engine::ListDevices{}, this, [&](const engine::DevicesListed& listed) { devices = listed.devices; }, fail);
         QTRY_VERIFY(!devices.empty());
         QVERIFY(std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.usable; }));
+    }
+
+    /// The engine is not needed: its events are made here.
+    void answersReachWhoAskedForThem()
+    {
+        EngineBridge bridge;
+        QObject owner;
+        auto other = std::make_unique<QObject>();
+        QStringList heard;
+        const auto asks = [&](QObject* by, const QString& name) {
+            return bridge.ask(
+                engine::SampleRequest{}, by,
+                [&heard, name](const engine::SampleReady& ready) {
+                    heard << name + QString::fromStdString(": " + ready.text);
+                },
+                [&heard, name](const engine::QueryFailed&) { heard << name + ": failed"; },
+                [&heard, name](const engine::QueryProgress& progress) {
+                    heard << name + ": " + QString::number(progress.share);
+                });
+        };
+        const auto answers = [&](engine::QueryTag tag, const std::string& text) {
+            bridge.dispatch(engine::SampleReady{tag, text});
+            return std::exchange(heard, {});
+        };
+        const engine::QueryTag first = asks(&owner, "first");
+        const engine::QueryTag others = asks(other.get(), "other");
+        bridge.dispatch(engine::QueryProgress{first, 0.5});
+        QCOMPARE(answers(first, "a"), QStringList({"first: 0.5", "first: a"}));
+        QCOMPARE(answers(first, "again"), QStringList());
+        bridge.dispatch(engine::QueryFailed{others, {}});
+        QCOMPARE(answers(others, "late"), QStringList({"other: failed"}));
+
+        const engine::QueryTag second = asks(&owner, "second");
+        const engine::QueryTag kept = asks(other.get(), "kept");
+        const engine::QueryTag third = asks(&owner, "third"); // in place of the second
+        QCOMPARE(answers(second, "b"), QStringList());
+        QCOMPARE(answers(third, "c"), QStringList({"third: c"}));
+        QCOMPARE(answers(kept, "d"), QStringList({"kept: d"}));
+
+        const engine::QueryTag dropped = asks(&owner, "dropped");
+        bridge.drop(dropped);
+        const engine::QueryTag orphan = asks(other.get(), "orphan");
+        other.reset();
+        QCOMPARE(answers(dropped, "e") + answers(orphan, "f"), QStringList());
+
+        const engine::QueryTag givenUp = asks(&owner, "given up");
+        bridge.giveUp(givenUp);
+        QCOMPARE(answers(givenUp, "g"), QStringList({"given up: g"})); // it was complete before
+    }
+
+    /// A listener may drop its query, or ask the next one, while it is called.
+    void aListenerMayAskAndDrop()
+    {
+        EngineBridge bridge;
+        int called = 0;
+        engine::QueryTag tag{};
+        const auto onFailed = [&](const engine::QueryFailed&) { ++called; };
+        tag = bridge.ask(
+            engine::SampleRequest{}, this, [](const engine::SampleReady&) {}, onFailed,
+            [&](const engine::QueryProgress&) {
+                bridge.drop(tag);
+                tag = bridge.ask(
+                    engine::SampleRequest{}, this, [](const engine::SampleReady&) {}, onFailed);
+            });
+        const engine::QueryTag before = tag;
+        bridge.dispatch(engine::QueryProgress{tag, 0.1});
+        QVERIFY(tag != before);
+        bridge.dispatch(engine::QueryFailed{before, {}});
+        QCOMPARE(called, 0);
+        bridge.dispatch(engine::QueryFailed{tag, {}});
+        QCOMPARE(called, 1);
+    }
+
+    /// Also if nobody waits for the query any more.
+    void textsOfAQueryAreNoticed()
+    {
+        EngineBridge bridge;
+        QSignalSpy noticed(&bridge, &EngineBridge::noticed);
+        bridge.dispatch(engine::QueryProgress{.tag = engine::QueryTag{7}, .text = "sends the project"});
+        QCOMPARE(noticed.count(), 1);
+        QCOMPARE(noticed.front().front().value<engine::Notice>().text, std::string("sends the project"));
     }
 
     void aPlaceThatNeverAnswersHoldsUpNothing_data()
@@ -150,13 +239,19 @@ private slots:
             place.kind = engine::EngineRemote::Kind::CommandLine;
             place.command = "sed s/x/y/ | true";
             bridge.setPlace(place);
-            bridge.listDevices();
+            QObject owner;
+            int failed = 0;
+            bridge.ask(
+                engine::ListDevices{}, &owner, [](const engine::DevicesListed&) { QFAIL("there is no engine"); },
+                [&](const engine::QueryFailed&) { ++failed; });
             QTRY_VERIFY(!tests::childProcesses().empty());
             if (!closes) {
-                QSignalSpy listed(&bridge, &EngineBridge::devicesListed);
+                int listed = 0;
                 bridge.setPlace({});
-                bridge.listDevices();
-                QTRY_COMPARE(listed.count(), 1);
+                bridge.ask(
+                    engine::ListDevices{}, this, [&](const engine::DevicesListed&) { ++listed; }, fail);
+                QTRY_COMPARE(listed, 1);
+                QTRY_COMPARE(failed, 1); // the query at the place before
             }
         }
         QVERIFY(tests::childProcesses().empty());

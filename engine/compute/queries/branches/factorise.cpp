@@ -41,8 +41,8 @@ public:
     std::optional<Event> takeNews() override
     {
         const bool isNew = std::exchange(m_told, m_layer) != m_layer;
-        return isNew ? std::optional<Event>(FactoriseProgress{tag(), static_cast<double>(m_layer) /
-                                                                         static_cast<double>(m_layers.size())})
+        return isNew ? std::optional<Event>(
+                           QueryProgress{tag(), static_cast<double>(m_layer) / static_cast<double>(m_layers.size())})
                      : std::nullopt;
     }
 

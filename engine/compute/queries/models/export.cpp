@@ -44,7 +44,7 @@ public:
             m_modelWriter  ? m_news.take(m_modelWriter->tensorsDone(), m_modelWriter->tensors())
             : m_codeWriter ? m_news.take(m_codeWriter->tensorsDone(), m_codeWriter->tensors())
                            : std::nullopt;
-        return share ? std::optional<Event>(ExportProgress{m_request.tag, *share}) : std::nullopt;
+        return share ? std::optional<Event>(QueryProgress{m_request.tag, *share}) : std::nullopt;
     }
 
 private:

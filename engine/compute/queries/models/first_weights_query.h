@@ -21,7 +21,7 @@ public:
     std::optional<Event> takeNews() final
     {
         const std::optional<double> share = shareOf(m_reading, m_writing);
-        return share ? std::optional<Event>(ImportProgress{this->tag(), *share}) : std::nullopt;
+        return share ? std::optional<Event>(QueryProgress{this->tag(), *share}) : std::nullopt;
     }
 
 protected:

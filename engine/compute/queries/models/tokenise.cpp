@@ -34,7 +34,7 @@ public:
         }
         m_told = false;
         m_tellAt = now + kTokeniserNews;
-        return TokeniserProgressed{m_request.tag, m_progress};
+        return QueryProgress{m_request.tag, m_progress.share()};
     }
 
 private:

@@ -166,7 +166,7 @@ private slots:
         probe.post(request);
         QVERIFY(probe.waitFor<FactoriseReady>());
         std::vector<double> shares;
-        for (const FactoriseProgress& progress : probe.all<FactoriseProgress>()) {
+        for (const QueryProgress& progress : probe.all<QueryProgress>()) {
             shares.push_back(progress.share);
         }
         QCOMPARE(shares, (std::vector<double>{0.5, 1}));
