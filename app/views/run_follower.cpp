@@ -103,9 +103,11 @@ void RunFollower::connectPanels()
     connect(&m_workspace.runsModel(), &RunsModel::renamed, &m_archive, &RunArchive::rename);
     connect(&m_workspace.runsModel(), &RunsModel::renamed, this,
             [this](const std::string& directory, const std::string& name) {
+                ++m_edits;
                 m_shown.rename(directory, QString::fromStdString(name));
             });
     connect(&m_workspace.runsModel(), &RunsModel::annotated, &m_archive, &RunArchive::annotate);
+    connect(&m_workspace.runsModel(), &RunsModel::annotated, this, [this] { ++m_edits; });
     connect(&m_workspace.shownMatrices(), &visualizers::ShownMatrices::featureWanted, this, &RunFollower::showFeature);
 }
 
@@ -152,9 +154,11 @@ void RunFollower::listRuns()
         [folder = m_session.directory() / projects::kRunsFolder, further = runsElsewhere()] {
             return engine::listRuns(folder, further);
         },
-        [this, of = m_session.directory()](std::vector<engine::RunInfo> runs) {
+        [this, of = m_session.directory(), edits = m_edits](std::vector<engine::RunInfo> runs) {
             --m_lists;
-            if (m_session.isOpen() && m_session.directory() == of) {
+            if (edits != m_edits) {
+                listRuns(); // this list may have the former names, tags and notes
+            } else if (m_session.isOpen() && m_session.directory() == of) {
                 takeList(std::move(runs));
             }
         });

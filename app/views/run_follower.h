@@ -87,6 +87,7 @@ private:
     RunLoader m_loader;
     QTimer m_watch;
     int m_lists = 0; ///< running requests for the list
+    int m_edits = 0; ///< of names, tags and notes
     /// For each project, its runs outside its own runs folder.
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> m_elsewhere;
     std::set<std::string> m_reading;        ///< runs that are being read from their beginning

@@ -6,6 +6,7 @@
 #include "app/outline/outline_view.h"
 #include "app/runs/remotes_dialog.h"
 #include "app/runs/run_table.h"
+#include "app/views/run_follower.h"
 #include "tests/app/window/editor_harness.h"
 #include "tests/support/test_program.h"
 
@@ -15,6 +16,7 @@
 #include <QLineEdit>
 #include <QPointer>
 #include <QScopeGuard>
+#include <QSet>
 #include <QTableView>
 #include <QTableWidget>
 
@@ -135,6 +137,30 @@ private slots:
         leave(end);
         QTRY_COMPARE(model().index(0, column).data().toString() == typed, end != End::Escape);
         QTRY_VERIFY(!runEditor() || end == End::Tab); // Tab opens the next cell
+    }
+
+    /// The list has the former text, and tags and notes are stored together.
+    void aListThatWasBegunBeforeAnEditUndoesNothing_data()
+    {
+        QTest::addColumn<int>("column");
+        for (const int column : kRunColumns) {
+            QTest::addRow("%s", qPrintable(RunsModel::keyOf(column))) << column;
+        }
+    }
+    void aListThatWasBegunBeforeAnEditUndoesNothing()
+    {
+        QFETCH(int, column);
+        auto* const follower = m_window->findChild<RunFollower*>();
+        QVERIFY(follower);
+        QTRY_VERIFY(!follower->isReading());
+        follower->followAlso(model().runs().front().directory); // begins a list
+        QSet<QString> shown;
+        const auto note = [&] { shown << model().index(0, column).data().toString(); };
+        const QMetaObject::Connection changes = connect(&model(), &RunsModel::dataChanged, this, note);
+        QVERIFY(model().setData(model().index(0, column), "after"));
+        QTRY_VERIFY(!follower->isReading());
+        disconnect(changes);
+        QCOMPARE(shown, QSet<QString>{"after"});
     }
 
     void aClickOnASelectedRunRenamesNothing()
