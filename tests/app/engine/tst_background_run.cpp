@@ -110,7 +110,7 @@ private slots:
         const std::filesystem::path other = folder("other");
         QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
         m_window->openProject(other);
-        QVERIFY(runs.place() == engine::backgroundPlace()); // the queued run is for it
+        QVERIFY(runs.place() == engine::backgroundRemote()); // the queued run is for it
         runs.stop();
         QTRY_VERIFY(runs.place() == engine::EngineRemote{});
         QCOMPARE(runs.queued(), std::size_t{1});
