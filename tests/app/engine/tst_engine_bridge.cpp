@@ -159,7 +159,10 @@ private slots:
                 });
         };
         const auto answers = [&](engine::QueryTag tag, const std::string& text) {
-            bridge.dispatch(engine::SampleReady{tag, text});
+            engine::SampleReady ready;
+            ready.tag = tag;
+            ready.text = text;
+            bridge.dispatch(ready);
             return std::exchange(heard, {});
         };
         const engine::QueryTag first = asks(&owner, "first");
