@@ -19,12 +19,13 @@ constexpr double kWidest = 120; ///< pixels of the longest bar
 
 void writeRow(std::ostringstream& out, const engine::GapWeight& weight, const engine::GapFit& fit, double largest)
 {
+    const engine::GapWeight::Columns of = weight.columns();
     const auto cell = [&out](const std::string& text) { out << "<td class='n'>" << escapeHtml(text) << "</td>"; };
     const double width = largest > 0 ? std::clamp(fit.relativeError() / largest, 0.0, 1.0) * kWidest : 0;
     out << "<tr><td>" << escapeHtml(weight.name) << "</td>";
-    cell(std::to_string(weight.out) + " × " + std::to_string(weight.in));
-    cell(std::to_string(weight.rank));
-    out << "<td>" << escapeHtml(weight.follows()) << "</td><td><i class='bar' style='width:" << static_cast<int>(width)
+    cell(std::to_string(of.out) + " × " + std::to_string(of.in));
+    cell(std::to_string(of.rank));
+    out << "<td>" << escapeHtml(of.follows) << "</td><td><i class='bar' style='width:" << static_cast<int>(width)
         << "px'></i></td>";
     cell(shortNumber(fit.relativeError()));
     cell(shortNumber(fit.weightError));

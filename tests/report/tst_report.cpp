@@ -101,7 +101,8 @@ private slots:
         engine::Gap gap;
         gap.methods = {projects::LowRankMethod::LfaiWs};
         gap.outputs = {std::nullopt};
-        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}, {"layers.<2>.up.weight", 64, 32, 8}};
+        gap.weights = {{"layers.1.up.weight", engine::GapFactors{64, 32, 8, "relu"}},
+                       {"layers.<2>.up.weight", engine::GapFactors{64, 32, 8}}};
         gap.fits.resize(2);
         gap.fits[0].functionError = 1;
         gap.fits[0].fullFunction = 4;
@@ -136,7 +137,7 @@ private slots:
         const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "starts";
         engine::Gap gap;
         gap.outputs = {std::nullopt};
-        gap.weights = {{"layers.1.up.weight", 64, 32, 8, "relu"}};
+        gap.weights = {{"layers.1.up.weight", engine::GapFactors{64, 32, 8, "relu"}}};
         gap.fits.resize(1);
         gap.fits[0].state = engine::GapFit::State::Fitted;
         gap.fits[0].fullFunction = 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the gap's table and bars are made of.
 #include "engine/runs/results/gap_summary.h"
+#include "visualizers/gap/gap_model.h"
 #include "visualizers/gap/gap_rows.h"
 
 #include "tests/support/test_program.h"
@@ -30,7 +31,8 @@ GapFit fitted(double error, double full, std::optional<double> bound = std::null
 Gap someGap()
 {
     Gap gap;
-    gap.weights = {{"layers.1.up.weight", 8, 4, 2, "relu"}, {"layers.2.attention.q.weight", 4, 16, 1}};
+    gap.weights = {{"layers.1.up.weight", engine::GapFactors{8, 4, 2, "relu"}},
+                   {"layers.2.attention.q.weight", engine::GapFactors{4, 16, 1}}};
     gap.methods = {LowRankMethod::Spectral, LowRankMethod::LfaiWs};
     gap.fits = {fitted(2, 4, 0.4), fitted(1, 4, 0.4), fitted(3, 4), GapFit{}};
     gap.outputs.resize(2);
@@ -57,10 +59,15 @@ private slots:
 
     void theWholeComesFirst()
     {
-        const auto rows = rowsOf(someGap(), {1, 0});
-        QCOMPARE(rows.size(), std::size_t{6});
-        QVERIFY(!rows[0].weight && !rows[1].weight && rows[1].method == 1);
-        QVERIFY(rows[2].weight == 1 && rows[2].method == 0 && rows[5].weight == 0 && rows[5].method == 1);
+        GapModel model;
+        QCOMPARE(model.rowCount(), 0);
+        model.setGap(someGap(), {1, 0});
+        QCOMPARE(model.rowCount(), 6);
+        QVERIFY(!model.row(0).weight && !model.row(1).weight && model.row(1).method == 1);
+        QVERIFY(model.row(2).weight == 1 && model.row(2).method == 0);
+        QVERIFY(model.row(5).weight == 0 && model.row(5).method == 1);
+        QCOMPARE(model.firstRowOf(0), 4);
+        QCOMPARE(model.firstRowOf(2), -1);
     }
 
     /// Theorem 3.5: the best is at least the bound below the spectral start.

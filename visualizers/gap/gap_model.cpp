@@ -4,6 +4,7 @@
 #include "engine/runs/results/gap_summary.h"
 #include "projects/schema/method_keys.h"
 #include "resources/axis.h"
+#include "visualizers/gap/gap_rows.h"
 
 #include <algorithm>
 
@@ -20,40 +21,39 @@ QString number(const std::optional<double>& value)
     return value ? number(*value) : QStringLiteral("–");
 }
 
-bool sameRows(const std::vector<GapRow>& a, const std::vector<GapRow>& b)
-{
-    return std::ranges::equal(a, b, [](const GapRow& one, const GapRow& other) {
-        return one.weight == other.weight && one.method == other.method;
-    });
-}
-
 } // namespace
 
 void GapModel::setGap(const engine::Gap& gap, const std::vector<std::size_t>& order)
 {
-    std::vector<GapRow> rows = rowsOf(gap, order);
-    if (sameRows(rows, m_rows) && gap.weights == m_gap.weights && gap.methods == m_gap.methods) {
+    if (order == m_order && gap.weights == m_gap.weights && gap.methods == m_gap.methods) {
         m_gap = gap;
-        if (!m_rows.empty()) {
+        if (rowCount() > 0) {
             emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
         }
         return;
     }
     beginResetModel();
     m_gap = gap;
-    m_rows = std::move(rows);
+    m_order = order;
     endResetModel();
+}
+
+GapRow GapModel::row(int row) const
+{
+    const auto at = static_cast<std::size_t>(row);
+    const std::size_t methods = m_gap.methods.size();
+    return {at < methods ? std::nullopt : std::optional(m_order[at / methods - 1]), at % methods};
 }
 
 int GapModel::firstRowOf(std::size_t weight) const
 {
-    const auto found = std::ranges::find(m_rows, std::optional(weight), &GapRow::weight);
-    return found == m_rows.end() ? -1 : static_cast<int>(found - m_rows.begin());
+    const auto found = std::ranges::find(m_order, weight);
+    return found == m_order.end() ? -1 : static_cast<int>((found - m_order.begin() + 1) * std::ssize(m_gap.methods));
 }
 
 int GapModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+    return parent.isValid() ? 0 : static_cast<int>((m_order.size() + 1) * m_gap.methods.size());
 }
 
 int GapModel::columnCount(const QModelIndex& parent) const
@@ -66,7 +66,7 @@ QVariant GapModel::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
         return {};
     }
-    const GapRow& row = m_rows[static_cast<std::size_t>(index.row())];
+    const GapRow row = this->row(index.row());
     if (role == Qt::TextAlignmentRole) {
         const bool words = index.column() == Weight || index.column() == Follows || index.column() == Method;
         return QVariant::fromValue((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
@@ -106,16 +106,16 @@ QString GapModel::ofAll(std::size_t method, int column) const
 
 QString GapModel::ofWeight(std::size_t weight, const engine::GapFit& fit, int column) const
 {
-    const engine::GapWeight& about = m_gap.weights[weight];
+    const engine::GapWeight::Columns of = m_gap.weights[weight].columns();
     switch (column) {
     case Weight:
-        return QString::fromStdString(shortNameOf(about.name));
+        return QString::fromStdString(shortNameOf(m_gap.weights[weight].name));
     case Size:
-        return QStringLiteral("%1 × %2").arg(about.out).arg(about.in);
+        return QStringLiteral("%1 × %2").arg(of.out).arg(of.in);
     case Rank:
-        return QString::number(about.rank);
+        return QString::number(of.rank);
     case Follows:
-        return QString::fromStdString(about.follows());
+        return QString::fromStdString(of.follows);
     case OutputGap:
         return {};
     default:

@@ -2,13 +2,20 @@
 #pragma once
 
 #include "engine/base/api/gap.h"
-#include "visualizers/gap/gap_rows.h"
 
 #include <QAbstractTableModel>
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace residua::visualizers {
+
+/// A row of the table: one weight, or all weights, by a method.
+struct GapRow {
+    std::optional<std::size_t> weight; ///< nullopt: all
+    std::size_t method = 0;
+};
 
 /// The fits of a gap as a table: the whole network by each method, then each weight by each method. GUI thread.
 class GapModel : public QAbstractTableModel {
@@ -33,7 +40,7 @@ public:
 
     /// Sets the gap. If weights, methods and order are unchanged, the rows stay and keep the selection.
     void setGap(const engine::Gap& gap, const std::vector<std::size_t>& order);
-    [[nodiscard]] const GapRow& row(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
+    [[nodiscard]] GapRow row(int row) const;
     /// Returns the first row of a weight; −1 if it has none.
     [[nodiscard]] int firstRowOf(std::size_t weight) const;
 
@@ -48,7 +55,7 @@ private:
     [[nodiscard]] QString ofWeight(std::size_t weight, const engine::GapFit& fit, int column) const;
 
     engine::Gap m_gap;
-    std::vector<GapRow> m_rows;
+    std::vector<std::size_t> m_order; ///< of the weights
 };
 
 } // namespace residua::visualizers

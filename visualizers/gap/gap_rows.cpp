@@ -40,20 +40,6 @@ std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure)
     return fit.seconds;
 }
 
-std::vector<GapRow> rowsOf(const engine::Gap& gap, const std::vector<std::size_t>& order)
-{
-    std::vector<GapRow> rows;
-    for (std::size_t method = 0; method < gap.methods.size(); ++method) {
-        rows.push_back({std::nullopt, method});
-    }
-    for (const std::size_t weight : order) {
-        for (std::size_t method = 0; method < gap.methods.size(); ++method) {
-            rows.push_back({weight, method});
-        }
-    }
-    return rows;
-}
-
 std::optional<double> bestAtMost(const engine::Gap& gap, std::size_t weight)
 {
     const auto spectral = std::ranges::find(gap.methods, projects::LowRankMethod::Spectral);

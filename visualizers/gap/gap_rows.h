@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace residua::visualizers {
 
@@ -25,14 +24,6 @@ struct WeightPlace {
 enum class GapMeasure { FunctionError, WeightError, Correlation, Seconds };
 /// Returns nullopt if there is no fit.
 [[nodiscard]] std::optional<double> valueOf(const engine::GapFit& fit, GapMeasure measure);
-
-/// A row of the table: one weight, or all weights, by a method.
-struct GapRow {
-    std::optional<std::size_t> weight; ///< nullopt: all
-    std::size_t method = 0;
-};
-/// Returns the rows: first all weights by each method, then each weight by each method in this order.
-[[nodiscard]] std::vector<GapRow> rowsOf(const engine::Gap& gap, const std::vector<std::size_t>& order);
 
 /// Returns an upper bound on the least relative error of any factors of a weight (theorem 3.5): the error of the
 /// spectral start minus the theorem's bound. Returns nullopt if no spectral start was fitted, or the theorem does not

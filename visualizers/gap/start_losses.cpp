@@ -8,100 +8,80 @@
 
 #include <QVBoxLayout>
 
-#include <utility>
-
 namespace residua::visualizers {
 
-class StartLosses::Impl {
-public:
-    Impl(const ShownRuns& all, StartLosses* view);
-
-    void begin(const std::string& key);
-    void remove(const std::string& key);
-
-    const ShownRuns& all;
-    StartLosses* view;
-    ShownRuns starts; ///< the runs of `all` that are shown here
-    RunPlot* curves;
-};
-
-StartLosses::Impl::Impl(const ShownRuns& shown, StartLosses* of)
-    : all(shown),
-      view(of),
-      curves(new RunPlot(starts, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
-                         {.number = engine::metric::kLoss,
-                          .title = tr("training"),
-                          .label = tr("loss"),
-                          .beside = {{engine::metric::kValidationLoss, tr("validation")}}},
-                         tr("Train from each start: their losses are laid over each other here."), of))
-{
-    curves->plot().setAccessibleName(tr("Losses from each start"));
-    connect(&all, &ShownRuns::begun, view, [this](const std::string& key) { begin(key); });
-    connect(&all, &ShownRuns::added, view,
-            [this](const std::string& key, const RunNumbers& numbers) { starts.add(key, numbers); });
-    connect(&all, &ShownRuns::stagesChanged, view,
-            [this](const std::string& key) { starts.setStages(key, all.find(key)->stages); });
-    connect(&all, &ShownRuns::overlayRemoved, view, [this](const std::string& key) { remove(key); });
-}
-
-void StartLosses::Impl::begin(const std::string& key)
-{
-    const ShownRuns::Run* const run = all.find(key);
-    if (run == nullptr || !run->overlaid || !run->facts.start) {
-        return;
-    }
-    const bool first = starts.runs().empty();
-    ShownRuns::Facts facts = run->facts;
-    facts.name = QString::fromStdString(projects::titleOf(*facts.start));
-    starts.overlay(key);
-    starts.paint(key, colourOf(*facts.start));
-    starts.begin(key, facts);
-    if (first) {
-        emit view->emptyChanged();
-    }
-}
-
-void StartLosses::Impl::remove(const std::string& key)
-{
-    const bool any = !starts.runs().empty();
-    starts.removeOverlay(key);
-    if (any && starts.runs().empty()) {
-        emit view->emptyChanged();
-    }
-}
-
 StartLosses::StartLosses(const ShownRuns& runs, QWidget* parent)
-    : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
+    : PlotView(parent),
+      m_all(runs),
+      m_curves(new RunPlot(m_starts, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
+                           {.number = engine::metric::kLoss,
+                            .title = tr("training"),
+                            .label = tr("loss"),
+                            .beside = {{engine::metric::kValidationLoss, tr("validation")}}},
+                           tr("Train from each start: their losses are laid over each other here."), this))
 {
     setAccessibleName(tr("Losses from each start"));
+    m_curves->plot().setAccessibleName(tr("Losses from each start"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_impl->curves);
+    column->addWidget(m_curves);
+    connect(&m_all, &ShownRuns::begun, this, &StartLosses::begin);
+    connect(&m_all, &ShownRuns::added, this,
+            [this](const std::string& key, const RunNumbers& numbers) { m_starts.add(key, numbers); });
+    connect(&m_all, &ShownRuns::stagesChanged, this,
+            [this](const std::string& key) { m_starts.setStages(key, m_all.find(key)->stages); });
+    connect(&m_all, &ShownRuns::overlayRemoved, this, &StartLosses::remove);
 }
 
 StartLosses::~StartLosses()
 {
-    delete m_impl->curves; // before m_impl, because the curves follow models in it
+    delete m_curves; // before m_starts, because the curves follow it
+}
+
+void StartLosses::begin(const std::string& key)
+{
+    const ShownRuns::Run* const run = m_all.find(key);
+    if (run == nullptr || !run->overlaid || !run->facts.start) {
+        return;
+    }
+    const bool first = isEmpty();
+    ShownRuns::Facts facts = run->facts;
+    facts.name = QString::fromStdString(projects::titleOf(*facts.start));
+    m_starts.overlay(key);
+    m_starts.paint(key, colourOf(*facts.start));
+    m_starts.begin(key, facts);
+    if (first) {
+        emit emptyChanged();
+    }
+}
+
+void StartLosses::remove(const std::string& key)
+{
+    const bool any = !isEmpty();
+    m_starts.removeOverlay(key);
+    if (any && isEmpty()) {
+        emit emptyChanged();
+    }
 }
 
 bool StartLosses::isEmpty() const
 {
-    return m_impl->starts.runs().empty();
+    return m_starts.runs().empty();
 }
 
 void StartLosses::setTheme(resources::Theme theme)
 {
-    m_impl->curves->setTheme(theme);
+    m_curves->setTheme(theme);
 }
 
 CsvText StartLosses::csvText() const
 {
-    return m_impl->curves->csvText();
+    return m_curves->csvText();
 }
 
 QCustomPlot& StartLosses::plot() const
 {
-    return m_impl->curves->plot();
+    return m_curves->plot();
 }
 
 } // namespace residua::visualizers

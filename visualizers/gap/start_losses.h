@@ -2,12 +2,13 @@
 #pragma once
 
 #include "visualizers/plot/plot_view.h"
+#include "visualizers/runs/shown_runs.h"
 
-#include <memory>
+#include <string>
 
 namespace residua::visualizers {
 
-class ShownRuns;
+class RunPlot;
 
 /// The losses of the overlaid runs with factored weights. Each run is named after the start of its factors and drawn in
 /// the start's colour. Runs that differ only in their seeds are shown as a mean in a band. GUI thread.
@@ -30,8 +31,12 @@ protected:
     [[nodiscard]] QCustomPlot& plot() const override;
 
 private:
-    class Impl;
-    std::unique_ptr<Impl> m_impl;
+    void begin(const std::string& key);
+    void remove(const std::string& key);
+
+    const ShownRuns& m_all;
+    ShownRuns m_starts; ///< the runs of `m_all` that are shown here
+    RunPlot* m_curves;
 };
 
 } // namespace residua::visualizers

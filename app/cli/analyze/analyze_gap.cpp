@@ -22,7 +22,7 @@ namespace {
 using engine::Gap;
 using engine::GapFit;
 using engine::GapOrder;
-using engine::GapWeight;
+using Columns = engine::GapWeight::Columns;
 using nlohmann::json;
 
 /// Returns the engine request for the arguments.
@@ -85,13 +85,13 @@ std::string gapTable(const Gap& gap, const std::vector<std::size_t>& order)
     std::vector<std::vector<std::string>> cells{{"weight", "size", "rank", "follows", "method", "error", "weight error",
                                                  "correlation", "bound 3.5", "seconds"}};
     for (const std::size_t index : order) {
-        const GapWeight& of = gap.weights[index];
+        const Columns of = gap.weights[index].columns();
         for (std::size_t method = 0; method < gap.methods.size(); ++method) {
             const GapFit& fit = gap.fit(index, method);
             std::vector<std::string> row(4);
             if (method == 0) {
-                row = {of.name, std::to_string(of.out) + " x " + std::to_string(of.in), std::to_string(of.rank),
-                       of.follows()};
+                row = {gap.weights[index].name, std::to_string(of.out) + " x " + std::to_string(of.in),
+                       std::to_string(of.rank), of.follows};
             }
             row.push_back(wordOf(gap.methods[method]));
             if (fit.state == GapFit::State::Fitted) {
@@ -125,11 +125,12 @@ std::vector<std::string> fitNotes(const Gap& gap, const std::vector<std::size_t>
 {
     std::vector<std::pair<std::string, std::vector<std::string>>> found;
     for (const std::size_t index : order) {
+        const engine::GapFactors* const factors = gap.weights[index].factors();
         for (std::size_t method = 0; method < gap.methods.size(); ++method) {
             const GapFit& fit = gap.fit(index, method);
             const bool says = fit.state == GapFit::State::Failed || !fit.converged ||
                               gap.methods[method] == projects::LowRankMethod::ReluSvd ||
-                              (!gap.weights[index].isOfFeatures() && gap.weights[index].activation.empty());
+                              (factors != nullptr && factors->activation.empty());
             if (!says || fit.note.empty()) {
                 continue;
             }
@@ -167,18 +168,18 @@ json gapJson(const Gap& gap, const std::vector<std::size_t>& order)
 {
     json weights = json::array();
     for (const std::size_t index : order) {
-        const GapWeight& of = gap.weights[index];
+        const Columns of = gap.weights[index].columns();
         json methods = json::array();
         for (std::size_t method = 0; method < gap.methods.size(); ++method) {
             json told = fitJson(gap.fit(index, method));
             told["method"] = wordOf(gap.methods[method]);
             methods.push_back(std::move(told));
         }
-        weights.push_back({{"name", of.name},
+        weights.push_back({{"name", gap.weights[index].name},
                            {"out", of.out},
                            {"in", of.in},
                            {"rank", of.rank},
-                           {"follows", of.follows()},
+                           {"follows", of.follows},
                            {"methods", std::move(methods)}});
     }
     json outputs = json::object();

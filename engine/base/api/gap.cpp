@@ -2,6 +2,7 @@
 #include "engine/base/api/gap.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -11,15 +12,22 @@ constexpr const char* kSoftmaxFollows = "softmax";
 
 } // namespace
 
-std::string GapWeight::follows() const
+GapWeight::Columns GapWeight::columns() const
 {
-    return isOfFeatures() ? kSoftmaxFollows : activation.empty() ? kNothingFollows : activation;
+    if (const auto* const features = std::get_if<GapFeatures>(&is)) {
+        return {features->heads * features->rank, features->width, features->rank, kSoftmaxFollows};
+    }
+    const GapFactors& of = std::get<GapFactors>(is);
+    return {of.out, of.in, of.rank, of.activation.empty() ? kNothingFollows : of.activation};
 }
 
-void GapWeight::setFollows(const std::string& word)
+GapWeight GapWeight::from(std::string name, const Columns& columns)
 {
-    subject = word == kSoftmaxFollows ? Subject::Features : Subject::Weight;
-    activation = isOfFeatures() || word == kNothingFollows ? std::string() : word;
+    const auto& [out, in, rank, follows] = columns;
+    if (follows == kSoftmaxFollows) {
+        return {std::move(name), GapFeatures{rank > 0 ? out / rank : 0, rank, in}};
+    }
+    return {std::move(name), GapFactors{out, in, rank, follows == kNothingFollows ? std::string() : follows}};
 }
 
 std::optional<double> GapFit::relativeBound() const

@@ -7,54 +7,64 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 /// The error of factored weights against the full ones ("Nonlinear Initialization Methods for Low-Rank Neural
 /// Networks"), as plain values for any thread.
 namespace residua::engine {
 
-/// A row of the gap: a weight held in factors u [out, rank] and v [rank, in], or the features ω that approximate an
-/// attention's softmax.
-///
-/// For features the fields have other meanings. `out` is the number of features of all key-value heads, `rank` that of
-/// one head, and `in` the width of a head. A method that searches (lfai, lfai-ws, exact) is the fit of appendix B; any
-/// other uses the features as drawn or, for a run, as learned. GapFit then compares the softmax's attention matrices P
-/// with those of the features, P̂, on held-out sequences: functionError is Σ‖P − P̂‖_F², fullFunction Σ‖P‖_F²,
-/// weightError the squared distance that the fit moved ω, and meanCorrelation the correlation of P with P̂, averaged
-/// over the heads.
-struct GapWeight {
-    enum class Subject { Weight, Features };
-
-    std::string name; ///< of the full weight: "layers.1.up.weight"
+/// A weight held in factors u [out, rank] and v [rank, in].
+struct GapFactors {
     std::int64_t out = 0;
     std::int64_t in = 0;
     std::int64_t rank = 0;
-    std::string activation = {}; ///< of a weight, the σ that all its readers apply: "relu"; empty if unknown
-    Subject subject = Subject::Weight;
+    std::string activation = {}; ///< the σ that all readers of the weight apply: "relu"; empty if unknown
+    bool operator==(const GapFactors&) const = default;
+};
+/// The features ω [heads, rank, width] that approximate an attention's softmax. A method that searches (lfai, lfai-ws,
+/// exact) is the fit of appendix B; any other uses the features as drawn or, for a run, as learned.
+struct GapFeatures {
+    std::int64_t heads = 0; ///< with keys of their own
+    std::int64_t rank = 0;  ///< features of a head
+    std::int64_t width = 0; ///< of a head
+    bool operator==(const GapFeatures&) const = default;
+};
 
-    [[nodiscard]] bool isOfFeatures() const { return subject == Subject::Features; }
-    /// Returns the operation after the weight as one word for tables and files: the activation, "identity" if it is
-    /// unknown, or "softmax" for features.
-    [[nodiscard]] std::string follows() const;
-    /// Sets subject and activation from `word`, the inverse of follows().
-    void setFollows(const std::string& word);
+/// A row of the gap.
+struct GapWeight {
+    std::string name; ///< of the full weight, "layers.1.up.weight", or of the features
+    std::variant<GapFactors, GapFeatures> is = {};
+
+    /// The row in tables and files. For features, `out` is their number in all heads, and `in` the width of a head.
+    struct Columns {
+        std::int64_t out = 0;
+        std::int64_t in = 0;
+        std::int64_t rank = 0;
+        std::string follows; ///< the activation, "identity" if it is unknown, or "softmax" for features
+    };
+    [[nodiscard]] Columns columns() const;
+    [[nodiscard]] static GapWeight from(std::string name, const Columns& columns);
+    /// Returns null for features.
+    [[nodiscard]] const GapFactors* factors() const { return std::get_if<GapFactors>(&is); }
     bool operator==(const GapWeight&) const = default;
 };
 
 /// The errors of one method on one weight. Expectations are over Gaussian inputs x, in closed form or by quadrature.
+/// For features, sums over held-out sequences of the attention matrices P by the softmax and P̂ by the features.
 struct GapFit {
     enum class State { Pending, Fitted, Failed };
     State state = State::Pending;
-    double functionError = 0;   ///< E‖σ(u·v·x) − σ(W·x)‖²
-    double fullFunction = 0;    ///< E‖σ(W·x)‖²
-    double weightError = 0;     ///< ‖u·v − W‖_F²
-    double meanCorrelation = 0; ///< between the outputs before σ, averaged over the outputs
+    double functionError = 0;   ///< E‖σ(u·v·x) − σ(W·x)‖²; Σ‖P − P̂‖_F²
+    double fullFunction = 0;    ///< E‖σ(W·x)‖²; Σ‖P‖_F²
+    double weightError = 0;     ///< ‖u·v − W‖_F²; the squared distance that the fit moved ω
+    double meanCorrelation = 0; ///< of the outputs before σ, averaged over them; of P and P̂, averaged over the heads
     /// A lower bound on how far the spectral start's functionError is above the least possible one (theorem 3.5). Known
     /// under a ReLU only.
-    std::optional<double> spectralGapBound;
+    std::optional<double> spectralGapBound = {};
     double seconds = 0; ///< the time that the fit took
     bool converged = true;
-    std::string note; ///< a remark on the fit, or why it failed; may be empty
+    std::string note = {}; ///< a remark on the fit, or why it failed; may be empty
 
     /// Returns functionError / fullFunction, or 0 if both are 0.
     [[nodiscard]] double relativeError() const { return fullFunction > 0 ? functionError / fullFunction : 0; }

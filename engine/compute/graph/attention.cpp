@@ -2,7 +2,7 @@
 #include "engine/compute/graph/node_builder.h"
 
 #include "engine/compute/graph/value_residual.h"
-#include "engine/compute/init/feature_fits.h"
+#include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/init/weight_inputs.h"
 #include "engine/compute/ops/dropout.h"
 #include "engine/compute/ops/feature_attention.h"

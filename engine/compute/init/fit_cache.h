@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/gap.h"
 #include "engine/base/machine/machine.h"
-#include "engine/base/machine/preparation.h"
 #include "engine/maths/lowrank/attention_fit.h"
 #include "engine/maths/lowrank/low_rank_problem.h"
 #include "projects/base/result.h"
@@ -13,42 +13,47 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace residua::engine {
 
-/// Earlier fits in a folder, one file for each problem, so that the same one is not solved twice. Any thread and any
-/// number of processes: a file is complete or absent.
+/// The result of a fit.
+struct Fitted {
+    std::vector<std::vector<double>> matrices; ///< those of the job, row-major
+    GapFit gap;
+};
 
+/// A fit of a factored weight, or of the features of one key-value head of an attention.
+struct FitJob {
+    struct Matrix {
+        const char* name;
+        std::int64_t rows;
+        std::int64_t columns;
+    };
+    /// The name of the fit's file: a digest of everything that the fit depends on. Empty: the result is not cached.
+    std::string key;
+    std::vector<Matrix> matrices; ///< of the result
+    std::function<Result<Fitted>(const LowRankWatch& watch)> compute;
+};
+
+/// Returns the fit of the factors "left" and "right". Its file depends on the weight, the rank, the activation, the
+/// covariance, the seed, the schedule, the method and, if the method starts from it, the draw. Baseline is not cached.
+[[nodiscard]] FitJob fitJob(LowRankProblem problem, LowRankMethod method);
+/// Returns the fit of "features". Its file depends on the queries, the keys, the start and the schedule.
+[[nodiscard]] FitJob fitJob(AttentionProblem problem);
+/// Returns the job that measures the start of the features, without a fit or a file.
+[[nodiscard]] FitJob measureJob(AttentionProblem problem);
+
+/// Earlier fits in a folder, one file for each, so that the same one is not computed twice. Any number of processes: a
+/// file is complete or absent.
 using FitCache = UserCache;
 
 /// Returns the user's cache: residua/fits below XDG_CACHE_HOME, or below .cache in HOME, with the limit kFitCache. Its
 /// folder is empty if neither is set.
 [[nodiscard]] FitCache userFitCache();
 
-/// Returns the file name of a problem's fit: a digest of everything that the fit depends on. These are the weight, the
-/// rank, the activation, the covariance, the seed, the schedule, the method and, if the method starts from it, the
-/// draw; for features, the queries, the keys, the start and the schedule.
-[[nodiscard]] std::string fitFileName(const LowRankProblem& problem, LowRankMethod method);
-[[nodiscard]] std::string fitFileName(const AttentionProblem& problem);
-
-/// Reads a fit; nullopt if the file does not exist. Returns an error if it is damaged or belongs to another problem.
-[[nodiscard]] Result<std::optional<LowRankFit>> readFit(const std::filesystem::path& file,
-                                                        const LowRankProblem& problem);
-[[nodiscard]] Result<std::optional<AttentionFit>> readFit(const std::filesystem::path& file,
-                                                          const AttentionProblem& problem);
-/// Writes a fit. Creates the folder if needed.
-[[nodiscard]] Status writeFit(const std::filesystem::path& file, const LowRankProblem& problem, const LowRankFit& fit);
-[[nodiscard]] Status writeFit(const std::filesystem::path& file, const AttentionProblem& problem,
-                              const AttentionFit& fit);
-
-/// Removes the least recently used fits until the rest has at most `mostBytes`. Ignores files that cannot be removed,
-/// and all other files.
-void trimFits(const std::filesystem::path& folder, std::uint64_t mostBytes);
-
-/// A cache used by parallel fits. Its errors do not stop the fits. The destructor trims it. Any thread.
+/// A cache used by parallel fits. Its errors do not stop the fits. The destructor removes the least recently used files
+/// above the limit. Any thread.
 class CachedFits {
 public:
     explicit CachedFits(FitCache cache);
@@ -56,62 +61,22 @@ public:
     CachedFits(const CachedFits&) = delete;
     CachedFits& operator=(const CachedFits&) = delete;
 
-    /// Returns the fit in the file and marks it as used now; nullopt if it does not exist or is invalid.
-    template <class Problem>
-    [[nodiscard]] auto kept(const std::string& name, const Problem& problem)
-    {
-        auto found = readFit(m_cache.folder.empty() ? m_cache.folder : m_cache.folder / name, problem);
-        using Fit = std::decay_t<decltype(*found)>;
-        if (!found) {
-            fault(found.error().text() + ": fitted again");
-            return Fit();
-        }
-        if (*found) {
-            use(name);
-        }
-        return Fit(*std::move(found));
-    }
-    template <class Problem, class Fit>
-    void keep(const std::string& name, const Problem& problem, const Fit& fit)
-    {
-        if (m_cache.folder.empty()) {
-            return;
-        }
-        if (const Status written = writeFit(m_cache.folder / name, problem, fit); !written) {
-            fault(written.error().text() + ": the fit is not kept for another time");
-        }
-    }
+    /// Returns the result in the job's file, or computes it and writes the file.
+    [[nodiscard]] Result<Fitted> fit(const FitJob& job, const LowRankWatch& watch);
+    /// Returns the result in the job's file and marks it as used now; nullopt if it does not exist or is invalid.
+    [[nodiscard]] std::optional<Fitted> kept(const FitJob& job);
+    /// Writes the job's file. Creates the folder if needed.
+    void keep(const FitJob& job, const Fitted& fit);
     /// Returns the errors as a sentence for the user; empty if there were none.
     [[nodiscard]] std::string faults() const;
 
 private:
-    void use(const std::string& name) const;
+    [[nodiscard]] bool keeps(const FitJob& job) const { return !m_cache.folder.empty() && !job.key.empty(); }
     void fault(std::string text);
 
     FitCache m_cache;
     mutable std::mutex m_mutex; ///< protects m_faults
     std::vector<std::string> m_faults;
 };
-
-/// Fits as fitLowRank and fitAttention, but reads the fit of an equal problem from `cache` if it exists and adds new
-/// fits to it. Any thread.
-[[nodiscard]] Result<LowRankFit> fitKept(const LowRankProblem& problem, LowRankMethod method, CachedFits& cache,
-                                         const LowRankWatch& watch);
-[[nodiscard]] Result<AttentionFit> fitKept(const AttentionProblem& problem, CachedFits& cache,
-                                           const LowRankWatch& watch);
-
-/// One of several fits that run in parallel.
-struct FitJob {
-    std::string name; ///< the name of the fitted parameter, the place of its errors
-    /// Called on one of the threads; must store its result where no other job accesses it.
-    std::function<Status(const LowRankWatch& watch)> run;
-};
-
-/// Runs all jobs on as many threads as LibTorch uses. Calls `watch` regularly on the calling thread; if it cancels,
-/// stops the jobs. Returns givenUp(), or the error of the first job that failed.
-[[nodiscard]] Status runFits(const std::vector<FitJob>& jobs, const PreparationWatch& watch);
-
-/// Returns the error "was given up" of the initialisation.
-[[nodiscard]] Error givenUp();
 
 } // namespace residua::engine

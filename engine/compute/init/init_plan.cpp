@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/init/init_plan.h"
 
-#include "engine/compute/init/fit_cache.h"
 #include "projects/base/random.h"
 #include "projects/model/parameter_name.h"
 
@@ -231,9 +230,7 @@ Status InitPlan::fitFactors(const std::vector<const FactoredWeight*>& weights, c
 {
     std::vector<FactorFit> fits;
     for (const FactoredWeight* const weight : weights) {
-        const auto moments = m_fits.inputMoments.find(weight->name);
-        std::optional<FactorFit> fit =
-            fitOf(*weight, wholeOf(*weight), moments == m_fits.inputMoments.end() ? at::Tensor() : moments->second);
+        std::optional<FactorFit> fit = fitOf(*weight, wholeOf(*weight), m_fits.inputs.momentsOf(weight->name));
         if (fit) {
             fits.push_back(*std::move(fit));
         }
@@ -250,13 +247,12 @@ Status InitPlan::fitFeatures(const std::vector<const AttentionFeatures*>& attent
 {
     std::vector<FeatureFit> fits;
     for (const AttentionFeatures* const each : attentions) {
-        const NamedParameter& features = m_parameters[each->parameter];
-        fits.push_back({features.name, features.tensor, problemsOf(*each)});
+        fits.push_back(fitOf(*each));
     }
     if (fits.empty()) {
         return Done{};
     }
-    const Result<std::vector<std::string>> notes = engine::fitFeatures(fits, m_fits.cache, watch);
+    const Result<std::vector<std::string>> notes = fitAll(std::move(fits), m_fits.cache, watch);
     if (!notes) {
         return notes.error();
     }
@@ -264,10 +260,10 @@ Status InitPlan::fitFeatures(const std::vector<const AttentionFeatures*>& attent
     return Done{};
 }
 
-std::vector<AttentionProblem> InitPlan::problemsOf(const AttentionFeatures& attention) const
+FeatureFit InitPlan::fitOf(const AttentionFeatures& attention) const
 {
-    return attentionProblems(attention, m_parameters[attention.parameter].tensor, m_fits.attentionInputs,
-                             m_fits.attentionLength, m_seed);
+    const NamedParameter& features = m_parameters[attention.parameter];
+    return featureFit(attention, features.name, features.tensor, m_fits.inputs, m_seed);
 }
 
 at::Tensor InitPlan::wholeOf(const FactoredWeight& weight) const

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "engine/base/machine/preparation.h"
-#include "engine/compute/init/factor_fits.h"
-#include "engine/compute/init/feature_fits.h"
 #include "engine/compute/init/named_parameter.h"
+#include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/ops/weight.h"
 #include "engine/compute/runtime/compute.h"
 #include "projects/base/random.h"
@@ -125,8 +124,8 @@ public:
     [[nodiscard]] const std::vector<ParameterStart>& starts() const { return m_starts; }
     [[nodiscard]] const std::vector<FactoredWeight>& factored() const { return m_factored; }
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const { return m_attentions; }
-    /// Returns the fits of an attention's features for the current weights and features.
-    [[nodiscard]] std::vector<AttentionProblem> problemsOf(const AttentionFeatures& attention) const;
+    /// Returns the fit of an attention's features for the current weights and features.
+    [[nodiscard]] FeatureFit fitOf(const AttentionFeatures& attention) const;
 
 private:
     /// Returns the values that a parameter starts from, before the start's factor.

@@ -40,4 +40,15 @@ at::Tensor WeightInputs::momentsOf(const at::Tensor& parameter) const
                                  : (found->second.products / static_cast<double>(found->second.rows)).to(at::kCPU);
 }
 
+FitInputs WeightInputs::of(const std::vector<NamedParameter>& parameters) const
+{
+    FitInputs inputs{.attentions = m_sequences, .length = m_length};
+    for (const NamedParameter& parameter : parameters) {
+        if (const at::Tensor moments = momentsOf(parameter.tensor); moments.defined()) {
+            inputs.moments.emplace(parameter.name, moments);
+        }
+    }
+    return inputs;
+}
+
 } // namespace residua::engine

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/train/fit_inputs.h"
 
-#include "engine/compute/init/fit_cache.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
@@ -14,9 +13,9 @@
 namespace residua::engine {
 namespace {
 
-/// Stores the inputs of the full network's weights on the first batch of the training data in `setting`.
-Status readFullInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
-                      FitSetting& setting, const PreparationWatch& watch)
+/// Returns the inputs of the full network's weights on the first batch of the training data.
+Result<FitInputs> readFullInputs(const projects::Project& project, const Dataset& dataset, const std::string& device,
+                                 const PreparationWatch& watch)
 {
     const projects::Project full = fullRank(project);
     const Result<c10::Device> opened = openDevice(device);
@@ -29,14 +28,7 @@ Status readFullInputs(const projects::Project& project, const Dataset& dataset, 
     if (const Status started = (*network)->initialise(begins, {}); !started) {
         return started.error();
     }
-    const Result<WeightInputs> inputs =
-        readInputs(**network, dataset, project.training, *opened, Pass(), setting.attentionLength);
-    if (!inputs) {
-        return inputs.error();
-    }
-    setting.inputMoments = momentsByName(*inputs, (*network)->parameters());
-    setting.attentionInputs = inputs->sequences();
-    return Done{};
+    return readInputs(**network, dataset, project, *opened, Pass());
 }
 
 template <class Change>
@@ -80,13 +72,13 @@ projects::Project unfitted(projects::Project project)
 
 std::int64_t fitLengthOf(const projects::Project& project)
 {
-    const bool sequences = projects::examplesOf(project.data).hasTime();
-    return sequences ? fitLength(project.training.sequenceLength) : kFitLength;
+    return fitLength(projects::examplesOf(project.data).hasTime() ? project.training.sequenceLength : 0);
 }
 
-Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset, const projects::TrainingPlan& plan,
-                                c10::Device device, Pass pass, std::int64_t attentionLength)
+Result<FitInputs> readInputs(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project,
+                             c10::Device device, Pass pass)
 {
+    const projects::TrainingPlan& plan = project.training;
     Batch batch;
     if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, plan.batch); !filled) {
         return filled.error();
@@ -94,24 +86,11 @@ Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset
     if (batch.batch == 0) {
         return Error{"data", "there is no example to fit the weights to"};
     }
-    WeightInputs inputs;
-    inputs.setLength(attentionLength);
+    WeightInputs inputs(fitLengthOf(project));
     pass.weightInputs = &inputs;
     const at::NoGradGuard noGrad;
     (void)network.forward(upload(batch, dataset.schema(), device, parameterType(plan.precision)), pass);
-    return inputs;
-}
-
-std::map<std::string, at::Tensor> momentsByName(const WeightInputs& inputs,
-                                                const std::vector<NamedParameter>& parameters)
-{
-    std::map<std::string, at::Tensor> moments;
-    for (const NamedParameter& parameter : parameters) {
-        if (const at::Tensor of = inputs.momentsOf(parameter.tensor); of.defined()) {
-            moments.emplace(parameter.name, of);
-        }
-    }
-    return moments;
+    return inputs.of(network.parameters());
 }
 
 Status prepareFits(const projects::Project& project, const Dataset& dataset, const std::string& device,
@@ -124,13 +103,15 @@ Status prepareFits(const projects::Project& project, const Dataset& dataset, con
     if (!fitsFactors && !fitsFeatures) {
         return Done{};
     }
-    FitSetting setting{.cache = userFitCache(), .attentionLength = fitLengthOf(project)};
+    FitSetting setting{.cache = userFitCache(), .inputs = {.length = fitLengthOf(project)}};
     const bool looksAtInputs =
         fitsFeatures || (fitsFactors && initialisation.lowRank != projects::LowRankMethod::Spectral);
     if (initialisation.lowRankInputs == projects::LowRankInputs::Data && looksAtInputs) {
-        if (const Status read = readFullInputs(project, dataset, device, setting, watch); !read) {
+        Result<FitInputs> read = readFullInputs(project, dataset, device, watch);
+        if (!read) {
             return read.error();
         }
+        setting.inputs = *std::move(read);
     }
     plan.setFits(std::move(setting));
     return Done{};

@@ -11,21 +11,14 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
-#include <vector>
 
 namespace residua::engine {
 
-/// Returns the inputs of the weights and attentions of `network` in `pass` over the first batch of the training split;
-/// sequences of attentions have `attentionLength` tokens. The network must be on `device`. Returns an error if the
-/// split is empty.
-[[nodiscard]] Result<WeightInputs> readInputs(CompiledNetwork& network, const Dataset& dataset,
-                                              const projects::TrainingPlan& plan, c10::Device device, Pass pass,
-                                              std::int64_t attentionLength);
-/// Returns the second moments of the inputs, by the parameter's name.
-[[nodiscard]] std::map<std::string, at::Tensor> momentsByName(const WeightInputs& inputs,
-                                                              const std::vector<NamedParameter>& parameters);
+/// Returns the inputs of the weights and attentions of `network` in `pass` over the first batch of the project's
+/// training split. The network must be on `device`. Returns an error if the split is empty.
+[[nodiscard]] Result<FitInputs> readInputs(CompiledNetwork& network, const Dataset& dataset,
+                                           const projects::Project& project, c10::Device device, Pass pass);
 
 /// Sets what the fits of the network's factored weights depend on; must be called before it is initialised. This is the
 /// user's cache of fits and, if the document fits to the data (NLRA, remark 4.1), the second moments of each weight's
@@ -40,7 +33,7 @@ namespace residua::engine {
 /// Returns the document with factors and features that start as drawn, without fits.
 [[nodiscard]] projects::Project unfitted(projects::Project project);
 
-/// Returns the length of the sequences on which attentions' features are fitted.
+/// Returns the length in tokens of the sequences on which attentions' features are fitted.
 [[nodiscard]] std::int64_t fitLengthOf(const projects::Project& project);
 
 } // namespace residua::engine

@@ -56,8 +56,6 @@ inline constexpr PieceModel kLastOf<PieceModel> = PieceModel::Unigram;
 template <>
 inline constexpr projects::Unit kLastOf<projects::Unit> = projects::Unit::Sample;
 template <>
-inline constexpr GapWeight::Subject kLastOf<GapWeight::Subject> = GapWeight::Subject::Features;
-template <>
 inline constexpr GapFit::State kLastOf<GapFit::State> = GapFit::State::Failed;
 template <>
 inline constexpr Serves kLastOf<Serves> = Serves::Files;

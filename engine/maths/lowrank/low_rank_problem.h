@@ -62,6 +62,12 @@ struct LowRankProblem {
     LfaiCourse lfai;
 };
 
+/// Returns the size of a problem, for comparison with others.
+[[nodiscard]] inline double workOf(const LowRankProblem& problem)
+{
+    return double(problem.out) * double(problem.in) * double(problem.rank);
+}
+
 /// The errors of the factored layer against the full one. Expectations are over the problem's Gaussian, in closed form
 /// or, for Silu and Gelu, by quadrature; never by samples.
 struct LowRankMeasures {

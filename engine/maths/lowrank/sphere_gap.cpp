@@ -97,9 +97,7 @@ Result<std::vector<SpherePoint>> sphereGap(std::span<const SphereCase> cases, st
     }
     std::vector<LowRankMethod> all{LowRankMethod::Spectral};
     all.insert(all.end(), methods.begin(), methods.end());
-    LayerFitsWatch watch;
-    watch.stop = std::move(stop);
-    const std::vector<Result<LowRankFit>> fits = fitLayers(problems, all, threads, watch);
+    const std::vector<Result<LowRankFit>> fits = fitLayers(problems, all, threads, std::move(stop));
     std::vector<SpherePoint> points;
     for (std::size_t k = 0; k < cases.size(); ++k) {
         const std::span row = std::span(fits).subspan(k * all.size(), all.size());

@@ -2,15 +2,14 @@
 #include "engine/maths/lowrank/start_and_loss.h"
 
 #include "engine/maths/lowrank/adam.h"
+#include "engine/maths/lowrank/fit_threads.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
 #include "engine/maths/theory/dense_matrix.h"
 #include "projects/base/random.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <thread>
 
 namespace residua::engine {
 namespace {
@@ -225,19 +224,11 @@ Result<std::vector<StartPoint>> lossByStart(const StartStudy& study, std::span<c
     LowRankWatch watch;
     watch.stop = stop;
     std::vector<Result<StartPoint>> points(fitSteps.size() * count, Result<StartPoint>(stoppedFit()));
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < points.size() && !stop.stop_requested(); i = next++) {
+    runOnThreads(std::vector<double>(points.size(), 1.0), threads, [&](std::size_t i) {
+        if (!stop.stop_requested()) {
             points[i] = pointOf(study, networks[i % count], fitSteps[i / count], i % count, watch);
         }
-    };
-    {
-        std::vector<std::jthread> helpers;
-        for (int helper = 1; helper < threads; ++helper) {
-            helpers.emplace_back(work);
-        }
-        work();
-    }
+    });
     if (const auto failed = std::ranges::find_if(points, [](const auto& point) { return !point; });
         failed != points.end()) {
         return failed->error();

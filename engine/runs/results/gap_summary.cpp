@@ -18,7 +18,7 @@ GapTotal totalOf(const Gap& gap, std::size_t method)
     for (std::size_t weight = 0; weight < gap.weights.size(); ++weight) {
         const GapFit& fit = gap.fit(weight, method);
         // The errors of attention matrices cannot be added to those of weights.
-        if (fit.state == GapFit::State::Fitted && !gap.weights[weight].isOfFeatures()) {
+        if (fit.state == GapFit::State::Fitted && gap.weights[weight].factors() != nullptr) {
             ++total.weights;
             error += fit.functionError;
             full += fit.fullFunction;
@@ -34,8 +34,10 @@ std::vector<std::size_t> ordered(const Gap& gap, GapOrder order)
     std::vector<std::size_t> weights(gap.weights.size());
     std::iota(weights.begin(), weights.end(), std::size_t{0});
     if (order == GapOrder::Size) {
-        std::ranges::stable_sort(weights, std::ranges::greater(),
-                                 [&](std::size_t weight) { return gap.weights[weight].out * gap.weights[weight].in; });
+        std::ranges::stable_sort(weights, std::ranges::greater(), [&](std::size_t weight) {
+            const GapWeight::Columns of = gap.weights[weight].columns();
+            return of.out * of.in;
+        });
     } else if (order == GapOrder::Error && !gap.methods.empty()) {
         std::ranges::stable_sort(weights, std::ranges::greater(),
                                  [&](std::size_t weight) { return gap.fit(weight, 0).relativeError(); });
@@ -48,15 +50,15 @@ std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights)
     std::string csv = "weight,out,in,rank,follows,method,relative_function_error,function_error,weight_error,"
                       "mean_correlation,spectral_gap_bound,seconds,converged\n";
     for (const std::size_t index : weights) {
-        const GapWeight& weight = gap.weights[index];
+        const GapWeight::Columns of = gap.weights[index].columns();
         for (std::size_t method = 0; method < gap.methods.size(); ++method) {
             const GapFit& fit = gap.fit(index, method);
             if (fit.state != GapFit::State::Fitted) {
                 continue;
             }
             for (const std::string& field :
-                 {weight.name, std::to_string(weight.out), std::to_string(weight.in), std::to_string(weight.rank),
-                  weight.follows(), wordOf(gap.methods[method]), numberText(fit.relativeError()),
+                 {gap.weights[index].name, std::to_string(of.out), std::to_string(of.in), std::to_string(of.rank),
+                  of.follows, wordOf(gap.methods[method]), numberText(fit.relativeError()),
                   numberText(fit.functionError), numberText(fit.weightError), numberText(fit.meanCorrelation),
                   fit.spectralGapBound ? numberText(*fit.spectralGapBound) : std::string(), numberText(fit.seconds)}) {
                 csv += field + ",";

@@ -19,38 +19,43 @@ using projects::LowRankMethod;
 constexpr const char* kGapFile = "gap.json";
 constexpr std::size_t kLongestGap = std::size_t{1} << 24; ///< bytes; enough for some 50,000 weights
 
-RecordJson jsonOf(const GapFit& fit)
+constexpr std::pair<const char*, double GapFit::*> kNumbers[] = {{"functionError", &GapFit::functionError},
+                                                                 {"fullFunction", &GapFit::fullFunction},
+                                                                 {"weightError", &GapFit::weightError},
+                                                                 {"meanCorrelation", &GapFit::meanCorrelation},
+                                                                 {"seconds", &GapFit::seconds}};
+constexpr const char* kBound = "spectralGapBound"; ///< missing if it is unknown
+
+RecordJson jsonOf(const GapWeight& weight, const GapFit& fit)
 {
-    RecordJson json = {{"functionError", fit.functionError},
-                       {"fullFunction", fit.fullFunction},
-                       {"weightError", fit.weightError},
-                       {"meanCorrelation", fit.meanCorrelation},
-                       {"seconds", fit.seconds},
-                       {"converged", fit.converged},
-                       {"note", fit.note}};
+    const GapWeight::Columns of = weight.columns();
+    RecordJson json = {
+        {"name", weight.name}, {"out", of.out}, {"in", of.in}, {"rank", of.rank}, {"follows", of.follows}};
+    for (const auto& [key, number] : kNumbers) {
+        json[key] = fit.*number;
+    }
+    json["converged"] = fit.converged;
+    json["note"] = fit.note;
     if (fit.spectralGapBound) {
-        json["spectralGapBound"] = *fit.spectralGapBound;
+        json[kBound] = *fit.spectralGapBound;
     }
     return json;
 }
 
 GapFit fitFrom(RecordFields& fields)
 {
-    GapFit fit;
-    fit.state = GapFit::State::Fitted;
-    fit.functionError = fields.number("functionError");
-    fit.fullFunction = fields.number("fullFunction");
-    fit.weightError = fields.number("weightError");
-    fit.meanCorrelation = fields.number("meanCorrelation");
-    fit.seconds = fields.number("seconds");
+    GapFit fit{.state = GapFit::State::Fitted};
+    for (const auto& [key, number] : kNumbers) {
+        fit.*number = fields.number(key);
+    }
     fit.note = fields.text("note");
     const RecordJson* const converged = fields.find("converged");
     if (converged == nullptr || !converged->is_boolean()) {
         fields.fail("converged", "is neither true nor false");
     }
     fit.converged = fields.error() ? false : converged->get<bool>();
-    if (fields.find("spectralGapBound") != nullptr) {
-        fit.spectralGapBound = fields.number("spectralGapBound");
+    if (fields.find(kBound) != nullptr) {
+        fit.spectralGapBound = fields.number(kBound);
     }
     return fit;
 }
@@ -72,8 +77,9 @@ Result<Gap> gapFrom(const RecordJson& json, const fs::path& path)
     gap.inputs = inputs.value_or(LowRankInputs::Gaussian);
     gap.step = fields.count("step");
     fields.eachOf("weights", [&gap](RecordFields& element) {
-        gap.weights.push_back({element.text("name"), element.count("out"), element.count("in"), element.count("rank")});
-        gap.weights.back().setFollows(element.text("follows"));
+        const std::string name = element.text("name");
+        gap.weights.push_back(GapWeight::from(
+            name, {element.count("out"), element.count("in"), element.count("rank"), element.text("follows")}));
         gap.fits.push_back(fitFrom(element));
     });
     if (fields.error()) {
@@ -90,14 +96,7 @@ Status writeGap(const fs::path& runDirectory, const Gap& gap)
 {
     RecordJson weights = RecordJson::array();
     for (std::size_t i = 0; i < gap.weights.size(); ++i) {
-        const GapWeight& weight = gap.weights[i];
-        RecordJson json = {{"name", weight.name},
-                           {"out", weight.out},
-                           {"in", weight.in},
-                           {"rank", weight.rank},
-                           {"follows", weight.follows()}};
-        json.update(jsonOf(gap.fit(i, 0)));
-        weights.push_back(std::move(json));
+        weights.push_back(jsonOf(gap.weights[i], gap.fit(i, 0)));
     }
     const RecordJson json = {{"method", projects::keyOf(gap.methods.front())},
                              {"inputs", projects::keyOf(gap.inputs)},
@@ -121,8 +120,7 @@ Result<std::optional<Gap>> readGap(const fs::path& runDirectory)
     if (!json) {
         return json.error();
     }
-    Result<Gap> gap = gapFrom(*json, path);
-    return gap ? Result<std::optional<Gap>>(std::move(*gap)) : Result<std::optional<Gap>>(gap.error());
+    return gapFrom(*json, path).transform([](Gap gap) { return std::optional(std::move(gap)); });
 }
 
 } // namespace residua::engine

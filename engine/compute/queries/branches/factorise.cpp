@@ -4,8 +4,7 @@
 #include "engine/compute/queries/branches/branch_queries.h"
 
 #include "engine/base/machine/preparation.h"
-#include "engine/compute/init/factor_fits.h"
-#include "engine/compute/init/fit_cache.h"
+#include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/queries/branches/transferred_run.h"
 #include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/fit_inputs.h"
@@ -152,8 +151,8 @@ private:
         if (m_layer >= m_layers.size()) {
             return Done{};
         }
-        const Result<WeightInputs> inputs = readInputs(*m_network, *m_opened->dataset, m_after.training, at::kCPU,
-                                                       passAfter(checkpoint().state.step), fitLengthOf(m_after));
+        const Result<FitInputs> inputs =
+            readInputs(*m_network, *m_opened->dataset, m_after, at::kCPU, passAfter(checkpoint().state.step));
         if (!inputs) {
             return inputs.error();
         }
@@ -162,7 +161,7 @@ private:
             if (layerOf(weight) != m_layers[m_layer]) {
                 continue;
             }
-            const at::Tensor moments = inputs->momentsOf(m_network->parameters()[weight.u].tensor);
+            const at::Tensor moments = inputs->momentsOf(m_network->parameters()[weight.u].name);
             if (Status added = addFit(weight, moments, fits); !added) {
                 return added;
             }

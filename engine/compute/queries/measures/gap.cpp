@@ -3,29 +3,20 @@
 // run. The fits have threads of their own, so that a run can continue beside them.
 #include "engine/compute/queries/measures/network_queries.h"
 
-#include "engine/compute/init/factor_fits.h"
-#include "engine/compute/init/fit_cache.h"
+#include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/queries/base/staged_query.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/fit_inputs.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
-#include "engine/maths/lowrank/low_rank_fit.h"
-#include "projects/base/random.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <mutex>
 #include <span>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 namespace residua::engine {
@@ -36,58 +27,32 @@ using projects::Project;
 
 constexpr std::chrono::milliseconds kTell{100};
 
-/// Fits weights by methods on separate threads, which the constructor starts. The destructor stops them.
-class GapFits {
-public:
-    GapFits(std::vector<LowRankProblem> problems, std::vector<LowRankMethod> methods)
-        : m_problems(std::move(problems)),
-          m_methods(std::move(methods)),
-          m_thread(
-              [this, threads = std::max(at::get_num_threads(), 1)](const std::stop_token& stop) { run(threads, stop); })
-    {
+/// Returns the errors of an attention's features from those of its heads, or a failure if one has failed.
+GapFit gapOfHeads(const std::vector<Result<Fitted>>& heads)
+{
+    GapFit sum{.state = GapFit::State::Fitted};
+    for (const Result<Fitted>& head : heads) {
+        if (!head) {
+            return {.state = GapFit::State::Failed, .note = head.error().text()};
+        }
+        sum.functionError += head->gap.functionError;
+        sum.fullFunction += head->gap.fullFunction;
+        sum.weightError += head->gap.weightError;
+        sum.meanCorrelation += head->gap.meanCorrelation;
+        sum.seconds += head->gap.seconds;
+        if (!head->gap.converged) {
+            sum.converged = false;
+            sum.note = "of a head: " + head->gap.note;
+        }
     }
-
-    struct Fit {
-        std::size_t weight = 0;
-        std::size_t method = 0;
-        Result<LowRankFit> fit;
-    };
-    /// Returns the fits that have ended since the last call.
-    [[nodiscard]] std::vector<Fit> take()
-    {
-        const std::scoped_lock lock(m_mutex);
-        return std::exchange(m_ended, {});
-    }
-    /// Returns the cache's errors; empty if it has none.
-    [[nodiscard]] std::string faults() const { return m_cache.faults(); }
-
-private:
-    void run(int threads, const std::stop_token& stop)
-    {
-        LayerFitsWatch watch;
-        watch.stop = stop;
-        watch.fit = [this](const LowRankProblem& problem, LowRankMethod method, const LowRankWatch& fitting) {
-            return fitKept(problem, method, m_cache, fitting);
-        };
-        watch.finished = [this](std::size_t weight, std::size_t method, const Result<LowRankFit>& fit) {
-            const std::scoped_lock lock(m_mutex);
-            m_ended.push_back({weight, method, fit});
-        };
-        (void)fitLayers(m_problems, m_methods, threads, watch);
-    }
-
-    std::vector<LowRankProblem> m_problems;
-    std::vector<LowRankMethod> m_methods;
-    std::mutex m_mutex; ///< protects the members below
-    std::vector<Fit> m_ended;
-    CachedFits m_cache{userFitCache()};
-    std::jthread m_thread; ///< last, because it uses the other members
-};
+    sum.meanCorrelation /= static_cast<double>(heads.size());
+    return sum;
+}
 
 class GapQuery final : public StagedQuery<GapQuery, GapRequest, GapReady> {
 public:
     using StagedQuery::StagedQuery;
-    bool waits() const override { return m_fitting != nullptr; }
+    bool waits() const override { return m_running != nullptr; }
 
     std::optional<Event> takeNews() override
     {
@@ -109,7 +74,7 @@ private:
     }
     bool hasMore(Stage stage) const override
     {
-        return stage == &GapQuery::takeFits ? m_fitting != nullptr
+        return stage == &GapQuery::takeFits ? m_running != nullptr
                                             : stage == &GapQuery::tryMethod && m_method < m_gap.methods.size();
     }
 
@@ -196,14 +161,13 @@ private:
         if (!weights) {
             return weights.error();
         }
+        m_inputs.length = fitLengthOf(m_project);
         if (m_gap.inputs == LowRankInputs::Data) {
-            const Result<WeightInputs> inputs = readInputs(**full, *m_dataset, m_project.training, at::kCPU,
-                                                           passAfter(m_gap.step), fitLengthOf(m_project));
+            Result<FitInputs> inputs = readInputs(**full, *m_dataset, m_project, at::kCPU, passAfter(m_gap.step));
             if (!inputs) {
                 return inputs.error();
             }
-            m_moments = momentsByName(*inputs, (*full)->parameters());
-            m_attentionInputs = inputs->sequences();
+            m_inputs = *std::move(inputs);
         }
         Result<at::Tensor> output = outputOf(**full);
         if (!output) {
@@ -233,74 +197,79 @@ private:
     Status startFits()
     {
         const at::NoGradGuard noGrad;
-        std::vector<LowRankProblem> problems;
         InitPlan& plan = m_network->initPlan();
+        std::vector<NamedFit> fits;
         for (const FactoredWeight& weight : m_weights) {
             const Result<at::Tensor> whole =
                 ofRun() ? readTensor(m_checkpoint->model, weight.name) : Result<at::Tensor>(plan.wholeOf(weight));
             if (!whole) {
                 return whole.error();
             }
-            const auto moments = m_moments.find(weight.name);
-            std::optional<FactorFit> fit =
-                plan.fitOf(weight, *whole, moments == m_moments.end() ? at::Tensor() : moments->second);
+            const std::optional<FactorFit> fit = plan.fitOf(weight, *whole, m_inputs.momentsOf(weight.name));
             if (!fit) {
                 continue; // its factors are exact by every method
             }
             m_gap.weights.push_back(gapWeightOf(*fit));
-            problems.push_back(problemOf(*fit));
-            fit->whole = at::Tensor(); // the problem has its numbers
-            m_fits.push_back(*std::move(fit));
+            m_targets.push_back({fit->u, fit->v});
+            for (const LowRankMethod method : m_gap.methods) {
+                fits.push_back(fitBy(method, *fit));
+            }
         }
         for (const AttentionFeatures& attention : attentions()) {
             const NamedParameter& features = m_network->parameters()[attention.parameter];
             const at::IntArrayRef sizes = features.tensor.sizes();
-            m_gap.weights.push_back(
-                {features.name, sizes[0] * sizes[1], sizes[2], sizes[1], {}, GapWeight::Subject::Features});
+            m_gap.weights.push_back({features.name, GapFeatures{sizes[0], sizes[1], sizes[2]}});
             m_startFeatures.push_back(features.tensor.detach().clone());
         }
-        if (!attentions().empty()) {
-            m_network->initPlan().setFits(
-                {.attentionInputs = m_attentionInputs, .attentionLength = fitLengthOf(m_project)});
-        }
+        plan.setFits({.inputs = m_inputs});
         m_gap.fits.resize(m_gap.weights.size() * m_gap.methods.size());
-        m_factors.resize(m_gap.fits.size());
-        m_fitting = std::make_unique<GapFits>(std::move(problems), m_gap.methods);
+        m_factors.resize(fits.size());
+        m_running = std::make_unique<RunningFits>(std::move(fits), m_cache);
         m_told = true;
         return Done{};
     }
 
     Status takeFits()
     {
-        for (GapFits::Fit& ended : m_fitting->take()) {
-            GapFit& gap = m_gap.fit(ended.weight, ended.method);
+        for (RunningFits::Ended& ended : m_running->take()) {
+            GapFit& gap = m_gap.fits[ended.index];
             if (ended.fit) {
-                gap = gapOf(*ended.fit);
-                m_factors[ended.weight * m_gap.methods.size() + ended.method] = std::move(*ended.fit);
+                gap = std::move(ended.fit->gap);
+                m_factors[ended.index] = *std::move(ended.fit);
             } else {
                 gap.state = GapFit::State::Failed;
                 gap.note = ended.fit.error().text();
             }
             m_told = true;
         }
-        if (const std::string faults = m_fitting->faults(); !faults.empty() && !std::exchange(m_faulty, true)) {
-            m_gap.notes.push_back(faults);
-        }
-        if (m_gap.done() == m_fits.size() * m_gap.methods.size()) {
-            m_fitting.reset();
+        noteFaults();
+        if (m_gap.done() == m_factors.size()) {
+            m_running.reset();
         }
         return Done{};
     }
 
-    /// Executes a piece of one method's evaluation: its factors, its features head by head, or its output.
+    void noteFaults()
+    {
+        if (const std::string faults = m_cache.faults(); !faults.empty() && !std::exchange(m_faulty, true)) {
+            m_gap.notes.push_back(faults);
+        }
+    }
+
+    /// Executes a piece of one method's evaluation: its factors, its features, or its output.
     Status tryMethod()
     {
+        if (m_running) {
+            takeHeads();
+            return Done{};
+        }
         if (!std::exchange(m_isPlaced, true)) {
             placeFactors();
             return Done{};
         }
         if (m_attention < attentions().size()) {
-            return fitFeatures();
+            startHeads();
+            return Done{};
         }
         if (const Status measured = measureOutput(); !measured) {
             return measured;
@@ -314,16 +283,14 @@ private:
     void placeFactors()
     {
         m_isWhole = true;
-        for (std::size_t weight = 0; weight < m_fits.size(); ++weight) {
-            if (m_gap.fit(weight, m_method).state != GapFit::State::Fitted) {
+        for (std::size_t weight = 0; weight < m_targets.size(); ++weight) {
+            if (m_gap.fit(weight, m_method).state == GapFit::State::Fitted) {
+                writeMatrices(m_factors[weight * m_gap.methods.size() + m_method], m_targets[weight]);
+            } else {
                 m_isWhole = false;
-                continue;
             }
-            const LowRankFit& fit = m_factors[weight * m_gap.methods.size() + m_method];
-            writeFactors(m_fits[weight], fit.left, fit.right);
         }
         m_attention = 0;
-        m_head = 0;
     }
 
     [[nodiscard]] const std::vector<AttentionFeatures>& attentions() const
@@ -331,72 +298,46 @@ private:
         return m_network->initPlan().attentions();
     }
 
-    /// Sets the features of one head, for the queries and keys of the method's factors. A method that uses the
-    /// activation fits them, starting from the drawn or learned features; other methods keep these.
-    Status fitFeatures()
+    /// Starts the fits of an attention's heads, for the queries and keys of the method's factors, from the drawn or
+    /// learned features. Features have one search, Adam on samples, for all methods that use the activation; the other
+    /// methods keep the start.
+    void startHeads()
     {
-        const AttentionFeatures& attention = attentions()[m_attention];
         const at::NoGradGuard noGrad;
-        const at::Tensor features = m_network->parameters()[attention.parameter].tensor;
-        if (m_head == 0) {
-            features.copy_(m_startFeatures[m_attention]);
-            m_problems = m_network->initPlan().problemsOf(attention);
-        }
-        const AttentionProblem& problem = m_problems[m_head];
-        GapFit& gap = m_gap.fit(m_fits.size() + m_attention, m_method);
-        if (const Status fitted = fitHead(problem, gap, features.select(0, std::int64_t(m_head))); !fitted) {
-            gap.state = GapFit::State::Failed;
-            gap.note = fitted.error().text();
-            m_isWhole = false;
-            m_head = m_problems.size();
-        } else if (++m_head == m_problems.size()) {
-            gap.state = GapFit::State::Fitted;
-            gap.meanCorrelation /= double(m_problems.size());
-        }
-        if (m_head == m_problems.size()) {
-            m_head = 0;
-            ++m_attention;
-            m_told = true;
-        }
-        return Done{};
+        const AttentionFeatures& attention = attentions()[m_attention];
+        const bool searches = projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows;
+        m_network->parameters()[attention.parameter].tensor.copy_(m_startFeatures[m_attention]);
+        FitJob (*const fit)(AttentionProblem) = &fitJob;
+        std::vector<NamedFit> fits = fitsOf(m_network->initPlan().fitOf(attention), searches ? fit : &measureJob);
+        m_heads.assign(fits.size(), Error{});
+        m_headsLeft = fits.size();
+        m_running = std::make_unique<RunningFits>(std::move(fits), m_cache);
     }
 
-    Status fitHead(const AttentionProblem& problem, GapFit& gap, const at::Tensor& features)
+    void takeHeads()
     {
-        AttentionError left;
-        // Features have one search, Adam on samples, for all methods that use the activation; the other methods keep
-        // the start.
-        if (projects::traitsOf(m_gap.methods[m_method]).looksAtWhatFollows) {
-            std::stop_source stop;
-            const auto goOn = [&](const LowRankProgress& progress) {
-                if (!stillWanted(watch(), progress.fraction)) {
-                    stop.request_stop();
-                }
-            };
-            Result<AttentionFit> fit = fitKept(problem, m_cache, {goOn, stop.get_token()});
-            if (!fit) {
-                return fit.error();
-            }
-            features.copy_(at::from_blob(fit->features.data(), features.sizes(), at::kDouble));
-            left = fit->after;
-            gap.seconds += fit->seconds;
-            gap.converged = gap.converged && fit->converged;
-            gap.note = fit->converged ? gap.note : "of a head: " + fit->note;
-            for (std::size_t i = 0; i < problem.start.size(); ++i) {
-                gap.weightError += std::pow(fit->features[i] - problem.start[i], 2);
+        for (RunningFits::Ended& ended : m_running->take()) {
+            m_heads[ended.index] = std::move(ended.fit);
+            --m_headsLeft;
+        }
+        noteFaults();
+        if (m_headsLeft > 0) {
+            return;
+        }
+        m_running.reset();
+        GapFit& gap = m_gap.fit(m_targets.size() + m_attention, m_method);
+        gap = gapOfHeads(m_heads);
+        if (gap.state == GapFit::State::Fitted) {
+            const std::vector<at::Tensor> features =
+                m_network->parameters()[attentions()[m_attention].parameter].tensor.detach().unbind();
+            for (std::size_t head = 0; head < features.size(); ++head) {
+                writeMatrices(*m_heads[head], {features[head]});
             }
         } else {
-            const Result<AttentionError> measured = measureAttention(problem, problem.start);
-            if (!measured) {
-                return measured.error();
-            }
-            left = *measured;
+            m_isWhole = false;
         }
-        gap.functionError += left.error;
-        gap.fullFunction += left.full;
-        const double norms = std::sqrt(left.own * left.full);
-        gap.meanCorrelation += norms > 0 ? (left.own + left.full - left.error) / (2 * norms) : 0;
-        return Done{};
+        ++m_attention;
+        m_told = true;
     }
 
     /// Measures the output of the network with one method's factors. Unknown if one of the method's fits has failed.
@@ -428,20 +369,19 @@ private:
     std::unique_ptr<Dataset> m_dataset;
     std::unique_ptr<CompiledNetwork> m_network; ///< of m_project
     std::vector<FactoredWeight> m_weights;
-    std::map<std::string, at::Tensor> m_moments; ///< by the full weight's name
+    FitInputs m_inputs;
     at::Tensor m_fullOutput;
-    std::vector<FactorFit> m_fits; ///< for each weight, without the full weight
-    InputsByAttention m_attentionInputs;
-    std::vector<at::Tensor> m_startFeatures;  ///< for each attention with features, as drawn or learned
-    std::vector<AttentionProblem> m_problems; ///< for the heads of the attention that is being fitted
+    std::vector<std::vector<at::Tensor>> m_targets; ///< u and v of each weight
+    std::vector<Fitted> m_factors;                  ///< of the weights' fits, as Gap::fits, without the errors
+    std::vector<at::Tensor> m_startFeatures;        ///< for each attention with features, as drawn or learned
     std::size_t m_attention = 0;
-    std::size_t m_head = 0;
+    std::vector<Result<Fitted>> m_heads; ///< of this attention
+    std::size_t m_headsLeft = 0;
     bool m_isPlaced = false; ///< the method's factors are in the network
     bool m_isWhole = true;   ///< all fits of the method have succeeded
     CachedFits m_cache{userFitCache()};
-    std::unique_ptr<GapFits> m_fitting;
-    std::vector<LowRankFit> m_factors; ///< as Gap::fits
-    std::size_t m_method = 0;          ///< the method whose output is measured next
+    std::unique_ptr<RunningFits> m_running;
+    std::size_t m_method = 0; ///< the method whose output is measured next
 };
 
 } // namespace

@@ -293,7 +293,7 @@ private Q_SLOTS:
         const auto& plan = fitted->initPlan();
         QCOMPARE(plan.attentions().size(), std::size_t{2});
         for (const engine::AttentionFeatures& attention : plan.attentions()) {
-            const auto problems = plan.problemsOf(attention);
+            const auto problems = plan.fitOf(attention).problems;
             QCOMPARE(problems.size(), std::size_t{2});
             for (std::size_t head = 0; head < 2; ++head) {
                 const at::Tensor start = parameter(*drawn, attention.node + "features")

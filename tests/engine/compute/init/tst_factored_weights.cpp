@@ -305,7 +305,7 @@ private Q_SLOTS:
             Image full({{"out", std::int64_t{5}}}, method);
             Image inFactors(bySide, method);
             QVERIFY(full.plan.fill());
-            inFactors.plan.setFits({.inputMoments = {{"b.c.weight", at::eye(27, at::kDouble)}}});
+            inFactors.plan.setFits({.inputs = {.moments = {{"b.c.weight", at::eye(27, at::kDouble)}}}});
             QVERIFY(inFactors.plan.fill());
             QVERIFY(distance(inFactors.of(x), full.of(x)) < 1e-6);
         }
@@ -510,12 +510,15 @@ private Q_SLOTS:
         problem.in = 3;
         problem.rank = 1;
         problem.weight = {1, 2, 3, 4, 5, 6};
-        std::vector<std::string> names{engine::fitFileName(problem, engine::LowRankMethod::Exact)};
-        names.push_back(engine::fitFileName(problem, engine::LowRankMethod::Spectral));
+        const auto keyOf = [](const engine::LowRankProblem& of, engine::LowRankMethod method) {
+            return engine::fitJob(of, method).key;
+        };
+        std::vector<std::string> names{keyOf(problem, engine::LowRankMethod::Exact)};
+        names.push_back(keyOf(problem, engine::LowRankMethod::Spectral));
         const auto changed = [&](const auto& change) {
             engine::LowRankProblem other = problem;
             change(other);
-            names.push_back(engine::fitFileName(other, engine::LowRankMethod::Exact));
+            names.push_back(keyOf(other, engine::LowRankMethod::Exact));
         };
         changed([](auto& p) { p.weight[5] = 7; });
         changed([](auto& p) { std::swap(p.out, p.in); });
@@ -527,12 +530,12 @@ private Q_SLOTS:
         engine::LowRankProblem drawn = problem;
         drawn.drawnLeft = {1, 2};
         for (const auto* const of : {&problem, &drawn}) { // the one that starts from the draw
-            names.push_back(engine::fitFileName(*of, engine::LowRankMethod::Lfai));
+            names.push_back(keyOf(*of, engine::LowRankMethod::Lfai));
         }
-        QCOMPARE(engine::fitFileName(drawn, engine::LowRankMethod::Exact), names.front());
+        QCOMPARE(keyOf(drawn, engine::LowRankMethod::Exact), names.front());
         const std::set<std::string> different(names.begin(), names.end());
         QCOMPARE(different.size(), names.size());
-        QCOMPARE(engine::fitFileName(problem, engine::LowRankMethod::Exact), names.front());
+        QCOMPARE(keyOf(problem, engine::LowRankMethod::Exact), names.front());
     }
 };
 

@@ -3,7 +3,7 @@
 #include "tests/engine/compute/network/network_harness.h"
 
 #include "engine/base/files/safetensors.h"
-#include "engine/compute/init/fit_cache.h"
+#include "engine/compute/init/fit_jobs.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
@@ -25,24 +25,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-engine::LowRankProblem problemOf(double weight)
+engine::FitJob jobOf(double weight)
 {
     engine::LowRankProblem problem;
     problem.out = 2;
     problem.in = 3;
     problem.rank = 1;
     problem.weight = {weight, 2, 3, 4, 5, 6};
-    return problem;
+    return fitJob(problem, engine::LowRankMethod::Exact);
 }
 
-engine::LowRankFit fitOf(double left)
+engine::Fitted fitOf(double left)
 {
-    engine::LowRankFit fit;
-    fit.left = {left, 2};
-    fit.right = {1, 2, 3};
-    fit.note = "a note";
-    return fit;
+    return {{{left, 2}, {1, 2, 3}}, {.state = engine::GapFit::State::Fitted, .seconds = left / 3, .note = "a note"}};
 }
+
+constexpr const char* kEnding = ".safetensors";
 
 std::set<std::string> namesIn(const fs::path& folder)
 {
@@ -74,28 +72,28 @@ private Q_SLOTS:
         write("middle.safetensors", 100, 2);
         write("not ours", 1000, 9);
         fs::create_symlink(m_folder / "not ours", m_folder / "link.safetensors");
-        engine::trimFits(m_folder, 350);
+        engine::trimCache(m_folder, kEnding, 350);
         QCOMPARE(namesIn(m_folder).size(), std::size_t{6});
-        engine::trimFits(m_folder, 349);
+        engine::trimCache(m_folder, kEnding, 349);
         QVERIFY(!fs::exists(m_folder / "left by a kill.safetensors.tmp-1-2"));
         QCOMPARE(namesIn(m_folder).size(), std::size_t{5});
-        engine::trimFits(m_folder, 299);
+        engine::trimCache(m_folder, kEnding, 299);
         QVERIFY(!fs::exists(m_folder / "old.safetensors"));
-        engine::trimFits(m_folder, 199);
+        engine::trimCache(m_folder, kEnding, 199);
         QCOMPARE(namesIn(m_folder), (std::set<std::string>{"new.safetensors", "not ours", "link.safetensors"}));
-        engine::trimFits(m_folder, 0);
+        engine::trimCache(m_folder, kEnding, 0);
         QCOMPARE(namesIn(m_folder), (std::set<std::string>{"not ours", "link.safetensors"}));
-        engine::trimFits(m_folder / "none", 0);
+        engine::trimCache(m_folder / "none", kEnding, 0);
     }
 
     /// Reading counts as use; the end of the use trims.
     void readingIsUse()
     {
-        const auto name = [](double weight) { return fitFileName(problemOf(weight), engine::LowRankMethod::Exact); };
+        const auto name = [](double weight) { return jobOf(weight).key; };
         {
             engine::CachedFits cache({.folder = m_folder});
             for (const double weight : {1.0, 2.0, 3.0}) {
-                cache.keep(name(weight), problemOf(weight), fitOf(weight));
+                cache.keep(jobOf(weight), fitOf(weight));
                 age(name(weight), 5 - static_cast<int>(weight));
             }
             QVERIFY(cache.faults().empty());
@@ -103,9 +101,9 @@ private Q_SLOTS:
         const std::uintmax_t bytes = fs::file_size(m_folder / name(1)) + fs::file_size(m_folder / name(3));
         {
             engine::CachedFits cache({.folder = m_folder, .mostBytes = bytes});
-            const auto kept = cache.kept(name(1), problemOf(1));
-            QVERIFY(kept && kept->left == fitOf(1).left && kept->note == "a note");
-            QVERIFY(!cache.kept(name(4), problemOf(4)));
+            const auto kept = cache.kept(jobOf(1));
+            QVERIFY(kept && kept->matrices == fitOf(1).matrices && kept->gap == fitOf(1).gap);
+            QVERIFY(!cache.kept(jobOf(4)));
         }
         QCOMPARE(namesIn(m_folder), (std::set<std::string>{name(1), name(3)}));
     }
@@ -113,31 +111,30 @@ private Q_SLOTS:
     /// What another version has kept is said to be older or newer, not damaged, and is replaced.
     void anotherFormatIsSaid()
     {
-        const std::string name = fitFileName(problemOf(1), engine::LowRankMethod::Exact);
         for (const auto& [format, said] :
              {std::pair("residua fit 1", "is of an older format of this cache (1, here 3)"),
               std::pair("residua fit 4", "is of a newer format of this cache (4, here 3)"),
               std::pair("residua", "is damaged")}) {
-            QVERIFY(engine::writeSafetensors(m_folder / name, {}, {{"format", format}}).ok());
+            QVERIFY(engine::writeSafetensors(m_folder / jobOf(1).key, {}, {{"format", format}}).ok());
             engine::CachedFits cache({.folder = m_folder});
-            QVERIFY(!cache.kept(name, problemOf(1)));
+            QVERIFY(!cache.kept(jobOf(1)));
             QVERIFY2(cache.faults().find(said) != std::string::npos, cache.faults().c_str());
-            cache.keep(name, problemOf(1), fitOf(1));
-            QVERIFY(cache.kept(name, problemOf(1)).has_value());
+            cache.keep(jobOf(1), fitOf(1));
+            QVERIFY(cache.kept(jobOf(1)).has_value());
         }
     }
 
     /// Both fits have the same shapes and are sound.
     void aFitUnderAnotherNameIsNotUsed()
     {
-        const auto name = [](double weight) { return fitFileName(problemOf(weight), engine::LowRankMethod::Exact); };
+        const auto name = [](double weight) { return jobOf(weight).key; };
         engine::CachedFits cache({.folder = m_folder});
-        cache.keep(name(1), problemOf(1), fitOf(1));
+        cache.keep(jobOf(1), fitOf(1));
         fs::copy_file(m_folder / name(1), m_folder / name(2));
-        QVERIFY(!cache.kept(name(2), problemOf(2)));
+        QVERIFY(!cache.kept(jobOf(2)));
         QVERIFY2(cache.faults().find("holds another fit than its name says") != std::string::npos,
                  cache.faults().c_str());
-        QVERIFY(cache.kept(name(1), problemOf(1)).has_value());
+        QVERIFY(cache.kept(jobOf(1)).has_value());
     }
 
     void theSettingIsRead()

@@ -72,7 +72,7 @@ std::vector<Event> events()
     evaluation.means = {{"loss", 1.5}, {"accuracy", 0.25}};
     all.push_back(evaluation);
     GapReady gap;
-    gap.gap.weights.resize(1);
+    gap.gap.weights = {{"a", GapFactors{4, 3, 2, "relu"}}, {"b", GapFeatures{2, 5, 8}}};
     gap.gap.fits = {{.spectralGapBound = 0.5, .note = "n"}};
     gap.gap.outputs = {std::nullopt, 2.0};
     all.push_back(gap);

@@ -380,10 +380,8 @@ private slots:
         }
         std::stop_source source;
         source.request_stop();
-        LayerFitsWatch watch;
-        watch.stop = source.get_token();
         const std::vector<LowRankProblem> problems{problemOf(drawn(20, 10, 1), 2, Nonlinearity::Relu)};
-        for (const auto& fit : fitLayers(problems, kAll, 2, watch)) {
+        for (const auto& fit : fitLayers(problems, kAll, 2, source.get_token())) {
             QVERIFY(!fit && fit.error() == stoppedFit());
         }
     }

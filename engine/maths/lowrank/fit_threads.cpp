@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/maths/lowrank/fit_threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace residua::engine {
+
+void runOnThreads(std::span<const double> works, int threads, const std::function<void(std::size_t index)>& run)
+{
+    std::vector<std::size_t> order(works.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t index) { return works[index]; });
+    std::atomic<std::size_t> next = 0;
+    const auto take = [&] {
+        for (std::size_t i = next++; i < order.size(); i = next++) {
+            run(order[i]);
+        }
+    };
+    std::vector<std::jthread> helpers;
+    for (std::size_t helper = 1; helper < std::min(works.size(), std::size_t(std::max(1, threads))); ++helper) {
+        helpers.emplace_back(take);
+    }
+    take();
+}
+
+} // namespace residua::engine
