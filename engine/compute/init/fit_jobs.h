@@ -27,7 +27,8 @@ public:
         std::size_t index = 0; ///< in the constructor's list
         Result<Fitted> fit;
     };
-    /// Returns the fits that have ended since the last call. If there are none, waits for one, at most for `wait`.
+    /// Returns the fits that have ended since the last call. If the list is empty, waits for one fit, at most for
+    /// `wait`.
     [[nodiscard]] std::vector<Ended> take(std::chrono::milliseconds wait = {});
     /// Returns the fraction of the fits that is done, 0 to 1.
     [[nodiscard]] double share() const;

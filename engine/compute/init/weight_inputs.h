@@ -27,7 +27,7 @@ inline constexpr std::int64_t kFitSequences = 48;
     return context < 1 ? kFitLength : std::min(context, kFitLength);
 }
 
-/// The inputs that fits assume. What is missing reads standard normal inputs.
+/// The inputs that fits assume. A weight or attention that is missing reads standard normal inputs.
 struct FitInputs {
     /// The second moments of each weight's inputs, [in, in] in double on the host, by the parameter's name.
     std::map<std::string, at::Tensor> moments = {};

@@ -7,9 +7,9 @@
 
 namespace residua::engine {
 
-/// Calls `run` with each index below works.size(), on `threads` threads (at least 1), one of which is the caller's.
-/// Starts the largest work first, because a large fit that starts last would keep the other threads waiting. `run` must
-/// not throw.
+/// Calls `run` with each index below works.size(), on `threads` threads (at least 1). The calling thread is one of
+/// them. Starts the largest work first, because a large fit that starts last would keep the other threads waiting.
+/// `run` must not throw.
 void runOnThreads(std::span<const double> works, int threads, const std::function<void(std::size_t index)>& run);
 
 } // namespace residua::engine

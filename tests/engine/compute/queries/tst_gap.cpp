@@ -171,7 +171,7 @@ private Q_SLOTS:
             answer = query->advance();
         }
         QVERIFY(!answer);
-        while (!answer && query->waits()) { // for the fits of weights, of which there are none
+        while (!answer && query->waits()) { // the network has no factored weights to fit
             answer = query->advance();
         }
         while (!answer && !query->waits()) {
