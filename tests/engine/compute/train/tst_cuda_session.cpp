@@ -12,12 +12,11 @@
 #include "projects/check/validate.h"
 #include "projects/library/presets.h"
 #include "projects/transfer/retrofit.h"
+#include "tests/support/address_space_limit.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +25,6 @@
 #include <fstream>
 #include <optional>
 #include <string>
-
-#include <unistd.h>
 
 using namespace residua;
 using namespace residua::engine;
@@ -53,28 +50,6 @@ Project watched(const std::string& topology)
     project.training.accumulate = 2;
     return project;
 }
-
-/// Bounds the address space of the process at `bytes` more than it has, so that a lack of memory on the host is safe.
-class AddressSpaceLimit {
-public:
-    explicit AddressSpaceLimit(std::int64_t bytes)
-    {
-        std::int64_t pages = 0;
-        std::ifstream("/proc/self/statm") >> pages;
-        getrlimit(RLIMIT_AS, &m_before);
-        rlimit limit = m_before;
-        limit.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + bytes);
-        m_set = pages > 0 && setrlimit(RLIMIT_AS, &limit) == 0;
-    }
-    ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &m_before); }
-    AddressSpaceLimit(const AddressSpaceLimit&) = delete;
-    AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
-    [[nodiscard]] bool isSet() const { return m_set; }
-
-private:
-    rlimit m_before{};
-    bool m_set = false;
-};
 
 constexpr std::int64_t kBorder = 4; ///< the last step before the wide layer
 
@@ -165,7 +140,7 @@ private Q_SLOTS:
         const std::filesystem::path large = directory("large");
         SessionProbe probe;
         {
-            std::optional<AddressSpaceLimit> limit;
+            std::optional<tests::AddressSpaceLimit> limit;
             if (m_device == "cpu") {
                 limit.emplace(kHostLimit);
                 QVERIFY(limit->isSet());

@@ -5,7 +5,9 @@
 #include "engine/runs/results/run_reader.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/address_space_limit.h"
 #include "tests/support/background_engine.h"
+#include "tests/support/frame_header.h"
 #include "tests/support/full_disk.h"
 #include "tests/support/test_program.h"
 
@@ -230,6 +232,41 @@ private slots:
         SessionProbe last(backgroundRemote());
         last.post(ListDevices{QueryTag{1}});
         QVERIFY(last.waitFor<DevicesListed>());
+    }
+
+    /// There is no memory for a message that the protocol allows: the run goes on.
+    void aMessageWithoutRoomEndsItsProgramAlone()
+    {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("the sanitizer's own map takes more than any limit on the address space");
+#endif
+        {
+            SessionProbe first(backgroundRemote());
+            first.post(startIn(folder(), kRun, quickLanguage(kEndless)));
+            QVERIFY(first.waitFor<RunStarted>());
+        }
+        const pid_t engine = backgroundEngine();
+        {
+            const AddressSpaceLimit limit(kRoomForHalfAMessage, engine);
+            QVERIFY(limit.isSet());
+            const auto socket = connectToBackground(*backgroundFiles());
+            QVERIFY(socket.ok() && socket->isOpen());
+            QVERIFY(writeFrame(socket->get(), frameOf(Hello{buildIdentity(), 0, {}})).ok());
+            QVERIFY(writeBytes(socket->get(), asBytes(headerOf(2, kMostNumberBytes))));
+            const std::string part(1U << 20, '\0');
+            std::size_t sent = 0;
+            while (sent < kMostNumberBytes && writeBytes(socket->get(), asBytes(part))) {
+                sent += part.size();
+            }
+            QVERIFY(sent < kMostNumberBytes);
+        }
+        SessionProbe second(backgroundRemote());
+        second.post(ListDevices{QueryTag{1}});
+        QVERIFY(second.waitFor<RunStarted>());
+        QCOMPARE(backgroundEngine(), engine);
+        second.post(Stop{kFoundRun});
+        QVERIFY(second.waitFor<RunEnded>());
+        QCOMPARE(second.all<RunEnded>()[0].status, RunStatus::Stopped);
     }
 
     void aReaderThatStandsStillHoldsUpNoStep()
@@ -568,7 +605,10 @@ private slots:
     }
 
 private:
-    [[nodiscard]] std::filesystem::path folder() const { return m_folder->path().toStdString(); }
+    [[nodiscard]] std::filesystem::path folder() const
+    {
+        return m_folder->path().toStdString();
+    }
 
     static Command endlessText(const std::filesystem::path& run)
     {

@@ -3,7 +3,9 @@
 #include "engine/base/api/session.h"
 #include "engine/link/process/preparations.h"
 #include "engine/link/wire/messages.h"
+#include "tests/support/address_space_limit.h"
 #include "tests/support/child_processes.h"
+#include "tests/support/frame_header.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -475,6 +477,31 @@ private slots:
         QCOMPARE(std::get<RunEnded>(told.untilLast()[0]).status, RunStatus::Interrupted);
     }
 
+    /// There is no memory for a message that the protocol allows.
+    void aMessageWithoutRoomEndsTheProcess()
+    {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("the sanitizer's own map takes more than any limit on the address space");
+#endif
+        const QString own = hello("own.frame", {buildIdentity(), 0, {}});
+        QFile header(m_folder.filePath("header"));
+        QVERIFY(header.open(QIODevice::WriteOnly));
+        header.write(QByteArray::fromStdString(tests::headerOf(2, kMostNumberBytes)));
+        header.close();
+        useScript("cat " + own + " header; exec cat /dev/zero");
+        const tests::AddressSpaceLimit limit(tests::kRoomForHalfAMessage);
+        QVERIFY(limit.isSet());
+        Told told;
+        Session session([&](Event event) { told.take(std::move(event)); });
+        session.post(runWith(RunId{7}));
+        QVERIFY(told.waitForOne());
+        told.take(QueryFailed{kLastTag, {}});
+        const RunEnded ended = std::get<RunEnded>(told.untilLast()[0]);
+        QCOMPARE(ended.status, RunStatus::Interrupted);
+        QVERIFY2(ended.error.message.find("sent what cannot be taken: ") != std::string::npos,
+                 ended.error.message.c_str());
+    }
+
     void anEngineThatPrintsALineWithoutEnd()
     {
         useScript("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 3");
@@ -489,7 +516,10 @@ private slots:
 
 private:
     /// Returns a file with the first message of an engine.
-    QString hello(const QString& name, const Hello& hello) const { return framed(name, frameOf(hello)); }
+    QString hello(const QString& name, const Hello& hello) const
+    {
+        return framed(name, frameOf(hello));
+    }
 
     QString framed(const QString& name, const Frame& frame) const
     {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
-#include "engine/base/files/content_hash.h"
 #include "engine/link/wire/file_messages.h"
 #include "engine/link/wire/messages.h"
+#include "tests/support/frame_header.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"
@@ -13,11 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <limits>
 #include <random>
-#include <span>
 #include <thread>
 
 using namespace residua;
@@ -343,12 +341,9 @@ private:
         }
     }
 
-    /// Returns the header of a frame with parts of these sizes, and an empty content's checksum.
     static QByteArray header(std::uint32_t json, std::uint32_t numbers)
     {
-        std::array<std::uint32_t, 5> values{kFrameMagic, json, numbers, 0, 0};
-        values[4] = crc32c(std::as_bytes(std::span(values)).first(16));
-        return {reinterpret_cast<const char*>(values.data()), sizeof values};
+        return QByteArray::fromStdString(tests::headerOf(json, numbers));
     }
 
     static QByteArray bytesOf(const Frame& frame)
