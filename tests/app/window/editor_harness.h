@@ -13,6 +13,7 @@
 #include <QLineEdit>
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
@@ -162,13 +163,27 @@ protected:
     {
         for (const Panel& panel : panels()) {
             if (panel.view == view) {
-                m_window->workspace().arrange({.front = &panel}, m_window->size());
+                arrange({.front = &panel});
             }
+        }
+    }
+
+    /// Does nothing if it was arranged so last, because rows of one field follow each other.
+    void arrange(const Arrangement& arrangement)
+    {
+        if (m_arranged && m_arranged->view == arrangement.view && m_arranged->front == arrangement.front) {
+            return;
+        }
+        m_arranged = arrangement;
+        m_window->workspace().arrange(arrangement, m_window->size());
+        if (arrangement.view == WorkspaceView::Schedule) {
+            m_window->workspace().schedule().ribbon().choose(1);
         }
         QCoreApplication::processEvents();
     }
 
-    projects::Project m_before; ///< as it was opened
+    std::optional<Arrangement> m_arranged; ///< nullopt if it may have changed
+    projects::Project m_before;            ///< as it was opened
 };
 
 } // namespace residua::app

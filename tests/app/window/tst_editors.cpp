@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every field of the window, left with Return, Tab, Escape and a click elsewhere: what was typed is kept, or the old
 // value is. An editor that no row names fails everyEditorHasARow(), and so does a row without an editor.
-#include "app/schedule/schedule_ribbon.h"
 #include "tests/app/window/editor_harness.h"
 #include "tests/support/test_program.h"
 
@@ -280,15 +279,6 @@ private:
         }
     }
 
-    void arrange(const Arrangement& arrangement)
-    {
-        m_window->workspace().arrange(arrangement, m_window->size());
-        if (arrangement.view == WorkspaceView::Schedule) {
-            m_window->workspace().schedule().ribbon().choose(1);
-        }
-        QCoreApplication::processEvents();
-    }
-
     static std::vector<const QWidget*> editorsIn(const QWidget& window)
     {
         std::vector<const QWidget*> editors;
@@ -357,6 +347,7 @@ private:
         } else if (name == "topologySearch") {
             QTest::mouseClick(m_window->findChild<QWidget*>("topologyChooser"), Qt::LeftButton);
         } else {
+            m_arranged.reset();
             m_window->documents().choose(LayersPlace{{1}});
             m_window->workspace().showCanvas(WorkspaceView::Block);
             QCoreApplication::processEvents();
