@@ -5,7 +5,8 @@
 #
 #   packaging/test.sh [further ctest arguments, e.g. -L unit or -R tst_topology]
 #
-# At the end it names the comparisons with other people's programs that were skipped for want of Python's packages.
+# A test that fails runs once more. At the end it names those that passed then, and the comparisons with other people's
+# programs that were skipped for want of Python's packages.
 # RESIDUA_REQUIRE_PYTHON=1: one skipped comparison then counts as a failure.
 set -euo pipefail
 # shellcheck source=packaging/common.sh
@@ -33,12 +34,27 @@ skipped_comparisons() {
     Testing/Temporary/LastTest.log 2>/dev/null || true
 }
 
+# The tests that failed once and passed when they were repeated, from what ctest printed.
+unsteady_tests() {
+  awk 'match($0, /Test +#[0-9]+: [^ ]+/) {
+         name = substr($0, RSTART, RLENGTH); sub(/.*: /, "", name)
+         if (/[*][*][*]/) failed[name] = 1
+         else if (/ Passed /) { if (failed[name]) print "  " name }
+       }' "$1"
+}
+
 configure_and_build ci
 # Tests run side by side: OpenMP threads that spin while waiting would take the cores from each other.
 export OMP_WAIT_POLICY=passive
 cd "$checkout/build/ci"
 failed=""
-ctest --output-on-failure --parallel "$(cores)" "$@" || failed=yes
+mkdir -p Testing
+ctest --output-on-failure --repeat until-pass:2 --parallel "$(cores)" "$@" | tee Testing/printed.log || failed=yes
+unsteady=$(unsteady_tests Testing/printed.log)
+if [ -n "$unsteady" ]; then
+  say "UNSTEADY: failed once, and passed when repeated:"
+  echo "$unsteady"
+fi
 skipped=$(skipped_comparisons)
 if [ -n "$skipped" ]; then
   say "NOT COMPARED with PyTorch, transformers, tokenizers or ONNX, which packaging/python.sh installs:"
