@@ -130,7 +130,7 @@ void GapCommands::compute()
     if (asked.rankShare) {
         request.rank = projects::RankScale{*asked.rankShare};
     }
-    request.projectDirectory = m_session.directory();
+    request.of.projectDirectory = m_session.directory();
     m_drawn.reset();
     m_run.clear();
     if (asked.subject == GapView::Subject::Drawn) {
@@ -138,7 +138,7 @@ void GapCommands::compute()
         request.project = *m_drawn;
     } else {
         m_run = run;
-        request.runDirectory = run;
+        request.of.runDirectory = run;
     }
     begin(std::move(request));
 }

@@ -116,8 +116,8 @@ void RunCommands::connectSamples()
     connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
             [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
     connect(&panel, &SamplesPanel::sampleRequested, this, [this, &panel](engine::SampleRequest request) {
-        const std::string run = request.runDirectory.string();
-        request.projectDirectory = m_session.directory();
+        const std::string run = request.of.runDirectory.string();
+        request.of.projectDirectory = m_session.directory();
         m_engine.ask(
             std::move(request), &panel, [&panel, run](const engine::SampleReady& sample) { panel.take(run, sample); },
             [&panel, run](const engine::QueryFailed& failed) {
@@ -144,7 +144,7 @@ void RunCommands::askToExport(const std::string& run)
             const auto proposal = project / std::filesystem::path(run).filename();
             m_exportDialog = new ExportDialog(std::move(*source), proposal, m_window);
             connect(m_exportDialog, &ExportDialog::chosen, this, [this, project](engine::ExportRequest request) {
-                request.projectDirectory = project;
+                request.of.projectDirectory = project;
                 exportNetwork(request);
             });
             connect(m_exportDialog, &QDialog::rejected, this, [this] { m_engine.giveUp(std::exchange(m_export, {})); });
@@ -154,20 +154,21 @@ void RunCommands::askToExport(const std::string& run)
 
 void RunCommands::exportNetwork(const engine::ExportRequest& request)
 {
-    m_fetch.need(
-        request.runDirectory.string(), request.step.value_or(0), [this, request, dialog = m_exportDialog](bool here) {
-            if (dialog && here) {
-                m_export = m_engine.ask(
-                    request, this, [this, dialog](const engine::ExportReady& ready) { tellExport(dialog, ready); },
-                    [dialog](const engine::QueryFailed& failed) {
-                        if (dialog && dialog->isVisible()) {
-                            dialog->refuse(QString::fromStdString(failed.error.text()));
-                        }
-                    });
-            } else if (dialog) {
-                dialog->refuse(notFetched(request.step.value_or(0)));
-            }
-        });
+    m_fetch.need(request.of.runDirectory.string(), request.of.step.value_or(0),
+                 [this, request, dialog = m_exportDialog](bool here) {
+                     if (dialog && here) {
+                         m_export = m_engine.ask(
+                             request, this,
+                             [this, dialog](const engine::ExportReady& ready) { tellExport(dialog, ready); },
+                             [dialog](const engine::QueryFailed& failed) {
+                                 if (dialog && dialog->isVisible()) {
+                                     dialog->refuse(QString::fromStdString(failed.error.text()));
+                                 }
+                             });
+                     } else if (dialog) {
+                         dialog->refuse(notFetched(request.of.step.value_or(0)));
+                     }
+                 });
 }
 
 /// Reports an export, also one that was complete before it was cancelled.
@@ -261,7 +262,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
     }
     m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
-        request.projectDirectory = project;
+        request.of.projectDirectory = project;
         carryOut(request);
     });
     connect(m_dialog, &QDialog::rejected, &m_controller, &RunController::giveUpCopy);
@@ -289,21 +290,22 @@ void RunCommands::carryOut(const GoOnRequest& request)
         }
         return;
     }
-    m_fetch.need(request.run, request.step, [this, request, dialog = m_dialog](bool here) {
-        if (!dialog) {
-            return; // it was closed meanwhile
-        }
-        if (!here) {
-            dialog->refuse(notFetched(request.step));
-        } else if (request.kind == GoOnKind::Retrofit) {
-            m_controller.retrofit(request); // the dialog stays open, because the request may fail
-        } else if (request.kind == GoOnKind::Factorise) {
-            m_controller.factorise(request);
-        } else {
-            m_controller.fork(request);
-            dialog->close();
-        }
-    });
+    m_fetch.need(request.of.runDirectory.string(), request.of.step.value_or(0),
+                 [this, request, dialog = m_dialog](bool here) {
+                     if (!dialog) {
+                         return; // it was closed meanwhile
+                     }
+                     if (!here) {
+                         dialog->refuse(notFetched(request.of.step.value_or(0)));
+                     } else if (request.kind == GoOnKind::Retrofit) {
+                         m_controller.retrofit(request); // the dialog stays open, because the request may fail
+                     } else if (request.kind == GoOnKind::Factorise) {
+                         m_controller.factorise(request);
+                     } else {
+                         m_controller.fork(request);
+                         dialog->close();
+                     }
+                 });
 }
 
 void RunCommands::tellRetrofit(const engine::RetrofitReady& made)

@@ -208,9 +208,8 @@ void TrainingCommands::leaveTraining()
                 }
             },
             Qt::SingleShotConnection);
-        GoOnRequest request{GoOnKind::Resume, run.string(), event.step, m_controller.progress().steps};
-        request.projectDirectory = m_controller.runProject();
-        static_cast<void>(m_controller.resume(request));
+        const engine::RunRef of{run, m_controller.runProject(), engine::OtherData::Refuse, event.step};
+        static_cast<void>(m_controller.resume({GoOnKind::Resume, of, m_controller.progress().steps}));
     };
     connect(&m_controller, &RunController::ended, this, goOn, Qt::SingleShotConnection);
     m_controller.stop();

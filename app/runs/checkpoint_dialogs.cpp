@@ -127,11 +127,10 @@ void ExportDialog::chooseFolder()
 void ExportDialog::begin()
 {
     engine::ExportRequest request;
-    request.runDirectory = m_source.info.directory;
-    request.step = m_step->currentData().toLongLong();
+    const auto otherData = m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse;
+    request.of = {m_source.info.directory, {}, otherData, m_step->currentData().toLongLong()};
     request.folder = QDir::fromNativeSeparators(m_folder->text().trimmed()).toStdString();
     request.format = format();
-    request.otherData = m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse;
     if (!request.folder.is_absolute()) {
         refuse(tr("Name the new folder from the root."));
         return;

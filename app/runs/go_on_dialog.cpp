@@ -368,12 +368,8 @@ void GoOnDialog::refuse(const QString& reason)
 
 void GoOnDialog::begin()
 {
-    GoOnRequest request{m_kind,
-                        m_source.info.directory,
-                        step(),
-                        m_steps->value(),
-                        m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse,
-                        {}};
+    const auto otherData = m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse;
+    GoOnRequest request{m_kind, {m_source.info.directory, {}, otherData, step()}, m_steps->value()};
     if (m_kind == GoOnKind::Retrofit) {
         const auto chosen = topology();
         if (!chosen) {

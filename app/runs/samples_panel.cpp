@@ -219,7 +219,7 @@ void SamplesPanel::sample()
         return;
     }
     engine::SampleRequest request;
-    request.runDirectory = m_run;
+    request.of.runDirectory = m_run;
     const QString prompt = m_prompt->isEnabled() ? m_prompt->text() : QString();
     const bool isFile = m_given == Given::Picture && !prompt.trimmed().isEmpty();
     request.prompt = (isFile ? QFileInfo(prompt.trimmed()).absoluteFilePath() : prompt).toStdString();

@@ -7,9 +7,7 @@
 #include "projects/model/training_plan.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 
 namespace residua::app {
 
@@ -23,10 +21,8 @@ enum class GoOnKind {
 /// The way in which a run is continued.
 struct GoOnRequest {
     GoOnKind kind{};
-    std::string run;       ///< its directory
-    std::int64_t step = 0; ///< the checkpoint
+    engine::RunRef of;
     std::int64_t steps = 0;
-    engine::OtherData otherData = engine::OtherData::Refuse;
     projects::Topology topology = {}; ///< for a retrofit
     /// The method of the factors, for Factorise.
     double rankShare = projects::RankScale{}.scale;
@@ -34,7 +30,6 @@ struct GoOnRequest {
     projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;
     /// What a fork trains; nullopt: what the run trained.
     std::optional<projects::Project> project = {};
-    std::filesystem::path projectDirectory = {}; ///< of the project whose run it is
 };
 
 } // namespace residua::app

@@ -21,10 +21,7 @@ template <class Request>
 Request questionFrom(const GoOnRequest& request)
 {
     Request question;
-    question.runDirectory = request.run;
-    question.projectDirectory = request.projectDirectory;
-    question.otherData = request.otherData;
-    question.step = request.step;
+    question.of = request.of;
     question.steps = request.steps;
     return question;
 }
@@ -165,18 +162,15 @@ void RunController::runSteps(std::int64_t steps)
 void RunController::resume(const std::filesystem::path& runDirectory)
 {
     engine::ResumeRun command;
-    command.runDirectory = runDirectory;
-    command.projectDirectory = m_session.directory();
+    command.of.runDirectory = runDirectory;
+    command.of.projectDirectory = m_session.directory();
     static_cast<void>(launch(std::move(command)));
 }
 
 bool RunController::resume(const GoOnRequest& request)
 {
     engine::ResumeRun command;
-    command.runDirectory = request.run;
-    command.projectDirectory = request.projectDirectory;
-    command.otherData = request.otherData;
-    command.step = request.step;
+    command.of = request.of;
     command.steps = request.steps;
     return launch(std::move(command));
 }
@@ -190,7 +184,7 @@ bool RunController::launch(engine::ResumeRun command)
     command.device = m_device;
     command.waitsForDisk = true;
     m_progress = {};
-    m_project = command.projectDirectory;
+    m_project = command.of.projectDirectory;
     m_engine.begin(std::move(command));
     setPhase(RunPhase::Starting);
     return true;
@@ -292,15 +286,14 @@ void RunController::startNext()
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
-    GoOnRequest request{GoOnKind::Fork, runDirectory.string(), step, 0};
-    request.projectDirectory = m_session.directory();
-    fork(request);
+    fork({GoOnKind::Fork, {runDirectory, m_session.directory(), engine::OtherData::Refuse, step}});
 }
 
 void RunController::fork(const GoOnRequest& request)
 {
     const auto copyOf = [request]() -> Result<std::filesystem::path> {
-        return engine::forkRun(request.run, request.step, {}, request.project ? &*request.project : nullptr);
+        return engine::forkRun(request.of.runDirectory, request.of.step.value_or(0), {},
+                               request.project ? &*request.project : nullptr);
     };
     inBackground(this, copyOf, [this, request](Result<std::filesystem::path> copy) {
         if (!copy) {
@@ -354,9 +347,7 @@ void RunController::resumeCopy(const std::filesystem::path& copy, const GoOnRequ
         return; // it is listed and can be resumed
     }
     engine::ResumeRun command;
-    command.runDirectory = copy;
-    command.projectDirectory = request.projectDirectory;
-    command.otherData = request.otherData;
+    command.of = {copy, request.of.projectDirectory, request.of.otherData};
     if (request.steps > 0) {
         command.steps = request.steps;
     }

@@ -141,14 +141,14 @@ private:
     {
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{1};
-        evaluate.runDirectory = run;
-        evaluate.otherData = OtherData::Accept;
+        evaluate.of.runDirectory = run;
+        evaluate.of.otherData = OtherData::Accept;
         evaluate.batches = 1;
         probe.post(evaluate);
         SampleRequest sample;
         sample.tag = QueryTag{2};
-        sample.runDirectory = run;
-        sample.otherData = OtherData::Accept;
+        sample.of.runDirectory = run;
+        sample.of.otherData = OtherData::Accept;
         sample.tokens = 2;
         probe.post(sample);
         return answered<EvaluationReady>(probe, QueryTag{1}) && answered<SampleReady>(probe, QueryTag{2});
@@ -158,8 +158,8 @@ private:
     {
         RetrofitRequest request;
         request.tag = QueryTag{3};
-        request.runDirectory = run;
-        request.otherData = OtherData::Accept;
+        request.of.runDirectory = run;
+        request.of.otherData = OtherData::Accept;
         request.topology = topologyNamed("denseformer");
         request.newRun = run.parent_path() / "retrofitted";
         probe.post(request);
@@ -170,8 +170,8 @@ private:
     {
         ResumeRun command;
         command.run = RunId{1};
-        command.runDirectory = run;
-        command.otherData = OtherData::Accept;
+        command.of.runDirectory = run;
+        command.of.otherData = OtherData::Accept;
         command.steps = kSteps + 2;
         probe.post(command);
         return probe.waitFor<RunEnded>();

@@ -36,18 +36,14 @@ Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console
         if (arguments.has("set")) {
             return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
         }
-        request.runDirectory = subject;
-        setSource(request, arguments);
-        if (arguments.has("step")) {
-            request.step = arguments.integer("step", 0);
-        }
+        request.of = runFrom(arguments);
     } else {
         std::variant<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
         if (const auto* const refusal = std::get_if<Refusal>(&named)) {
             return refusal->error;
         }
         request.project = std::move(std::get<NamedProject>(named).document.project);
-        request.projectDirectory = std::get<NamedProject>(named).directory;
+        request.of.projectDirectory = std::get<NamedProject>(named).directory;
     }
     auto methods = methodsFrom(arguments.text("methods", kGapMethods));
     const auto rank = rankFrom(arguments);
@@ -228,7 +224,7 @@ Exit runGap(const Arguments& arguments, const Console& console)
     if (!request || !order) {
         return console.fail(Exit::Usage, request ? order.error() : request.error());
     }
-    setPaths(*request, computing);
+    setPaths(request->of, computing);
     const std::optional<engine::Event> answer =
         ask(*request, console, computing, [&console](const engine::Event& news) {
             const engine::Gap& gap = std::get<engine::GapProgress>(news).gap;

@@ -112,31 +112,21 @@ void show(const engine::StabilityReady& ready, const Console& console)
 
 Exit ofRun(const Arguments& arguments, const Console& console)
 {
-    engine::StabilityRequest request;
-    request.tag = kQuestion;
-    request.runDirectory = arguments.positional(0);
-    setSource(request, arguments);
+    engine::StabilityRequest request{kQuestion, runFrom(arguments)};
     request.batches = arguments.integer("batches", 0);
-    if (arguments.has("step")) {
-        request.step = arguments.integer("step", 0);
-    }
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    setPaths(request, computing);
+    setPaths(request.of, computing);
     const std::optional<engine::Event> answer = ask(request, console, computing);
-    if (!answer) {
-        return console.fail(Exit::Quit, {"", "interrupted: there is no answer"});
-    }
-    const auto* const ready = std::get_if<engine::StabilityReady>(&*answer);
+    const auto* const ready = answer ? std::get_if<engine::StabilityReady>(&*answer) : nullptr;
     if (ready == nullptr) {
-        const auto* const failed = std::get_if<engine::QueryFailed>(&*answer);
-        return console.fail(Exit::RunFailed, failed ? failed->error : Error{"engine", "unexpected answer"});
+        return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
     if (ready->matrices.empty()) {
-        return console.fail(Exit::RunFailed, {request.runDirectory.string(), "has no layers to leave out"});
+        return console.fail(Exit::RunFailed, {request.of.runDirectory.string(), "has no layers to leave out"});
     }
     if (arguments.has("output")) {
         const std::filesystem::path path = arguments.text("output");

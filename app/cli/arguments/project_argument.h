@@ -69,12 +69,15 @@ struct Refusal {
     return {"other-data", OptionKind::Flag, "", "go on though the data are not those that the run was trained on"};
 }
 
-/// Sets the fields of an engine command from these options.
-template <class Request>
-void setSource(Request& request, const Arguments& arguments)
+/// Returns the run of the first argument, with these options and the checkpoint of --from or --step.
+[[nodiscard]] inline engine::RunRef runFrom(const Arguments& arguments)
 {
-    request.projectDirectory = arguments.text("project");
-    request.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
+    engine::RunRef of{arguments.positional(0), arguments.text("project")};
+    of.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
+    for (const char* const step : {"from", "step"}) {
+        of.step = arguments.has(step) ? arguments.integer(step, 0) : of.step;
+    }
+    return of;
 }
 
 /// Prints the notes of an answer to stderr.

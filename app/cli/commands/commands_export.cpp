@@ -60,14 +60,11 @@ Exit runExport(const Arguments& arguments, const Console& console)
     }
     engine::ExportRequest request;
     request.tag = kExport;
-    request.runDirectory = *run;
+    request.of = runFrom(arguments);
+    request.of.runDirectory = *run;
     request.folder = *folder;
     request.format = *format;
     request.type = arguments.text("type");
-    setSource(request, arguments);
-    if (arguments.has("from")) {
-        request.step = arguments.integer("from", 0);
-    }
     const std::optional<engine::Event> answer =
         ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;

@@ -29,17 +29,6 @@ namespace {
 
 constexpr engine::QueryTag kQuery{1};
 
-template <class Request>
-void setRun(Request& request, const Arguments& arguments)
-{
-    request.tag = kQuery;
-    request.runDirectory = arguments.positional(0);
-    setSource(request, arguments);
-    if (arguments.has("from")) {
-        request.step = arguments.integer("from", 0);
-    }
-}
-
 std::vector<std::string> splitWords()
 {
     std::vector<std::string> words;
@@ -51,8 +40,7 @@ std::vector<std::string> splitWords()
 
 Exit runEval(const Arguments& arguments, const Console& console)
 {
-    engine::EvaluateRequest request;
-    setRun(request, arguments);
+    engine::EvaluateRequest request{kQuery, runFrom(arguments)};
     if (arguments.has("split")) {
         const auto split = engine::splitNamed(arguments.text("split"));
         if (!split) {
@@ -67,14 +55,14 @@ Exit runEval(const Arguments& arguments, const Console& console)
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    setPaths(request, computing);
+    setPaths(request.of, computing);
     const std::optional<engine::Event> answer = ask(request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    const auto reader = engine::RunReader::open(request.runDirectory);
+    const auto reader = engine::RunReader::open(request.of.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const double loss = ready->means.at("loss");
     const auto measures = project ? engine::measuresOf(*project, loss) : std::nullopt;
@@ -133,7 +121,8 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
 Exit runSample(const Arguments& arguments, const Console& console)
 {
     engine::SampleRequest request;
-    setRun(request, arguments);
+    request.tag = kQuery;
+    request.of = runFrom(arguments);
     request.prompt = arguments.text("prompt");
     request.tokens = arguments.integer("tokens", request.tokens);
     request.temperature = arguments.real("temperature", request.temperature);
@@ -143,12 +132,12 @@ Exit runSample(const Arguments& arguments, const Console& console)
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    const Result<engine::RunReader> run = engine::RunReader::open(request.runDirectory);
+    const Result<engine::RunReader> run = engine::RunReader::open(request.of.runDirectory);
     const auto project = run ? run->project() : run.error();
     if (project && projects::promptsArePictures(project->data)) {
         request.prompt = pathFor(computing, request.prompt).string();
     }
-    setPaths(request, computing);
+    setPaths(request.of, computing);
     const std::optional<engine::Event> answer = ask(request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
     if (ready == nullptr) {
@@ -219,14 +208,15 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
 template <class Request>
 Status setCopy(Request& request, const Arguments& arguments)
 {
-    setRun(request, arguments);
+    request.tag = kQuery;
+    request.of = runFrom(arguments);
     const std::string output = arguments.text("output");
-    const Result<std::filesystem::path> run = absolutePath(request.runDirectory);
+    const Result<std::filesystem::path> run = absolutePath(request.of.runDirectory);
     const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
     if (!run || !newRun) {
         return run ? newRun.error() : run.error();
     }
-    request.runDirectory = *run;
+    request.of.runDirectory = *run;
     if (!output.empty()) {
         request.newRun = *newRun;
     }
@@ -257,7 +247,7 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     if (const Status set = setCopy(request, arguments); !set) {
         return console.fail(Exit::Usage, set.error());
     }
-    const Result<engine::RunReader> reader = engine::RunReader::open(request.runDirectory);
+    const Result<engine::RunReader> reader = engine::RunReader::open(request.of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());

@@ -194,9 +194,9 @@ Exit resumeUnlessComplete(const engine::ResumeRun& command, const projects::Proj
 {
     const RunOutcome outcome = follow(command, console, Show::Progress, computing);
     if (!outcome.began() && outcome.ended.hasFailed()) {
-        const Result<FoundRun> found = runAt(command.runDirectory);
+        const Result<FoundRun> found = runAt(command.of.runDirectory);
         if (found && hasAllSteps(found->info, command.steps.value_or(found->info.steps))) {
-            return tellComplete(command.runDirectory, found->info, console);
+            return tellComplete(command.of.runDirectory, found->info, console);
         }
     }
     return conclude(outcome, project, console);
@@ -209,25 +209,25 @@ Exit trainOn(const projects::Project& project, const projects::Project& written,
 {
     engine::ResumeRun command;
     command.run = kRun;
-    command.runDirectory = arguments.text("run");
+    command.of = runFrom(arguments);
+    command.of.runDirectory = arguments.text("run");
+    command.of.projectDirectory = projectDirectory;
+    setPaths(command.of, computing);
     command.steps = project.training.steps;
-    setSource(command, arguments);
-    command.runDirectory = pathFor(computing, command.runDirectory);
-    command.projectDirectory = pathFor(computing, projectDirectory);
-    const Result<FoundRun> found = runAt(command.runDirectory);
+    const Result<FoundRun> found = runAt(command.of.runDirectory);
     if (!found) {
         return refuse(Exit::RunFailed, found.error(), computing, console);
     }
     const engine::RunInfo& info = found->info;
-    if (const Status same = sameProject(found->project, written, command.runDirectory); !same) {
+    if (const Status same = sameProject(found->project, written, command.of.runDirectory); !same) {
         return refuse(Exit::RunFailed, same.error(), computing, console);
     }
     if (hasAllSteps(info, project.training.steps)) {
-        return tellComplete(command.runDirectory, info, console);
+        return tellComplete(command.of.runDirectory, info, console);
     }
     if (computing.detach && (info.status == engine::RunStatus::Running || info.status == engine::RunStatus::Paused)) {
-        tellInBackground(command.runDirectory, "a process trains it already", console);
-        console.value({{"event", "running"}, {"run", command.runDirectory.string()}, {"step", info.step}});
+        tellInBackground(command.of.runDirectory, "a process trains it already", console);
+        console.value({{"event", "running"}, {"run", command.of.runDirectory.string()}, {"step", info.step}});
         return Exit::Ok;
     }
     command.device = arguments.text("device", info.device);
@@ -314,12 +314,12 @@ Exit runResume(const Arguments& arguments, const Console& console)
     }
     engine::ResumeRun command;
     command.run = kRun;
-    command.runDirectory = arguments.positional(0);
-    const Result<FoundRun> found = runAt(command.runDirectory);
+    command.of = runFrom(arguments);
+    const Result<FoundRun> found = runAt(command.of.runDirectory);
     const bool asItWas = !arguments.has("steps") && !arguments.has("from");
     const bool isComplete = found && asItWas && hasAllSteps(found->info, found->info.steps);
     engine::FollowRun given;
-    given.runDirectory = command.runDirectory;
+    given.runDirectory = command.of.runDirectory;
     if (arguments.has("steps")) {
         given.steps = arguments.integer("steps", 0);
     }
@@ -331,19 +331,14 @@ Exit runResume(const Arguments& arguments, const Console& console)
     }
     const engine::RunInfo& info = found->info;
     if (isComplete) {
-        return tellComplete(command.runDirectory, info, console);
+        return tellComplete(command.of.runDirectory, info, console);
     }
-    setSource(command, arguments);
-    command.runDirectory = pathFor(computing, command.runDirectory);
-    command.projectDirectory = pathFor(computing, command.projectDirectory);
+    setPaths(command.of, computing);
     command.device = arguments.text("device", info.device);
     if (arguments.has("steps")) {
         command.steps = arguments.integer("steps", 0);
     }
-    if (arguments.has("from")) {
-        command.step = arguments.integer("from", 0);
-    }
-    noteRate(found->project, command.step.value_or(info.step), command.steps.value_or(info.steps), console);
+    noteRate(found->project, command.of.step.value_or(info.step), command.steps.value_or(info.steps), console);
     if (asItWas) {
         return resumeUnlessComplete(command, found->project, computing, console);
     }

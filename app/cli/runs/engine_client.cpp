@@ -50,7 +50,9 @@ std::filesystem::path runOf(const engine::Command& question)
 {
     return std::visit(
         [](const auto& asked) -> std::filesystem::path {
-            if constexpr (requires { asked.runDirectory; }) {
+            if constexpr (requires { asked.of; }) {
+                return asked.of.runDirectory;
+            } else if constexpr (requires { asked.runDirectory; }) {
                 return asked.runDirectory;
             } else {
                 return {};
@@ -315,6 +317,12 @@ std::filesystem::path pathFor(const Computing& computing, const std::filesystem:
 {
     const bool isOwn = computing.place.kind != engine::EngineRemote::Kind::Background;
     return isOwn || path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+}
+
+void setPaths(engine::RunRef& of, const Computing& computing)
+{
+    of.runDirectory = pathFor(computing, of.runDirectory);
+    of.projectDirectory = pathFor(computing, of.projectDirectory);
 }
 
 OptionSpec placeOption()

@@ -131,13 +131,8 @@ void keepPlace(const Computing& computing, const std::filesystem::path& run, con
 /// Returns the path for the engine. The background engine has a working directory of its own.
 [[nodiscard]] std::filesystem::path pathFor(const Computing& computing, const std::filesystem::path& path);
 
-/// Sets the paths of a query for the engine, as pathFor() does.
-template <class Request>
-void setPaths(Request& request, const Computing& computing)
-{
-    request.runDirectory = pathFor(computing, request.runDirectory);
-    request.projectDirectory = pathFor(computing, request.projectDirectory);
-}
+/// Sets the paths of a run for the engine, as pathFor() does.
+void setPaths(engine::RunRef& of, const Computing& computing);
 
 [[nodiscard]] OptionSpec placeOption();
 [[nodiscard]] OptionSpec folderOption();

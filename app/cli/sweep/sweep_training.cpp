@@ -31,10 +31,10 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
     }
     engine::ResumeRun resume;
     resume.run = kRun;
-    resume.runDirectory = planned.directory;
-    resume.projectDirectory = plan.projectDirectory;
+    resume.of.runDirectory = planned.directory;
+    resume.of.projectDirectory = plan.projectDirectory;
     resume.device = how.device;
-    resume.otherData = how.otherData;
+    resume.of.otherData = how.otherData;
     return resume;
 }
 

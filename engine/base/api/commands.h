@@ -24,6 +24,14 @@ enum class OtherData {
     Accept, ///< adds a note; a run that trains or is made records an event
 };
 
+/// A run, the data that a command uses it with, and a checkpoint of it.
+struct RunRef {
+    std::filesystem::path runDirectory;
+    std::filesystem::path projectDirectory = {}; ///< relative data paths start here; empty: as recorded in the run
+    OtherData otherData = OtherData::Refuse;
+    std::optional<std::int64_t> step = {}; ///< default: the last checkpoint
+};
+
 /// Trains `project`. A copy of it is frozen in the run's directory.
 struct StartRun {
     RunId run{};
@@ -39,15 +47,11 @@ struct StartRun {
     std::optional<projects::Membership> membership = std::nullopt;
     bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
 };
-/// Resumes from the checkpoint of `step`, or the last one; from step 0 if no checkpoint exists. Drops the records after
-/// it.
+/// Resumes from a checkpoint, or from step 0 if no checkpoint exists. Drops the records after it.
 struct ResumeRun {
     RunId run{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run; else replaces it
-    OtherData otherData = OtherData::Refuse;
+    RunRef of; ///< projectDirectory, unless it is empty, replaces the one recorded in the run
     std::string device = "cpu";
-    std::optional<std::int64_t> step;
     std::optional<std::int64_t> steps; ///< a new total of steps
     bool waitsForDisk = false;         ///< as in StartRun
 };
@@ -100,10 +104,7 @@ inline constexpr std::int64_t kCandidates = 5;
 struct SampleRequest {
     using Answer = struct SampleReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step;
+    RunRef of;
     std::string prompt; ///< text, ids separated by spaces where the data has no tokeniser, or of pictures an absolute
                         ///< path; empty: the data's beginning
     std::int64_t tokens = 200;
@@ -115,10 +116,7 @@ struct SampleRequest {
 struct EvaluateRequest {
     using Answer = struct EvaluationReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step;
+    RunRef of;
     Split split = Split::Validation;
     std::int64_t batches = 0; ///< 0: all
 };
@@ -129,10 +127,7 @@ struct EvaluateRequest {
 struct RetrofitRequest {
     using Answer = struct RetrofitReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    RunRef of;
     projects::Topology topology;
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
@@ -146,10 +141,7 @@ struct RetrofitRequest {
 struct FactoriseRequest {
     using Answer = struct FactoriseReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step; ///< default: the last checkpoint
+    RunRef of;
     projects::WeightRank rank = projects::RankScale{};
     projects::LowRankMethod method = projects::LowRankMethod::Exact; ///< any but Baseline
     projects::LowRankInputs inputs = projects::LowRankInputs::Data;  ///< Gaussian: does not read the data
@@ -191,20 +183,14 @@ struct ExportRequest {
     /// The type of the weights in a HuggingFace model of a known architecture: one of kWeightTypes. Empty: the type
     /// that the weights were imported with if that is lossless, else the checkpoint's type.
     std::string type;
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step; ///< default: the last checkpoint
-    std::filesystem::path folder;     ///< must not exist, or be empty
+    RunRef of;
+    std::filesystem::path folder; ///< must not exist, or be empty
 };
 /// Measures the effect of leaving out each layer of a checkpoint's network (row_curves.h, matrix::kStability).
 struct StabilityRequest {
     using Answer = struct StabilityReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step;
+    RunRef of;
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
 };
 
@@ -216,11 +202,8 @@ struct StabilityRequest {
 struct GapRequest {
     using Answer = struct GapReady;
     QueryTag tag{};
-    std::filesystem::path runDirectory; ///< empty: measures `project` itself
+    RunRef of; ///< without a runDirectory: `project` itself, whose directory is projectDirectory
     projects::Project project;
-    std::filesystem::path projectDirectory; ///< of `project`; for a run, empty: the one recorded in it
-    OtherData otherData = OtherData::Refuse;
-    std::optional<std::int64_t> step;              ///< for a run; default: the last checkpoint
     std::optional<projects::WeightRank> rank;      ///< overrides the rank in the document
     std::optional<projects::LowRankInputs> inputs; ///< overrides the inputs in the document
     std::vector<projects::LowRankMethod> methods;  ///< at least one, without repetition

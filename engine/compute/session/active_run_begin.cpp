@@ -74,15 +74,15 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
                                                     const PreparationWatches& watches)
 {
     // Held before anything is read: another process may be about to write a newer checkpoint.
-    Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
+    Result<FileDescriptor> held = RunWriter::hold(command.of.runDirectory);
     if (!held) {
         return held.error();
     }
-    if (const auto file = readRunFile(command.runDirectory); file && file->remote) {
-        return Error{command.runDirectory.string(),
+    if (const auto file = readRunFile(command.of.runDirectory); file && file->remote) {
+        return Error{command.of.runDirectory.string(),
                      "records a run at " + file->remote->place + ", and is resumed there"};
     }
-    Result<OpenedRun> opened = openRun(useOf(command), LargeFiles::EveryByte, watches.data);
+    Result<OpenedRun> opened = openRun(command.of, LargeFiles::EveryByte, watches.data);
     if (!opened) {
         return opened.error();
     }
@@ -98,11 +98,11 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
     // below.
     const bool onlyNote = done == project.training.steps && opened->info.status != RunStatus::Finished;
     if (done >= project.training.steps && !onlyNote) {
-        return Error{command.runDirectory.string(),
+        return Error{command.of.runDirectory.string(),
                      "all " + std::to_string(done) + " steps are done: give a larger total"};
     }
     PreparedRun prepared{
-        project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.runDirectory,
+        project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.of.runDirectory,
         opened->reading()};
     const Result<std::string> device = callRanks(prepared, watches.ranks);
     if (!device) {
@@ -116,7 +116,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
     if (const Status same = checkData(opened->data, Ranks::joinedOfProcess()); !same) {
         return same.error();
     }
-    Result<RunWriter> writer = RunWriter::reopen(command.runDirectory, done, std::move(*held));
+    Result<RunWriter> writer = RunWriter::reopen(command.of.runDirectory, done, std::move(*held));
     if (!writer) {
         return writer.error();
     }

@@ -26,14 +26,14 @@ std::optional<std::string> originOf(const std::filesystem::path& run, const RunI
 Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, const RunInfo& info,
                                                           std::vector<std::string>& notes)
 {
-    if (!command.step && info.status != RunStatus::Finished && checkpointSteps(command.runDirectory).empty()) {
-        if (const auto origin = originOf(command.runDirectory, info)) {
-            return Error{command.runDirectory.string(), "has lost the weights that it began with, " + *origin +
-                                                            ": it has no checkpoint. Make it anew from there"};
+    if (!command.of.step && info.status != RunStatus::Finished && checkpointSteps(command.of.runDirectory).empty()) {
+        if (const auto origin = originOf(command.of.runDirectory, info)) {
+            return Error{command.of.runDirectory.string(), "has lost the weights that it began with, " + *origin +
+                                                               ": it has no checkpoint. Make it anew from there"};
         }
         return std::optional<CheckpointFiles>();
     }
-    Result<CheckpointFiles> loaded = findCheckpoint(command.runDirectory, command.step, &notes);
+    Result<CheckpointFiles> loaded = findCheckpoint(command.of.runDirectory, command.of.step, &notes);
     if (!loaded) {
         return loaded.error();
     }

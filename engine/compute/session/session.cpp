@@ -301,9 +301,9 @@ private:
     }
     void carryOut(const ResumeRun& command)
     {
-        const auto file = m_threads == 0 ? readRunFile(command.runDirectory) : Result<RunFile>(Error{});
+        const auto file = m_threads == 0 ? readRunFile(command.of.runDirectory) : Result<RunFile>(Error{});
         (void)useThreads(file && file->info.threads > 0 ? static_cast<int>(file->info.threads) : m_threadsOfNew);
-        begin(command.run, command.runDirectory,
+        begin(command.run, command.of.runDirectory,
               [&](const PreparationWatches& watches) { return ActiveRun::resume(command, m_sink, watches); });
     }
     void carryOut(const FollowRun& command)

@@ -89,7 +89,9 @@ fs::path runOf(const Command& command)
 {
     return std::visit(
         []<class Asked>(const Asked& asked) -> fs::path {
-            if constexpr (!kIsOneOf<Asked, StartRun, LoadWeightsRequest> && requires { asked.runDirectory; }) {
+            if constexpr (requires { asked.of; }) {
+                return asked.of.runDirectory;
+            } else if constexpr (kIsOneOf<Asked, FollowRun, FetchCheckpoint>) {
                 return asked.runDirectory;
             } else {
                 return {};
@@ -111,15 +113,15 @@ Result<std::optional<EngineRemote>> placeFor(const Command& command, const Engin
                     return place ? Result(std::optional(*place)) : place.error();
                 }
                 if (!kIsOneOf<Asked, StartRun, ListDevices> && own.hasRuns && !own.folder.empty()) {
-                    const fs::path& run = asked.runDirectory;
-                    return Error{(run.empty() ? asked.projectDirectory : run).string(),
+                    fs::path named = runOf(command);
+                    if constexpr (requires { asked.of; }) {
+                        named = named.empty() ? asked.of.projectDirectory : named;
+                    }
+                    return Error{named.string(),
                                  "is on this machine, of which \"" + own.name + "\" sees no folder: leave out --place"};
                 }
-            } else if constexpr (requires {
-                                     asked.runDirectory;
-                                     asked.step;
-                                 }) {
-                if (const Status fetched = remote ? checkFetched(asked.runDirectory, *remote, asked.step) : Done{};
+            } else if constexpr (requires { asked.of; }) {
+                if (const Status fetched = remote ? checkFetched(runOf(command), *remote, asked.of.step) : Done{};
                     !fetched) {
                     return fetched.error();
                 }
@@ -156,8 +158,8 @@ bool exchangesFiles(const Command& command)
         []<class Asked>(const Asked& asked) {
             if constexpr (kIsOneOf<Asked, StartRun, ResumeRun>) {
                 return true;
-            } else if constexpr (kAtRemote<Asked> && requires { asked.runDirectory; }) {
-                return !asked.projectDirectory.empty();
+            } else if constexpr (kAtRemote<Asked> && requires { asked.of; }) {
+                return !asked.of.projectDirectory.empty();
             } else {
                 return false;
             }
@@ -192,7 +194,7 @@ RemoteEngine::Translated RemoteEngine::toRemote(const Command& command, const Re
         [&]<class Asked>(const Asked& asked) -> Translated {
             if constexpr (kIsOneOf<Asked, StartRun, ResumeRun>) {
                 return translated(asked, link);
-            } else if constexpr (kAtRemote<Asked> && requires { asked.runDirectory; }) {
+            } else if constexpr (kAtRemote<Asked> && requires { asked.of; }) {
                 return translatedQuery(asked, link);
             } else {
                 return std::optional(command);
@@ -230,24 +232,24 @@ RemoteEngine::Translated RemoteEngine::translated(const StartRun& command, const
 RemoteEngine::Translated RemoteEngine::translated(const ResumeRun& command, const RemoteLink& link)
 {
     const auto run = std::make_shared<Run>();
-    run->directory = command.runDirectory;
-    Result<FileDescriptor> held = RunWriter::hold(command.runDirectory);
-    const std::optional<RemoteRun> remote = remoteRunAt(command.runDirectory);
+    run->directory = command.of.runDirectory;
+    Result<FileDescriptor> held = RunWriter::hold(command.of.runDirectory);
+    const std::optional<RemoteRun> remote = remoteRunAt(command.of.runDirectory);
     if (!held || !remote) {
-        return held ? Error{command.runDirectory.string(), "is not a run at " + m_place.name} : held.error();
+        return held ? Error{command.of.runDirectory.string(), "is not a run at " + m_place.name} : held.error();
     }
     run->held = *std::move(held);
     Result<RemoteFiles> files = openFiles(link);
     if (!files) {
         return files.error();
     }
-    const Result<RunFile> here = readRunFile(command.runDirectory);
+    const Result<RunFile> here = readRunFile(command.of.runDirectory);
     const Result<RunFile> file = here ? catchUp(*files, *remote, *here) : here.error();
     if (!file) {
         return file.error();
     }
     const RunInfo& info = file->info;
-    if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.step &&
+    if (info.status == RunStatus::Finished && here->info.status != RunStatus::Finished && !command.of.step &&
         command.steps.value_or(info.steps) <= info.step) {
         const Status concluded = conclude(command, std::move(run->held), *file, link.answers);
         return concluded ? Translated(std::nullopt) : concluded.error();
@@ -281,14 +283,14 @@ Status RemoteEngine::conclude(const ResumeRun& command, FileDescriptor held, con
                               const EventSink& answers)
 {
     const RunInfo& info = there.info;
-    if (const Status concluded = RunMirror::conclude(command.runDirectory, std::move(held), there); !concluded) {
+    if (const Status concluded = RunMirror::conclude(command.of.runDirectory, std::move(held), there); !concluded) {
         return concluded;
     }
-    const Result<RunReader> reader = RunReader::open(command.runDirectory);
+    const Result<RunReader> reader = RunReader::open(command.of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : reader.error();
     const auto cost = project ? projects::costOf(*project) : project.error();
     const auto units = reader ? reader->lastPoint(metric::kUnits, info.step) : std::nullopt;
-    RunStarted started{command.run, command.runDirectory, info.step, info.steps, 0, info.device, 0};
+    RunStarted started{command.run, command.of.runDirectory, info.step, info.steps, 0, info.device, 0};
     if (cost && units) {
         started.parameters = cost->total.parameters;
         started.unitsPerStep = static_cast<std::int64_t>(units->value) / std::max<std::int64_t>(info.step, 1);
@@ -307,11 +309,11 @@ bool RemoteEngine::hasProjectThere(const Request& request)
     if constexpr (std::is_same_v<Request, ResumeRun>) {
         return false; // the run records where its project is
     } else {
-        const Result<fs::path> own = projectDirectoryOf(request.runDirectory);
+        const Result<fs::path> own = projectDirectoryOf(request.of.runDirectory);
         std::error_code code;
-        const bool isOwn = own && fs::equivalent(*own, request.projectDirectory, code);
+        const bool isOwn = own && fs::equivalent(*own, request.of.projectDirectory, code);
         const std::scoped_lock lock(m_mutex);
-        if (!isOwn || request.otherData != OtherData::Refuse || m_again.contains(request.tag)) {
+        if (!isOwn || request.of.otherData != OtherData::Refuse || m_again.contains(request.tag)) {
             return false;
         }
         m_unsent.insert_or_assign(request.tag, Command(request));
@@ -353,25 +355,25 @@ bool RemoteEngine::asksAgain(const Event& event)
 template <class Request>
 RemoteEngine::Translated RemoteEngine::translatedQuery(const Request& request, const RemoteLink& link)
 {
-    const std::optional<RemoteRun> remote = remoteRunAt(request.runDirectory);
+    const std::optional<RemoteRun> remote = remoteRunAt(request.of.runDirectory);
     if (!remote) {
-        return Error{request.runDirectory.string(), "is not a run at " + m_place.name};
+        return Error{request.of.runDirectory.string(), "is not a run at " + m_place.name};
     }
     Request there = request;
-    there.runDirectory = remote->directory;
-    if (!request.projectDirectory.empty() && hasProjectThere(request)) {
-        there.projectDirectory.clear();
-    } else if (!request.projectDirectory.empty()) {
-        const Result<RunReader> reader = RunReader::open(request.runDirectory);
+    there.of.runDirectory = remote->directory;
+    if (!request.of.projectDirectory.empty() && hasProjectThere(request)) {
+        there.of.projectDirectory.clear();
+    } else if (!request.of.projectDirectory.empty()) {
+        const Result<RunReader> reader = RunReader::open(request.of.runDirectory);
         Result<projects::Project> frozen = reader ? reader->project() : reader.error();
         const Result<ProjectFiles> project =
-            frozen ? projectFiles(*std::move(frozen), request.projectDirectory, link.watch) : frozen.error();
+            frozen ? projectFiles(*std::move(frozen), request.of.projectDirectory, link.watch) : frozen.error();
         Result<RemoteFiles> files = project ? openFiles(link) : project.error();
         const Result<fs::path> folder = files ? files->sendProject(*project, link.watch) : files.error();
         if (!folder) {
             return folder.error();
         }
-        there.projectDirectory = *folder;
+        there.of.projectDirectory = *folder;
     }
     return std::optional(Command(std::move(there)));
 }

@@ -52,7 +52,7 @@ namespace {
 Status checkPrompt(const fs::path& folder, const SampleRequest& asked)
 {
     const auto reader =
-        asked.prompt.empty() ? Result<RunReader>(Error{}) : RunReader::open(folder / asked.runDirectory);
+        asked.prompt.empty() ? Result<RunReader>(Error{}) : RunReader::open(folder / asked.of.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(Error{}); // told by the query itself
     return project && projects::promptsArePictures(project->data)
                ? Status(Error{"prompt",
@@ -69,15 +69,18 @@ Status checkAtPlace(const fs::path& folder, const Command& command)
         if constexpr (!kAtRemote<Asked>) {
             return Error{"message", "is a command that is not taken at a place with a folder of its own"};
         } else {
-            std::vector<fs::path> paths;
-            if constexpr (requires { asked.runDirectory; }) {
-                const Status run =
-                    asked.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, asked.runDirectory.string());
-                if (!run) {
-                    return run;
-                }
-                paths.push_back(asked.projectDirectory);
+            RunRef of;
+            if constexpr (std::is_same_v<Asked, StartRun>) {
+                of = {asked.runDirectory, asked.projectDirectory};
+            } else if constexpr (requires { asked.of; }) {
+                of = asked.of;
             }
+            if (const Status run =
+                    of.runDirectory.empty() ? Status(Done{}) : checkRunWithin(folder, of.runDirectory.string());
+                !run) {
+                return run;
+            }
+            std::vector<fs::path> paths{of.projectDirectory};
             if constexpr (std::is_same_v<Asked, SampleRequest>) {
                 if (const Status readable = checkPrompt(folder, asked); !readable) {
                     return readable;

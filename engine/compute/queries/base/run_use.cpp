@@ -47,10 +47,10 @@ void goOnTo(projects::Project& project, std::int64_t steps, std::vector<std::str
     }
 }
 
-Result<OpenedRun> openRunAlone(const RunUse& use)
+Result<OpenedRun> openRunAlone(const RunRef& of)
 {
-    const Result<RunReader> reader = RunReader::open(use.run);
-    Result<RunFile> file = readRunFile(use.run);
+    const Result<RunReader> reader = RunReader::open(of.runDirectory);
+    Result<RunFile> file = readRunFile(of.runDirectory);
     if (!reader || !file) {
         return reader ? file.error() : reader.error();
     }
@@ -66,15 +66,15 @@ Result<OpenedRun> openRunAlone(const RunUse& use)
     opened.info = std::move(*info);
     opened.project = std::move(*project);
     opened.recorded = std::move(file->data);
-    opened.projectDirectory = resolvedProjectDirectory(use.run, file->projectDirectory);
-    if (!use.projectDirectory.empty()) {
+    opened.projectDirectory = resolvedProjectDirectory(of.runDirectory, file->projectDirectory);
+    if (!of.projectDirectory.empty()) {
         std::error_code code;
-        opened.projectDirectory = std::filesystem::absolute(use.projectDirectory, code).lexically_normal();
+        opened.projectDirectory = std::filesystem::absolute(of.projectDirectory, code).lexically_normal();
     }
     return opened;
 }
 
-Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run)
+Status takeData(const RunRef& of, DataFingerprint data, OpenedRun& run)
 {
     run.data = std::move(data);
     if (!run.recorded) {
@@ -86,7 +86,7 @@ Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run)
     if (!difference) {
         return Done{};
     }
-    if (use.otherData == OtherData::Refuse) {
+    if (of.otherData == OtherData::Refuse) {
         return otherDataError(*difference, run);
     }
     run.otherData = difference->text();
@@ -95,10 +95,10 @@ Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run)
     return Done{};
 }
 
-Status checkTokeniser(const RunUse& use, const OpenedRun& run)
+Status checkTokeniser(const RunRef& of, const OpenedRun& run)
 {
     const Result<DataFingerprint> there = tokeniserFingerprint(run.project, run.projectDirectory);
-    if (!there || !run.recorded || use.otherData == OtherData::Accept) {
+    if (!there || !run.recorded || of.otherData == OtherData::Accept) {
         return Done{};
     }
     for (const DataPart& part : *there) {
@@ -112,9 +112,9 @@ Status checkTokeniser(const RunUse& use, const OpenedRun& run)
     return Done{};
 }
 
-Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const PreparationWatch& watch)
+Result<OpenedRun> openRun(const RunRef& of, LargeFiles large, const PreparationWatch& watch)
 {
-    Result<OpenedRun> opened = openRunAlone(use);
+    Result<OpenedRun> opened = openRunAlone(of);
     if (!opened) {
         return opened;
     }
@@ -125,18 +125,17 @@ Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const Preparation
                                    ": name another with --project DIR";
         return Error{data.error().place, data.error().message + wanted};
     }
-    const Status taken = takeData(use, std::move(*data), *opened);
+    const Status taken = takeData(of, std::move(*data), *opened);
     return taken ? std::move(opened) : Result<OpenedRun>(taken.error());
 }
 
-Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step,
-                                        const PreparationWatch& watch)
+Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch)
 {
-    Result<OpenedRun> run = openRun(use, LargeFiles::AsKnown, watch);
+    Result<OpenedRun> run = openRun(of, LargeFiles::AsKnown, watch);
     if (!run) {
         return run.error();
     }
-    Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &run->notes);
+    Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &run->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }

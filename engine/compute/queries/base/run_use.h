@@ -19,13 +19,6 @@
 
 namespace residua::engine {
 
-/// The run and the data that a command uses.
-struct RunUse {
-    std::filesystem::path run;
-    std::filesystem::path projectDirectory; ///< empty: the one recorded in the run
-    OtherData otherData = OtherData::Refuse;
-};
-
 /// A run that exists. It is read and checked in the same way for all commands.
 struct OpenedRun {
     RunInfo info;
@@ -40,23 +33,16 @@ struct OpenedRun {
     [[nodiscard]] Reading reading() const { return {info.reading, info.classes}; }
 };
 
-/// Opens a run. Refused if the data are not the run's, unless `use` accepts that. `large` and `watch` are those of
+/// Opens a run. Refused if the data are not the run's, unless `of` accepts that. `large` and `watch` are those of
 /// fingerprintOf().
-[[nodiscard]] Result<OpenedRun> openRun(const RunUse& use, LargeFiles large, const PreparationWatch& watch);
+[[nodiscard]] Result<OpenedRun> openRun(const RunRef& of, LargeFiles large, const PreparationWatch& watch);
 
 /// Opens the run without its data: reads none of them, and `data` is empty.
-[[nodiscard]] Result<OpenedRun> openRunAlone(const RunUse& use);
+[[nodiscard]] Result<OpenedRun> openRunAlone(const RunRef& of);
 /// Adds the data to a run opened by openRunAlone(); refused where openRun() would refuse them.
-[[nodiscard]] Status takeData(const RunUse& use, DataFingerprint data, OpenedRun& run);
+[[nodiscard]] Status takeData(const RunRef& of, DataFingerprint data, OpenedRun& run);
 /// Checks the tokeniser's files as openRun() checks the data, as far as they exist.
-[[nodiscard]] Status checkTokeniser(const RunUse& use, const OpenedRun& run);
-
-/// Returns the use of a run in a request.
-template <class Request>
-[[nodiscard]] RunUse useOf(const Request& request)
-{
-    return {request.runDirectory, request.projectDirectory, request.otherData};
-}
+[[nodiscard]] Status checkTokeniser(const RunRef& of, const OpenedRun& run);
 
 /// A checkpoint opened to make another run from it.
 struct OpenedCheckpoint {
@@ -64,10 +50,9 @@ struct OpenedCheckpoint {
     CheckpointFiles checkpoint;
     std::unique_ptr<Dataset> dataset; ///< of the run's project
 };
-/// Opens the checkpoint of `step`, or without a step the newest intact one, with a note in the run's notes for each
+/// Opens the checkpoint of its step, or without a step the newest intact one, with a note in the run's notes for each
 /// damaged one. For queries: `watch` is called as in openRun(), and while the data set is opened.
-[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunUse& use, std::optional<std::int64_t> step,
-                                                      const PreparationWatch& watch);
+[[nodiscard]] Result<OpenedCheckpoint> openCheckpoint(const RunRef& of, const PreparationWatch& watch);
 
 /// Returns the first error of an invalid project.
 [[nodiscard]] Status checkProject(const projects::Project& project);

@@ -263,7 +263,7 @@ private:
     Status write()
     {
         RunBranch branch =
-            branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Forked,
+            branchOf(m_request.of.runDirectory, *m_opened, m_after, RunEventKind::Forked,
                      std::to_string(m_weights.size()) + " weights in factors, by " + projects::keyOf(m_request.method));
         branch.directory = m_request.newRun;
         branch.steps = m_after.training.steps;

@@ -265,7 +265,7 @@ private:
         if (!made) {
             return made.error();
         }
-        RunBranch branch = branchOf(m_request.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
+        RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
                                     m_before.stack().topology.preset + " to " + m_after.stack().topology.preset);
         branch.directory = m_request.newRun;
         branch.steps = m_steps;

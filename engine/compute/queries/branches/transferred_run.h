@@ -28,7 +28,7 @@ protected:
     /// Opens the checkpoint; the first stage.
     [[nodiscard]] Status open()
     {
-        Result<OpenedCheckpoint> opened = openCheckpoint(useOf(this->m_request), this->m_request.step, this->watch());
+        Result<OpenedCheckpoint> opened = openCheckpoint(this->m_request.of, this->watch());
         if (!opened) {
             return opened.error();
         }

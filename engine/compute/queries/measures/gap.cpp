@@ -78,7 +78,7 @@ private:
                                             : stage == &GapQuery::tryMethod && m_method < m_gap.methods.size();
     }
 
-    [[nodiscard]] bool ofRun() const { return !m_request.runDirectory.empty(); }
+    [[nodiscard]] bool ofRun() const { return !m_request.of.runDirectory.empty(); }
 
     Status open()
     {
@@ -87,7 +87,7 @@ private:
         }
         Project project = m_request.project;
         if (ofRun()) {
-            Result<OpenedCheckpoint> opened = openCheckpoint(useOf(m_request), m_request.step, watch());
+            Result<OpenedCheckpoint> opened = openCheckpoint(m_request.of, watch());
             if (!opened) {
                 return opened.error();
             }
@@ -109,7 +109,7 @@ private:
             return sound.error();
         }
         if (!ofRun()) {
-            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.projectDirectory, watch());
+            Result<std::unique_ptr<Dataset>> dataset = Dataset::open(project, m_request.of.projectDirectory, watch());
             if (!dataset) {
                 return dataset.error();
             }

@@ -29,13 +29,13 @@ struct Model {
 };
 
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
-Result<Model> loadModel(const RunUse& use, std::optional<std::int64_t> step, const PreparationWatch& watch)
+Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch)
 {
-    Result<OpenedRun> opened = openRun(use, LargeFiles::AsKnown, watch);
+    Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
     if (!opened) {
         return opened.error();
     }
-    const Result<CheckpointFiles> checkpoint = findCheckpoint(use.run, step, &opened->notes);
+    const Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
     }
@@ -81,7 +81,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        Result<Model> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }
@@ -245,7 +245,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        Result<Model> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }
@@ -289,7 +289,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(useOf(m_request), m_request.step, watch());
+        Result<Model> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }

@@ -67,12 +67,13 @@ private:
             return making.error();
         }
         m_making.emplace(std::move(*making));
-        Result<OpenedRun> run = openRunAlone(useOf(m_request));
+        Result<OpenedRun> run = openRunAlone(m_request.of);
         if (!run) {
             return run.error();
         }
         m_run.emplace(std::move(*run));
-        Result<CheckpointFiles> checkpoint = findCheckpoint(m_request.runDirectory, m_request.step, &m_run->notes);
+        Result<CheckpointFiles> checkpoint =
+            findCheckpoint(m_request.of.runDirectory, m_request.of.step, &m_run->notes);
         if (!checkpoint) {
             return checkpoint.error();
         }
@@ -95,14 +96,14 @@ private:
         if (!m_type && !m_request.type.empty()) {
             return Error{"type", "got \"" + m_request.type + "\", expected " + weightTypeNames()};
         }
-        if (Status same = checkTokeniser(useOf(m_request), *m_run); !same) {
+        if (Status same = checkTokeniser(m_request.of, *m_run); !same) {
             return same;
         }
         Result<Companions> companions = tokeniserCompanions(**m_sound, m_run->projectDirectory, m_run->notes);
         if (!companions) {
             return companions.error();
         }
-        Result<std::optional<ImportRecord>> imported = readImport(m_request.runDirectory);
+        Result<std::optional<ImportRecord>> imported = readImport(m_request.of.runDirectory);
         if (!imported) {
             return imported.error();
         }
@@ -140,7 +141,7 @@ private:
         Result<DataFingerprint> data =
             fingerprintOf(m_run->project, m_run->projectDirectory, watch(), LargeFiles::AsKnown, m_run->info.reading);
         if (data) {
-            if (Status taken = takeData(useOf(m_request), std::move(*data), *m_run); !taken) {
+            if (Status taken = takeData(m_request.of, std::move(*data), *m_run); !taken) {
                 return taken;
             }
         }
@@ -276,7 +277,7 @@ private:
 
     [[nodiscard]] projects::ExportedRun exportedRun() const
     {
-        const std::string name = std::filesystem::path(m_request.runDirectory).filename().string();
+        const std::string name = std::filesystem::path(m_request.of.runDirectory).filename().string();
         return {name, m_checkpoint->state.step, m_run->info.steps, 0, 0, m_network && !m_dataset, classes()};
     }
 

@@ -126,7 +126,7 @@ QString faultOfContinuation(const fs::path& run, const QJsonObject& expected)
         prompt += std::to_string(token.toInt()) + " ";
     }
     SampleRequest request;
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.prompt = prompt;
     request.tokens = greedy.size();
     request.temperature = 0;
@@ -149,7 +149,7 @@ QString faultOfFilling(const fs::path& run, const QJsonObject& expected)
     const int position = filled["position"].toInt();
     const QJsonArray tokens = filled["tokens"].toArray();
     SampleRequest request;
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.topK = tokens.size();
     int at = 0;
     for (const QJsonValue token : expected["tokens"].toArray()) {
@@ -204,7 +204,7 @@ std::optional<projects::Source> dataOf(const QJsonObject& modelCase, const fs::p
 
 QString faultOf(const fs::path& run, const QJsonObject& expected)
 {
-    const Result<OpenedCheckpoint> opened = openCheckpoint({run, {}, OtherData::Refuse}, std::nullopt, {});
+    const Result<OpenedCheckpoint> opened = openCheckpoint({run}, {});
     if (!opened) {
         return QString::fromStdString(opened.error().text());
     }
@@ -237,7 +237,7 @@ Result<ExportReady> exported(const fs::path& run, const fs::path& folder)
 {
     ExportRequest request;
     request.format = ExportFormat::HuggingFace;
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.folder = folder;
     return answerTo<ExportReady>(request);
 }
@@ -248,7 +248,7 @@ Result<RetrofitReady> rewired(const fs::path& run, const fs::path& newRun, const
     const auto presets = projects::topologyPresets(reader->project()->network);
     const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
     RetrofitRequest request;
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.topology = {preset->name, preset->wiring};
     request.newRun = newRun;
     return answerTo<RetrofitReady>(request);

@@ -64,7 +64,7 @@ ExportRequest asCode(const fs::path& run, const fs::path& folder)
 {
     ExportRequest request;
     request.format = ExportFormat::PyTorch;
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.folder = folder;
     return request;
 }

@@ -74,7 +74,7 @@ private slots:
         QCOMPARE(tests::lossesOf(project, directory("by side")).size(), std::size_t{4});
         for (const double share : {1.0, 0.25}) {
             FactoriseRequest request = requestOf("by side " + std::to_string(share));
-            request.runDirectory = directory("by side");
+            request.of.runDirectory = directory("by side");
             request.rank = projects::RankScale{share};
             request.method = projects::LowRankMethod::Exact;
             request.inputs = projects::LowRankInputs::Data;
@@ -147,7 +147,7 @@ private slots:
         tests::SessionProbe probe;
         ResumeRun command;
         command.run = RunId{1};
-        command.runDirectory = ready->runDirectory;
+        command.of.runDirectory = ready->runDirectory;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         const RunEnded ended = probe.all<RunEnded>()[0];
@@ -202,14 +202,14 @@ private slots:
         QVERIFY(errorOf([](Request& r) { r.rank = projects::FullRank{}; }).contains("expected a number or a share"));
         QVERIFY(errorOf([](Request& r) { r.rank = projects::FixedRank{17}; }).contains("above the smaller side"));
         QVERIFY(errorOf([](Request& r) { r.steps = kTrained; }).contains("more than the 12 that are done"));
-        QVERIFY(errorOf([](Request& r) { r.step = 5; }).contains("5"));
+        QVERIFY(errorOf([](Request& r) { r.of.step = 5; }).contains("5"));
 
         projects::Project thin = trainedProject();
         thin.training.steps = 2;
         thin.network.rank = projects::FixedRank{4};
         QCOMPARE(tests::lossesOf(thin, directory("thin already")).size(), std::size_t{2});
         QVERIFY(
-            errorOf([&](Request& r) { r.runDirectory = directory("thin already"); }).contains("in factors already"));
+            errorOf([&](Request& r) { r.of.runDirectory = directory("thin already"); }).contains("in factors already"));
 
         projects::Project none = tests::quickLanguage(2);
         projects::Graph& graph = none.network.blocks.front().graph;
@@ -220,7 +220,7 @@ private slots:
                        {{projects::NodeId{2}, "out"}, {projects::NodeId{3}, "in"}}};
         QCOMPARE(tests::lossesOf(none, directory("no such weights")).size(), std::size_t{2});
         QVERIFY(errorOf([&](Request& r) {
-                    r.runDirectory = directory("no such weights");
+                    r.of.runDirectory = directory("no such weights");
                 }).contains("no layer has a weight that can be of lower rank"));
         QVERIFY(!fs::exists(directory("refused")));
     }
@@ -235,7 +235,7 @@ private:
     {
         FactoriseRequest request;
         request.tag = QueryTag{7};
-        request.runDirectory = directory("trained");
+        request.of.runDirectory = directory("trained");
         request.newRun = directory(newRun);
         return request;
     }

@@ -273,7 +273,7 @@ private Q_SLOTS:
         QCOMPARE(tests::lossesOf(whole, directory("whole")).size(), std::size_t{4});
         FactoriseRequest thin;
         thin.tag = kTag;
-        thin.runDirectory = directory("whole");
+        thin.of.runDirectory = directory("whole");
         thin.rank = projects::RankScale{0.25};
         thin.method = Method::Spectral;
         thin.newRun = directory("thin");
@@ -287,7 +287,7 @@ private Q_SLOTS:
         const double expected = (rest * rest).sum().item<double>() / (full * full).sum().item<double>();
 
         GapRequest request = requestOf({});
-        request.runDirectory = directory("whole");
+        request.of.runDirectory = directory("whole");
         request.rank = projects::RankScale{0.25};
         request.methods = {Method::Exact, Method::Spectral};
         const auto gap = ask(request);

@@ -76,7 +76,7 @@ private:
     [[nodiscard]] Request about() const
     {
         Request request;
-        request.runDirectory = m_run;
+        request.of.runDirectory = m_run;
         return request;
     }
 

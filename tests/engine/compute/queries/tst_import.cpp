@@ -127,7 +127,7 @@ private Q_SLOTS:
         tests::SessionProbe session;
         ResumeRun resume;
         resume.run = tests::kRun;
-        resume.runDirectory = ready->runDirectory;
+        resume.of.runDirectory = ready->runDirectory;
         resume.steps = 2;
         session.post(resume);
         QVERIFY(session.waitFor<RunEnded>());
@@ -164,7 +164,7 @@ private Q_SLOTS:
         std::ofstream(table.path) << "text,label\nw1,neg\nw2,pos\nw3,neg\nw4,neg\n";
         const auto ready = imported(at("model"), at("project"), table);
         QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
-        const auto opened = openCheckpoint({ready->runDirectory, {}, OtherData::Refuse}, std::nullopt, {});
+        const auto opened = openCheckpoint({ready->runDirectory}, {});
         QVERIFY2(opened.ok(), opened ? "" : opened.error().text().c_str());
         QCOMPARE(opened->run.info.classes, (std::vector<std::string>{"pos", "neg", "mixed"}));
         Batch batch;
@@ -224,7 +224,7 @@ private Q_SLOTS:
         std::ofstream(at("project") / "texts.csv") << "text,label\nw1,neg\nw2,pos\nw3,neg\nw4,mixed\n";
         const auto onto = answerTo<LoadWeightsReady>(request);
         QVERIFY2(onto.ok(), onto ? "" : onto.error().text().c_str());
-        const auto opened = openCheckpoint({onto->runDirectory, {}, OtherData::Refuse}, std::nullopt, {});
+        const auto opened = openCheckpoint({onto->runDirectory}, {});
         QVERIFY2(opened.ok(), opened ? "" : opened.error().text().c_str());
         QCOMPARE(opened->run.info.classes, expected);
         const std::string all = joinedText(onto->notes);
@@ -246,7 +246,7 @@ private Q_SLOTS:
         const auto* const text = std::get_if<projects::TextData>(&project->project.data.source);
         QVERIFY(text != nullptr && text->tokeniser.kind == projects::TokeniserKind::TokenizerJson);
         SampleRequest request;
-        request.runDirectory = ready->runDirectory;
+        request.of.runDirectory = ready->runDirectory;
         request.prompt = "one two";
         request.tokens = 1;
         const auto sample = answerTo<SampleReady>(request);
@@ -362,7 +362,7 @@ private Q_SLOTS:
         givesUp(onto, at("run"), 2 * tensors + 4);
 
         ExportRequest out;
-        out.runDirectory = ready->runDirectory;
+        out.of.runDirectory = ready->runDirectory;
         out.folder = at("out") / "folder";
         for (const ExportFormat format : {ExportFormat::HuggingFace, ExportFormat::PyTorch}) {
             out.format = format;

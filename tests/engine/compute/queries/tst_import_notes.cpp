@@ -308,14 +308,14 @@ private Q_SLOTS:
         QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
         QVERIFY(tells(ready->notes, said) && tells(ready->notes, "with numbers that are not finite: "));
         SampleRequest sample;
-        sample.runDirectory = ready->runDirectory;
+        sample.of.runDirectory = ready->runDirectory;
         sample.prompt = "1 2";
         sample.tokens = 1;
         const auto sampled = answerTo<SampleReady>(sample);
         QVERIFY2(sampled, sampled ? "" : sampled.error().text().c_str());
         QVERIFY(tells(sampled->notes, said));
         EvaluateRequest evaluate;
-        evaluate.runDirectory = ready->runDirectory;
+        evaluate.of.runDirectory = ready->runDirectory;
         evaluate.batches = 1;
         const auto evaluated = answerTo<EvaluationReady>(evaluate);
         QVERIFY2(evaluated, evaluated ? "" : evaluated.error().text().c_str());

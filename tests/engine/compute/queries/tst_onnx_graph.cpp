@@ -224,7 +224,7 @@ private:
     {
         ExportRequest request;
         request.tag = QueryTag{1};
-        request.runDirectory = path("run");
+        request.of.runDirectory = path("run");
         request.folder = folder;
         request.format = ExportFormat::Onnx;
         return request;

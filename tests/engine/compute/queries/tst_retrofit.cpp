@@ -179,7 +179,7 @@ private slots:
         tests::SessionProbe probe;
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = directory("on");
+        command.of.runDirectory = directory("on");
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
@@ -403,7 +403,7 @@ private slots:
         request.steps = kDone;
         QVERIFY(ask(request).error().text().find("expected more than the 12 that are done") != std::string::npos);
         request.steps.reset();
-        request.step = 3;
+        request.of.step = 3;
         QVERIFY(!ask(request).ok());
         QVERIFY(!fs::exists(directory("refused")));
     }
@@ -419,7 +419,7 @@ private:
     {
         RetrofitRequest request;
         request.tag = QueryTag{7};
-        request.runDirectory = directory(run);
+        request.of.runDirectory = directory(run);
         request.topology = topology;
         request.newRun = directory(newRun);
         return request;
@@ -468,7 +468,7 @@ private:
         tests::SessionProbe probe;
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = run;
+        command.of.runDirectory = run;
         command.steps = steps;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
@@ -485,7 +485,7 @@ private:
     {
         tests::SessionProbe probe;
         EvaluateRequest request;
-        request.runDirectory = run;
+        request.of.runDirectory = run;
         probe.post(request);
         probe.waitFor<EvaluationReady>();
         const auto ready = probe.all<EvaluationReady>();

@@ -120,7 +120,7 @@ std::string resumeToEnd(const std::filesystem::path& runDirectory, const std::st
     SessionProbe probe;
     engine::ResumeRun resume;
     resume.run = kRun;
-    resume.runDirectory = runDirectory;
+    resume.of.runDirectory = runDirectory;
     resume.device = device;
     probe.post(resume);
     if (!probe.waitFor<engine::RunEnded>()) {

@@ -83,7 +83,7 @@ int trainUntilKilled(const std::filesystem::path& directory, const projects::Pro
     if (std::filesystem::exists(directory / "run.json")) {
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = directory;
+        command.of.runDirectory = directory;
         probe.post(command);
     } else {
         StartRun command;

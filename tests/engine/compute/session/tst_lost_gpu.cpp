@@ -61,7 +61,7 @@ private Q_SLOTS:
         // On the CPU the session goes on, from the checkpoint.
         ResumeRun resume;
         resume.run = tests::kRun;
-        resume.runDirectory = run;
+        resume.of.runDirectory = run;
         session.post(resume);
         const RunEnded finished = ended[2].get_future().get();
         QVERIFY2(finished.status == RunStatus::Finished, finished.error.text().c_str());

@@ -56,7 +56,7 @@ ResumeRun resume(const std::filesystem::path& runDirectory)
 {
     ResumeRun command;
     command.run = kRun;
-    command.runDirectory = runDirectory;
+    command.of.runDirectory = runDirectory;
     return command;
 }
 
@@ -279,9 +279,9 @@ private slots:
         const std::filesystem::path last = checkpointDirectory(run, kSteps) / "model.safetensors";
         SessionProbe probe;
         EvaluateRequest evaluate;
-        evaluate.runDirectory = run;
+        evaluate.of.runDirectory = run;
         SampleRequest sample;
-        sample.runDirectory = run;
+        sample.of.runDirectory = run;
         sample.tokens = 3;
         probe.post(evaluate);
         probe.post(sample);
@@ -303,7 +303,7 @@ private slots:
             QVERIFY2(notes[0].find("step-00000030 skipped") != std::string::npos, notes[0].c_str());
         }
         // Asked for by its step, it is refused.
-        evaluate.step = kSteps;
+        evaluate.of.step = kSteps;
         evaluate.tag = QueryTag{2};
         after.post(evaluate);
         QVERIFY(after.waitFor<QueryFailed>());
@@ -326,7 +326,7 @@ private slots:
         }
         SessionProbe probe;
         ResumeRun command = resume(run);
-        command.step = 16;
+        command.of.step = 16;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QVERIFY2(probe.all<RunEnded>()[0].status == RunStatus::Finished, probe.all<RunEnded>()[0].error.text().c_str());
@@ -377,7 +377,7 @@ private slots:
         const std::filesystem::path run = copyOfWhole("further");
         SessionProbe probe;
         ResumeRun command = resume(run);
-        command.step = 16;
+        command.of.step = 16;
         command.steps = kSteps + 10;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
@@ -404,9 +404,9 @@ private slots:
         const std::filesystem::path run = copyOfWhole("refused-" + std::to_string(what));
         ResumeRun command = resume(what == 2 ? directory("nowhere") : run);
         if (what == 1) {
-            command.step = 5;
+            command.of.step = 5;
         } else if (what == 3) {
-            command.step = 16;
+            command.of.step = 16;
             replaceInProject(run, "\"width\": 16", "\"width\": 32");
         }
         SessionProbe probe;

@@ -61,7 +61,7 @@ private Q_SLOTS:
         SessionProbe probe;
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = run;
+        command.of.runDirectory = run;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(readRunFile(run)->info.threads, usual + 2);
@@ -364,8 +364,8 @@ private:
     {
         ResumeRun resume;
         resume.run = kRun;
-        resume.runDirectory = m_folder / run;
-        resume.step = step;
+        resume.of.runDirectory = m_folder / run;
+        resume.of.step = step;
         return resume;
     }
 
@@ -375,7 +375,7 @@ private:
         std::promise<RunInfo> found;
         Session session([&](const Event& event) {
             if (std::holds_alternative<RunStarted>(event)) {
-                found.set_value(readRunFile(resume.runDirectory)->info);
+                found.set_value(readRunFile(resume.of.runDirectory)->info);
             }
         });
         session.post(resume);

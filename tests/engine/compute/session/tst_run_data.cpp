@@ -279,9 +279,7 @@ private:
     static Request requestOf(const fs::path& run, const fs::path& project, OtherData otherData)
     {
         Request request;
-        request.runDirectory = run;
-        request.projectDirectory = project;
-        request.otherData = otherData;
+        request.of = {run, project, otherData};
         return request;
     }
 

@@ -39,10 +39,10 @@ private slots:
         QVERIFY(!tests::lossesOf(quickLanguage(2), directory("trained")).empty());
         SampleRequest ofNone;
         ofNone.tag = QueryTag{1};
-        ofNone.runDirectory = directory("none");
+        ofNone.of.runDirectory = directory("none");
         EvaluateRequest opening;
         opening.tag = QueryTag{2};
-        opening.runDirectory = directory("trained");
+        opening.of.runDirectory = directory("trained");
         opening.split = Split::Test;    // which the run has none of
         std::vector<std::string> order; // of the engine's thread, until `told`
         std::promise<void> told;
@@ -79,12 +79,12 @@ private slots:
         QVERIFY(probe.waitFor<RunPaused>());
         SampleRequest sample;
         sample.tag = QueryTag{1};
-        sample.runDirectory = command.runDirectory;
+        sample.of.runDirectory = command.runDirectory;
         sample.tokens = 30;
         probe.post(sample);
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{2};
-        evaluate.runDirectory = command.runDirectory;
+        evaluate.of.runDirectory = command.runDirectory;
         probe.post(evaluate);
         probe.post(ListDevices{QueryTag{3}});
         probe.post(Continue{kRun});
@@ -104,7 +104,7 @@ private slots:
         QVERIFY(!tests::lossesOf(quickLanguage(2), directory("trained")).empty());
         SessionProbe probe;
         SampleRequest sample;
-        sample.runDirectory = directory("trained");
+        sample.of.runDirectory = directory("trained");
         sample.tokens = 1'000'000'000;
         sample.tag = QueryTag{1};
         probe.post(sample);
@@ -152,13 +152,13 @@ private slots:
         QVERIFY(!tests::lossesOf(quickVectors(2), directory("vectors")).empty());
         SessionProbe probe;
         SampleRequest sample;
-        sample.runDirectory = directory("vectors");
+        sample.of.runDirectory = directory("vectors");
         probe.post(sample);
         QVERIFY(probe.waitFor<QueryFailed>());
         QVERIFY(probe.all<QueryFailed>().at(0).error.text().find("no language model") != std::string::npos);
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{5};
-        evaluate.runDirectory = directory("nowhere");
+        evaluate.of.runDirectory = directory("nowhere");
         probe.post(evaluate);
         QVERIFY(probe.waitUntil([](const Event& event) {
             const auto* failed = std::get_if<QueryFailed>(&event);

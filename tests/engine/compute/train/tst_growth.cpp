@@ -47,7 +47,7 @@ Result<RetrofitReady> retrofit(const fs::path& run, const projects::Topology& to
     SessionProbe probe;
     RetrofitRequest request;
     request.tag = QueryTag{1};
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     request.topology = topology;
     request.newRun = newRun;
     probe.post(request);
@@ -63,7 +63,7 @@ double lossOf(const fs::path& run)
     SessionProbe probe;
     EvaluateRequest request;
     request.tag = QueryTag{1};
-    request.runDirectory = run;
+    request.of.runDirectory = run;
     probe.post(request);
     probe.waitFor<EvaluationReady>();
     const auto ready = probe.all<EvaluationReady>();

@@ -231,8 +231,8 @@ private Q_SLOTS:
         SessionProbe probe;
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = run;
-        command.step = 6;
+        command.of.runDirectory = run;
+        command.of.step = 6;
         command.steps = 300;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
@@ -277,8 +277,8 @@ private Q_SLOTS:
         SessionProbe probe;
         ResumeRun command;
         command.run = kRun;
-        command.runDirectory = run;
-        command.step = 4;
+        command.of.runDirectory = run;
+        command.of.step = 4;
         probe.post(command);
         QVERIFY(probe.waitFor<RunEnded>());
         QCOMPARE(borders(), (std::vector<std::int64_t>{0, 4, 8}));

@@ -263,7 +263,7 @@ private Q_SLOTS:
         SessionProbe asking;
         EvaluateRequest request;
         request.tag = QueryTag{1};
-        request.runDirectory = folder / "whole";
+        request.of.runDirectory = folder / "whole";
         request.split = Split::Validation;
         request.batches = project.training.validationBatches;
         asking.post(request);
@@ -315,7 +315,7 @@ private Q_SLOTS:
         SessionProbe asking;
         StabilityRequest request;
         request.tag = QueryTag{1};
-        request.runDirectory = directory("measured");
+        request.of.runDirectory = directory("measured");
         asking.post(request);
         QVERIFY(asking.waitFor<StabilityReady>());
         const StabilityReady ready = asking.all<StabilityReady>()[0];
@@ -324,7 +324,7 @@ private Q_SLOTS:
         QCOMPARE(ready.matrices.at(0).values, run->matrix(matrix::kStability, 6)->values);
         QCOMPARE(ready.matrices.at(1).values, run->matrix(matrix::kStabilityGap, 6)->values);
         QVERIFY(std::isfinite(ready.loss));
-        request.runDirectory = directory("no such run");
+        request.of.runDirectory = directory("no such run");
         asking.post(request);
         QVERIFY(asking.waitFor<QueryFailed>());
     }

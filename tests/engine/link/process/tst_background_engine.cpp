@@ -312,7 +312,7 @@ private slots:
         SessionProbe second(backgroundRemote());
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{1};
-        evaluate.runDirectory = run;
+        evaluate.of.runDirectory = run;
         second.post(evaluate);
         QVERIFY(second.waitFor<EvaluationReady>());
     }
@@ -391,7 +391,7 @@ private slots:
         QCOMPARE(probe.all<RunEnded>()[0].status, RunStatus::Interrupted);
         ResumeRun resume;
         resume.run = RunId{2};
-        resume.runDirectory = start.runDirectory;
+        resume.of.runDirectory = start.runDirectory;
         probe.post(resume);
         QTRY_COMPARE(statusOf(start.runDirectory), RunStatus::Finished);
         QCOMPARE(recordedLosses(start.runDirectory), whole);
@@ -560,7 +560,7 @@ private slots:
         SessionProbe next(backgroundRemote()); // resumed, and killed: no failure
         ResumeRun resume;
         resume.run = kRun;
-        resume.runDirectory = run;
+        resume.of.runDirectory = run;
         next.post(resume);
         if (next.waitUntil([](const Event& event) {
                 return std::holds_alternative<RunStarted>(event) || std::holds_alternative<RunEnded>(event);
@@ -614,7 +614,7 @@ private:
     {
         SampleRequest request;
         request.tag = QueryTag{1};
-        request.runDirectory = run;
+        request.of.runDirectory = run;
         request.tokens = kMostSampledTokens;
         return request;
     }

@@ -120,7 +120,7 @@ private slots:
 
         ResumeRun resume;
         resume.run = RunId{2};
-        resume.runDirectory = start.runDirectory;
+        resume.of.runDirectory = start.runDirectory;
         probe.post(resume); // the same session, another process
         QVERIFY(probe.waitUntil([](const Event& event) {
             const auto* const last = std::get_if<RunEnded>(&event);

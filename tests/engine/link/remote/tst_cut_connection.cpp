@@ -93,7 +93,7 @@ private:
         SessionProbe probe(place);
         ResumeRun resume;
         resume.run = kRun;
-        resume.runDirectory = run;
+        resume.of.runDirectory = run;
         probe.post(resume);
         QVERIFY2(probe.waitFor<RunEnded>(), where.c_str());
         const RunEnded ended = probe.all<RunEnded>()[0];

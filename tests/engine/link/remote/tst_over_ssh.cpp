@@ -111,7 +111,7 @@ private slots:
         QCOMPARE(probe.all<RunEnded>()[0].status, RunStatus::Interrupted);
         ResumeRun resume;
         resume.run = RunId{2};
-        resume.runDirectory = start.runDirectory;
+        resume.of.runDirectory = start.runDirectory;
         probe.post(resume);
         QVERIFY(probe.waitUntil([](const Event& event) {
             const auto* const ended = std::get_if<RunEnded>(&event);

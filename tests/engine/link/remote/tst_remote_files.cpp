@@ -365,7 +365,7 @@ private slots:
             other.runFolder = path;
             QVERIFY(!checkAtPlace(place(), other).ok());
             ResumeRun resume;
-            resume.runDirectory = path;
+            resume.of.runDirectory = path;
             QVERIFY(!checkAtPlace(place(), resume).ok());
         }
         projects::Project pictures = textProject("text.txt");
@@ -375,9 +375,9 @@ private slots:
         for (const char* const prompt : {"", "/etc/x.png"}) {
             SampleRequest sample;
             sample.prompt = prompt;
-            sample.runDirectory = "runs/pictures";
+            sample.of.runDirectory = "runs/pictures";
             QCOMPARE(checkAtPlace(place(), sample).ok(), sample.prompt.empty()); // else it is read as a file
-            sample.runDirectory = "runs/text";
+            sample.of.runDirectory = "runs/text";
             QVERIFY(checkAtPlace(place(), sample).ok());
         }
         QVERIFY(!checkAtPlace(place(), ExportRequest{}).ok());
@@ -553,7 +553,7 @@ private slots:
         const bool isCheckpoint = link.startsWith("checkpoints/");
         QCOMPARE(std::holds_alternative<FilesRefused>(place_.ask(OpenRecord{"runs/a"})), !isCheckpoint);
         SampleRequest sample;
-        sample.runDirectory = "runs/a";
+        sample.of.runDirectory = "runs/a";
         QCOMPARE(checkAtPlace(place(), sample).ok(), isCheckpoint);
     }
 

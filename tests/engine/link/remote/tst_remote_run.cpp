@@ -48,7 +48,11 @@ template <class Ready, class Request>
 Ready answerTo(Request request, const fs::path& run, const EngineRemote& place = {})
 {
     request.tag = kQuestion;
-    request.runDirectory = run;
+    if constexpr (requires { request.of; }) {
+        request.of.runDirectory = run;
+    } else {
+        request.runDirectory = run;
+    }
     SessionProbe probe(place);
     probe.post(request);
     const bool came = probe.waitUntil([](const Event& event) {
@@ -151,7 +155,7 @@ private slots:
         const fs::path run = trained(textProject(here(), 20), "run", placeIn(there()));
         ExportRequest request;
         request.folder = here() / "exported";
-        request.runDirectory = run;
+        request.of.runDirectory = run;
         request.tag = kQuestion;
         SessionProbe probe;
         probe.post(request);
@@ -207,7 +211,7 @@ private slots:
         fs::remove(start.runDirectory / "store.sqlite"); // as if the last records had not arrived
         ResumeRun resume;
         resume.run = RunId{2};
-        resume.runDirectory = start.runDirectory;
+        resume.of.runDirectory = start.runDirectory;
         probe.post(resume);
         QVERIFY(probe.waitUntil(endOf(RunId{2})));
         QCOMPARE(probe.all<RunEnded>()[1].error.text(), std::string());
@@ -229,7 +233,7 @@ private slots:
         SessionProbe probe;
         ResumeRun resume;
         resume.run = kRun;
-        resume.runDirectory = run;
+        resume.of.runDirectory = run;
         probe.post(resume);
         QVERIFY(probe.waitUntil(endOf(kRun)));
         QCOMPARE(probe.all<RunEnded>()[0].error.text(), std::string());
@@ -259,7 +263,7 @@ private slots:
         SessionProbe probe;
         ResumeRun resume;
         resume.run = kRun;
-        resume.runDirectory = run;
+        resume.of.runDirectory = run;
         resume.steps = 30;
         probe.post(resume);
         QVERIFY(probe.waitUntil(endOf(kRun)));
@@ -338,8 +342,8 @@ private slots:
         if (query) {
             EvaluateRequest evaluate;
             evaluate.tag = kQuestion;
-            evaluate.runDirectory = run;
-            evaluate.projectDirectory = here() / "other";
+            evaluate.of.runDirectory = run;
+            evaluate.of.projectDirectory = here() / "other";
             probe.post(evaluate);
         } else {
             probe.post(startAs("run", project));
@@ -350,7 +354,7 @@ private slots:
         QVERIFY(probe.waitFor<DevicesListed>());
         EvaluateRequest evaluate;
         evaluate.tag = QueryTag{10};
-        evaluate.runDirectory = run;
+        evaluate.of.runDirectory = run;
         probe.post(evaluate);
         QVERIFY(probe.waitFor<EvaluationReady>());
         QVERIFY(probe.all<RunEnded>().empty() && probe.all<QueryFailed>().empty());
@@ -383,7 +387,7 @@ private slots:
         const auto connections = [this] { return contentOf(there() / "connections").size() / 2; };
         QCOMPARE(connections(), std::size_t{2});
         EvaluateRequest evaluate;
-        evaluate.projectDirectory = here();
+        evaluate.of.projectDirectory = here();
         const auto expected = answerTo<EvaluationReady>(EvaluateRequest{}, run, place).means;
         QCOMPARE(connections(), std::size_t{3});
         QCOMPARE(answerTo<EvaluationReady>(evaluate, run, place).means, expected);
@@ -420,7 +424,7 @@ private slots:
         QVERIFY(recordedLosses(start.runDirectory).size() < expected.size());
         ResumeRun resume;
         resume.run = RunId{2};
-        resume.runDirectory = start.runDirectory;
+        resume.of.runDirectory = start.runDirectory;
         probe.post(resume);
         QVERIFY(probe.waitUntil(endOf(RunId{2})));
         QCOMPARE(probe.all<RunEnded>()[1].status, RunStatus::Finished);

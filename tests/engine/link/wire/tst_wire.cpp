@@ -43,7 +43,7 @@ std::vector<Command> commands()
     all.push_back(start);
     RetrofitRequest retrofit;
     retrofit.topology = tests::RandomDocument(4).document().project.stack().topology;
-    retrofit.step = 0;
+    retrofit.of.step = 0;
     all.push_back(retrofit);
     FactoriseRequest factorise;
     factorise.rank = projects::FixedRank{7};
