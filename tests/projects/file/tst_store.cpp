@@ -364,6 +364,55 @@ private slots:
         QVERIFY(asQString(readJournal(m_dir).error().place).contains("line 1, column 6"));
     }
 
+    void hostileLayoutsAndJournalsAreRefused_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("kind");
+        for (const char* const name : {kLayoutFile, kJournalFile}) {
+            for (const char* const kind :
+                 {"deep", "a key twice", "no text", "a list", "too large", "endless", "a pipe", "a folder"}) {
+                QTest::addRow("%s: %s", name, kind) << name << kind;
+            }
+        }
+    }
+    /// A received project may have any file under these names. Each is refused by its name, and none is waited for.
+    void hostileLayoutsAndJournalsAreRefused()
+    {
+        QFETCH(QString, name);
+        QFETCH(QString, kind);
+        QVERIFY(saveProject(m_dir, sample(1)).ok());
+        const fs::path file = m_dir / name.toStdString();
+        fs::remove(file);
+        if (kind == "deep") {
+            put(file, std::string(100'000, '[') + std::string(100'000, ']'));
+        } else if (kind == "a key twice") {
+            put(file, R"({"positions": {}, "positions": {}, "project": 1, "project": 2})");
+        } else if (kind == "no text") {
+            put(file, "{\"\xff\xfe\": 1}");
+        } else if (kind == "a list") {
+            put(file, "[]");
+        } else if (kind == "too large") {
+            put(file, "{}");
+            fs::resize_file(file, kLargestText + 1); // takes no room on the disk
+        } else if (kind == "endless") {
+            fs::create_symlink("/dev/zero", file);
+        } else if (kind == "a pipe") {
+            QCOMPARE(mkfifo(file.c_str(), S_IRUSR | S_IWUSR), 0);
+        } else {
+            fs::create_directory(file);
+        }
+        const bool isLayout = name == kLayoutFile;
+        const std::optional<Error> error = [&]() -> std::optional<Error> {
+            const auto loaded = loadProject(m_dir);
+            const auto journal = readJournal(m_dir);
+            return isLayout ? (loaded ? std::nullopt : std::optional(loaded.error()))
+                            : (journal ? std::nullopt : std::optional(journal.error()));
+        }();
+        QVERIFY(error);
+        QVERIFY2(asQString(error->place).contains(name), error->text().c_str());
+        QVERIFY2(error->text().size() < 1000, error->text().c_str());
+    }
+
     void thousandNodes()
     {
         Document document;
