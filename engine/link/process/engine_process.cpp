@@ -43,7 +43,6 @@ constexpr std::size_t kLongestLine = 4096;         ///< of the kept lines; the r
 constexpr std::uintmax_t kReadLog = 64 * 1024;     ///< bytes at the end of a log in which its last lines are
 constexpr std::chrono::seconds kSilence{60};       ///< in which a process takes no byte of a message
 constexpr std::chrono::seconds kOneDirection{2};   ///< for which a process that takes no commands is heard
-constexpr std::chrono::seconds kExitPatience{5};   ///< for the exit of a process that sends nothing any more
 constexpr std::chrono::seconds kKilledPatience{2}; ///< for the exit of one that was killed
 constexpr std::chrono::seconds kFirstNotice{3};    ///< without a greeting, after which the wait is told
 constexpr std::chrono::seconds kNextNotice{30};
@@ -213,7 +212,8 @@ Status EngineProcess::startChild(const EngineRemote& place, const StartWatch& wa
         [[maybe_unused]] const std::string end = wait();
         return Error{came.error().place, came.error().message + lastLinesText(m_lines)};
     }
-    const Result<std::optional<Frame>> frame = readFrame(m_events, waitFor(kPatience));
+    const std::chrono::seconds limit = std::min(kPatience, greetingLimit().value_or(kPatience));
+    const Result<std::optional<Frame>> frame = readFrame(m_events, waitFor(limit));
     const Status fits = checkGreeting(frame, path, command != nullptr);
     if (!fits) {
         kill();
@@ -317,7 +317,7 @@ Status EngineProcess::startBackground()
     if (isKilled()) {
         starter->kill();
     }
-    const std::string end = starter->waitAtMost(greetingLimit().value_or(std::chrono::hours(1)));
+    const std::string end = starter->wait(greetingLimit().value_or(std::chrono::hours(1)));
     const std::scoped_lock lock(m_mutex);
     m_starter.reset();
     return end.empty() ? Status(Done{}) : doesNotStart(path, end, false);
@@ -533,12 +533,7 @@ bool EngineProcess::hasChild()
     return m_child > 0;
 }
 
-std::string EngineProcess::wait()
-{
-    return waitAtMost(kExitPatience);
-}
-
-std::string EngineProcess::waitAtMost(std::chrono::seconds limit)
+std::string EngineProcess::wait(std::chrono::seconds limit)
 {
     if (m_isBackground) {
         return "in the background ended" + lastLinesText(lastLinesOfLog(m_logBegin));

@@ -54,8 +54,8 @@ public:
     /// continues without this process.
     void close();
     /// Waits for the end and describes it with the last lines of its errors. Empty if it ended by itself without one.
-    /// A process that sends no events any more ends; one that does not is ended.
-    [[nodiscard]] std::string wait();
+    /// A process that sends no events any more ends; one that does not do so within `limit` is ended.
+    [[nodiscard]] std::string wait(std::chrono::seconds limit = std::chrono::seconds(5));
     /// Ends a child and the processes that it has started at once, or the connection to the background engine. All
     /// waits of other threads for this process end.
     void kill();
@@ -80,7 +80,6 @@ private:
     [[nodiscard]] FrameWait waitFor(std::chrono::seconds limit) const;
     [[nodiscard]] bool isKilled();
     [[nodiscard]] bool hasChild();
-    [[nodiscard]] std::string waitAtMost(std::chrono::seconds limit);
     /// Waits for the child's end, until `limit` or a kill. Returns its status, or nullopt if it has not ended.
     [[nodiscard]] std::optional<int> awaitExit(std::chrono::seconds limit);
 

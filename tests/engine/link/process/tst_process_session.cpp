@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session whose engine is a process: no engine, an engine of another build, and an engine that ends by itself.
 #include "engine/base/api/session.h"
+#include "engine/link/process/engine_process.h"
 #include "engine/link/process/preparations.h"
 #include "engine/link/wire/messages.h"
 #include "tests/support/address_space_limit.h"
@@ -451,15 +452,15 @@ private slots:
     void aPlaceThatSendsNoMore()
     {
         const QString own = hello("own.frame", {buildIdentity(), 0, {}});
-        useScript("cat " + own + "; exec >&-; cat >/dev/null; sleep 1000");
-        Told told;
-        Session session([&](Event event) { told.take(std::move(event)); });
-        session.post(runWith(RunId{7}));
-        QVERIFY(told.waitForOne());
-        told.take(QueryFailed{kLastTag, {}});
-        const std::vector<Event> events = told.untilLast();
-        QCOMPARE(std::get<RunEnded>(events[0]).status, RunStatus::Interrupted);
-        QVERIFY(std::get<RunEnded>(events[0]).error.message.find("did not end and was killed") != std::string::npos);
+        const QString script = "cat " + own + "; exec >&-; cat >/dev/null; sleep 1000";
+        EngineProcess process;
+        QVERIFY(process.start(0, {"other", EngineRemote::Kind::CommandLine, script.toStdString(), {}}).ok());
+        const auto event = process.next();
+        QVERIFY(event.ok() && !event->has_value());
+        process.close();
+        const std::string end = process.wait(std::chrono::seconds(0));
+        QVERIFY2(end.find("did not end and was killed") != std::string::npos, end.c_str());
+        QVERIFY(tests::childProcesses().empty());
     }
 
     /// A place that takes nothing, but does not end: the first command that it does not take ends it.
