@@ -25,6 +25,8 @@ constexpr std::pair<const char*, End> kEnds[] = {
 /// The columns of the list of runs that are edited.
 constexpr int kRunColumns[] = {RunsModel::Name, RunsModel::Tags, RunsModel::Notes};
 
+inline constexpr int kFramesOfClick = 3; ///< the press, the release, and what they lead to
+
 /// A window on a language model with stages, a sweep and a run that has a checkpoint. Derive the test class from it,
 /// call open() in initTestCase() and putBack() in cleanup(). GUI thread.
 class EditorHarness : public RunsHarness {
@@ -60,6 +62,7 @@ protected:
         while (m_window->session().history().canUndo()) {
             m_window->session().undo();
         }
+        m_window->documents().refresh(); // else the next test may begin before the views know
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         QCOMPARE(project(), m_before);
         activate(*m_window);
@@ -142,7 +145,10 @@ protected:
             elsewhere = canvas->surface() ? canvas->surface() : canvas;
         }
         QTest::mouseClick(popup ? popup : elsewhere, Qt::LeftButton, {}, popup ? QPoint(-3, -3) : QPoint(2, 2));
-        QCoreApplication::processEvents();
+        for (int frame = 0; frame < kFramesOfClick; ++frame) {
+            elsewhere->repaint(); // a canvas takes the click frame by frame, and then asks for what it means
+            QCoreApplication::processEvents();
+        }
     }
 
     /// Verifies that the edit is one step that can be undone, and that Escape makes no edit.
