@@ -25,7 +25,7 @@ set(RESIDUA_ORDERED_FOLDERS
   projects engine engine/base engine/maths engine/runs engine/data engine/data/tokeniser engine/link engine/compute
   engine/compute/queries editor visualizers app app/cli)
 set(RESIDUA_FOLDER_ORDER_projects
-  base model depth nodes schedule library schema diff edit file check pytorch huggingface cost transfer studies layers
+  base model depth nodes schedule library schema diff edit file shipped check pytorch huggingface cost transfer studies layers
   graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine base maths runs data link compute)
 set(RESIDUA_FOLDER_ORDER_engine/base api machine files)

@@ -270,6 +270,19 @@ function(residua_check_headers target headers)
   endif()
 endfunction()
 
+# Adds the source of <function> to library <name>, which resources/EmbedText.cmake writes: it returns the text of `files` as
+# `type`, or without one that of a single file. `header` declares it.
+function(residua_embed_text name files function header type)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp")
+  set(script "${CMAKE_SOURCE_DIR}/resources/EmbedText.cmake")
+  add_custom_command(OUTPUT "${source}"
+    COMMAND "${CMAKE_COMMAND}" "-DFILES=${files}" "-DOUTPUT=${source}" -DNAMESPACE=${name} "-DHEADER=${header}"
+            -DFUNCTION=${function} "-DTYPE=${type}" -P "${script}"
+    DEPENDS ${files} "${script}"
+    COMMENT "Embedding ${function}()" VERBATIM)
+  target_sources(residua_${name} PRIVATE "${source}")
+endfunction()
+
 function(residua_add_executable name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODULE" "SOURCES;USES;EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)

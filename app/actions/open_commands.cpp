@@ -15,7 +15,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <QDir>
 #include <QDropEvent>

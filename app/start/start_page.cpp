@@ -8,7 +8,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/file/store.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <QDir>
 #include <QFileInfo>

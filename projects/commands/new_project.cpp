@@ -5,7 +5,6 @@
 #include "projects/check/validate.h"
 #include "projects/commands/cures.h"
 #include "projects/edit/edit.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
@@ -15,6 +14,8 @@
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/describe_data.h"
 #include "projects/schema/fields.h"
+#include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "projects/transfer/topology_choice.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/library/examples.h"
 #include "projects/model/project.h"
+#include "projects/shipped/recipes.h"
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ namespace residua::projects {
 struct NewProject {
     std::string name = "Untitled";
     Source source = SyntheticLanguage{};
-    std::string recipe; ///< name of a recipe (projects/library/examples.h); empty: the example for the data's kind
+    std::string recipe; ///< name of a recipe (projects/shipped/recipes.h); empty: the example for the data's kind
     std::int64_t depth = 8;
     std::int64_t width = 128;
     std::string topology = kPlainPreset; ///< name of a preset

@@ -2,7 +2,7 @@
 // The price of a step in a session, for the comparison of an engine in a process of its own with one inside: this file
 // makes bench_session and bench_session_inside, which compare_session.py runs by turns.
 #include "engine/base/api/session.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <unistd.h>
 

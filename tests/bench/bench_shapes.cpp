@@ -5,9 +5,9 @@
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/sets/token_dataset.h"
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>

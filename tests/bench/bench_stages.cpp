@@ -5,8 +5,8 @@
 #include "engine/compute/train/trainer.h"
 #include "projects/cost/cost.h"
 #include "projects/cost/stage_cost.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/examples.h"
 #include "tests/bench/bench_options.h"
 
 #include <ATen/Parallel.h>

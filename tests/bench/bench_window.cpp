@@ -6,7 +6,7 @@
 // opens deep and dense stacks in a window that draws, and zooms: wall time until the canvas has drawn, and memory.
 #include "app/views/document_views.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 
 #include <QApplication>

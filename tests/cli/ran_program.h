@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/edit/edit.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QJsonDocument>

@@ -2,7 +2,7 @@
 // The command line as a person and a script use it: the program itself is run.
 #include "app/cli/terminal/console.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Data and memory that fail a run, as the person at the terminal sees it: the program itself is run.
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 

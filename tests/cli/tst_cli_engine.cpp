@@ -4,7 +4,7 @@
 #include "engine/runs/results/remotes.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/background_engine.h"
 #include "tests/support/child_processes.h"

@@ -5,7 +5,7 @@
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"

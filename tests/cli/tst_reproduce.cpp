@@ -6,7 +6,7 @@
 #include "app/cli/reproduce/comparisons.h"
 #include "app/cli/reproduce/reproductions.h"
 #include "engine/base/api/values.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 

@@ -5,7 +5,7 @@
 #include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"

@@ -8,7 +8,7 @@
 #include "engine/runs/results/stages.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/utf8.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_store.h"
 #include "tests/support/test_program.h"

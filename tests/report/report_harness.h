@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <QString>
 #include <QTemporaryDir>

@@ -11,7 +11,7 @@
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "resources/axis.h"
 #include "resources/colours.h"
 #include "tests/support/test_program.h"

@@ -8,8 +8,8 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/cost/stage_cost.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/examples.h"
 #include "resources/axis.h"
 #include "tests/support/test_program.h"
 

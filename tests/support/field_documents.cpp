@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/field_documents.h"
 
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/graph_text.h"
 
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/shipped/examples.h"
 
 #include <charconv>
 #include <sstream>

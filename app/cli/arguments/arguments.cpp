@@ -4,8 +4,9 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/export_format.h"
 #include "projects/base/text.h"
-#include "projects/library/examples.h"
 #include "projects/schema/fields.h"
+#include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "resources/help.h"
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <algorithm>

@@ -8,10 +8,11 @@
 #include "projects/base/text.h"
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
+#include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 
 #include <nlohmann/json.hpp>
 

@@ -6,9 +6,9 @@
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/views/document_views.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -7,9 +7,9 @@
 #include "app/views/document_views.h"
 #include "editor/block/block_canvas.h"
 #include "projects/check/validate.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -2,9 +2,9 @@
 // No text of a canvas has a "?" in place of a character.
 #include "app/canvas/canvas_widget.h"
 #include "editor/block/block_node.h"
-#include "projects/library/examples.h"
 #include "projects/model/topology.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -4,7 +4,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/views/document_views.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

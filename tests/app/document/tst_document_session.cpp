@@ -2,7 +2,7 @@
 #include "app/document/document_session.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/dead_lock.h"
 #include "tests/support/test_program.h"
 

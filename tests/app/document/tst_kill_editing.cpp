@@ -2,7 +2,7 @@
 // kill -9 at random moments of editing and saving: the project opens, and no edit that had reached the disk is lost.
 #include "app/document/document_session.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/random_seed.h"
 
 #include <QCoreApplication>

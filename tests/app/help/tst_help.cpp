@@ -4,11 +4,11 @@
 #include "app/help/help_window.h"
 #include "app/look/theme.h"
 #include "projects/cost/cost_topology.h"
-#include "projects/library/examples.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/method_keys.h"
+#include "projects/shipped/examples.h"
 #include "resources/help.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 #include "app/look/theme.h"
 #include "app/window/main_window.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

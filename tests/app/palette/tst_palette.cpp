@@ -3,10 +3,10 @@
 #include "app/palette/palette_model.h"
 #include "app/properties/customisation.h"
 #include "projects/edit/history.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/topology_choice.h"
 #include "tests/support/test_program.h"
 

@@ -5,7 +5,7 @@
 #include "app/records/runs_model.h"
 #include "app/training/run_controller.h"
 #include "projects/edit/edit.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 

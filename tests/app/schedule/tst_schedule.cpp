@@ -6,8 +6,8 @@
 #include "app/schedule/schedule_ribbon.h"
 #include "app/schedule/stage_texts.h"
 #include "projects/edit/edit.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

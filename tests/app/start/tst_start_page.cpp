@@ -4,7 +4,7 @@
 #include "app/start/start_page.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/file/store.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>

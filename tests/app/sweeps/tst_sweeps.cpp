@@ -5,7 +5,7 @@
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
 #include "engine/runs/store/run_writer.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What theorems say of the open project, in the window.
 #include "app/report/low_rank_theory.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/theory/theory_view.h"

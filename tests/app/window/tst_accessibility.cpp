@@ -2,7 +2,7 @@
 // What a screen reader and the keyboard find in the window: names, roles, and models that keep their promises.
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

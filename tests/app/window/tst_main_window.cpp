@@ -5,7 +5,7 @@
 #include "app/inspector/inspector.h"
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"

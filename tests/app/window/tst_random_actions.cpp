@@ -6,7 +6,7 @@
 #include "engine/runs/store/run_writer.h"
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window/random_user.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/random_seed.h"

@@ -8,7 +8,7 @@
 #include "app/runs/samples_panel.h"
 #include "app/views/document_views.h"
 #include "app/workspace/banner.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "resources/help.h"
 #include "tests/app/window_harness.h"
 

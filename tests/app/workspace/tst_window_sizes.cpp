@@ -5,7 +5,7 @@
 #include "app/help/help_window.h"
 #include "app/start/new_project_dialog.h"
 #include "app/workspace/layouts.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 

@@ -3,8 +3,8 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/file/json.h"
-#include "projects/library/examples.h"
 #include "projects/model/graph_pointer.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"

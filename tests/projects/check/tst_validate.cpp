@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/problem_rows.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/random_document.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/problem_rows.h"
 #include "tests/support/test_program.h"
 

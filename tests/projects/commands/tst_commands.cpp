@@ -7,10 +7,10 @@
 #include "projects/graphs/node_places.h"
 #include "projects/layers/shortcut_cost.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 

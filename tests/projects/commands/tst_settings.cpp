@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What two projects differ in, and how one takes it over from the other.
 #include "projects/commands/settings.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -3,11 +3,12 @@
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
+#include "projects/shipped/recipes.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 

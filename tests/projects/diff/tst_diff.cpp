@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/diff/diff.h"
 
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

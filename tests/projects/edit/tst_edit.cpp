@@ -3,8 +3,8 @@
 
 #include "projects/check/validate.h"
 #include "projects/file/json.h"
-#include "projects/library/examples.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"

@@ -2,7 +2,7 @@
 #include "projects/edit/history.h"
 
 #include "projects/check/validate.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"

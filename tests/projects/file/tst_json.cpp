@@ -3,7 +3,7 @@
 #include "projects/file/store.h"
 
 #include "projects/base/json_tree.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"
@@ -78,6 +78,9 @@ private slots:
     void examplesKeepTheirBytes()
     {
         QVERIFY(!examples().empty());
+        for (const ExampleFile& file : exampleFiles()) {
+            QVERIFY2(findExample(std::string(file.name)) != nullptr, std::string(file.name).c_str());
+        }
         for (const Example& example : examples()) {
             const std::string text = toJson(example.project);
             const auto read = projectFromJson(text);

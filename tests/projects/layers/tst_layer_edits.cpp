@@ -4,7 +4,7 @@
 #include "projects/commands/clipboard.h"
 #include "projects/commands/typing.h"
 #include "projects/layers/layer_edits.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
 #include "tests/support/test_program.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/check/validate.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 

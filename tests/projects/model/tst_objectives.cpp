@@ -4,11 +4,11 @@
 #include "projects/commands/cures.h"
 #include "projects/commands/new_project.h"
 #include "projects/file/json.h"
-#include "projects/library/examples.h"
 #include "projects/model/objective.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/pytorch/pytorch_code.h"
 #include "projects/schema/method_keys.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

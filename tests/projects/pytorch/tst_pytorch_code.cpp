@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the exported code says. That it computes the same is tests/engine/compute/network/tst_pytorch_folder.
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
 #include "projects/nodes/expression.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/python_text.h"
 #include "projects/pytorch/pytorch_code.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -2,10 +2,10 @@
 #include "projects/cost/stage_cost.h"
 #include "projects/edit/edit.h"
 #include "projects/file/json.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 

@@ -4,9 +4,9 @@
 
 #include "projects/check/validate.h"
 #include "projects/edit/edit.h"
-#include "projects/library/examples.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/method_keys.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/random_document.h"

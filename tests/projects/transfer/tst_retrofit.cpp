@@ -2,9 +2,9 @@
 #include "projects/check/validate.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/model/topology.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 

@@ -3,10 +3,10 @@
 
 #include "network_harness.h"
 
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/graph_text.h"
 
 #include <algorithm>

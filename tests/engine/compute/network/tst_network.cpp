@@ -6,10 +6,10 @@
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/operator.h"
 #include "projects/cost/cost.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/Parallel.h>

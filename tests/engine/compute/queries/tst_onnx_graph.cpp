@@ -2,9 +2,9 @@
 // Networks as ONNX graphs, made by a Python with PyTorch where there is one; and what is said where there is none.
 #include "engine/base/api/session.h"
 #include "projects/base/whole_file.h"
-#include "projects/library/examples.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/support/python.h"
 #include "tests/support/test_program.h"

@@ -7,7 +7,7 @@
 #include "engine/compute/runtime/device_graph.h"
 #include "engine/compute/session/memory_report.h"
 #include "kernels/cuda_kernels.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/ops/ones.h>

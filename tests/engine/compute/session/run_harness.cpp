@@ -2,7 +2,7 @@
 #include "run_harness.h"
 
 #include "engine/runs/results/run_reader.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 
 #include <chrono>
 #include <stdexcept>

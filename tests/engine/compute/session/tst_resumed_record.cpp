@@ -8,8 +8,8 @@
 #include "engine/runs/results/run_upkeep.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -4,7 +4,7 @@
 #include "tests/engine/compute/session/run_harness.h"
 
 #include "engine/data/sets/dataset.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/linear_network.h"
 #include "tests/support/test_program.h"

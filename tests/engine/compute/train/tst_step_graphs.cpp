@@ -8,7 +8,6 @@
 #include "engine/compute/depth/layer_magnitudes.h"
 #include "engine/compute/runtime/host_path.h"
 #include "engine/runs/store/checkpoint.h"
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/transfer/retrofit.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "wiring_cases.h"
 
-#include "projects/library/examples.h"
 #include "projects/library/presets.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/engine/compute/network/network_harness.h"
 

@@ -3,7 +3,7 @@
 #include "engine/data/sets/boolean_polynomial.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/regression.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
 

@@ -12,7 +12,7 @@
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/whole_file.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/engine/runs/store/stored_tensors.h"
 #include "tests/support/test_program.h"

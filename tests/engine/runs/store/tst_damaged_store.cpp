@@ -5,7 +5,7 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 #include "engine/runs/results/run_upkeep.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/diff/diff.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/support/test_program.h"
 

@@ -3,8 +3,8 @@
 #include "engine/runs/results/run_branch.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/store/run_writer.h"
-#include "projects/library/examples.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/support/test_program.h"
 

@@ -2,7 +2,7 @@
 #include "engine/base/files/content_hash.h"
 #include "engine/base/files/tensorboard.h"
 #include "engine/runs/store/run_writer.h"
-#include "projects/library/examples.h"
+#include "projects/shipped/examples.h"
 #include "tests/engine/runs/store/stored_tensors.h"
 #include "tests/support/test_program.h"
 

@@ -8,17 +8,6 @@
 
 namespace residua::projects {
 
-/// A project that ships with the program. It opens and trains without a download.
-struct Example {
-    std::string name; ///< stable key for --example
-    std::string title;
-    std::string summary; ///< one line for its card
-    Project project;
-};
-/// Returns the examples in display order. The program opens the first one when it is started for the first time.
-[[nodiscard]] const std::vector<Example>& examples();
-[[nodiscard]] const Example* findExample(const std::string& name);
-
 /// A network and its training at the size of a paper. The data do not ship with the program: a person names them.
 struct Recipe {
     std::string name; ///< stable key for --recipe

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/library/examples.h"
+#include "projects/shipped/recipes.h"
 
 #include "projects/library/presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/shipped/examples.h"
 
 #include <algorithm>
 #include <utility>

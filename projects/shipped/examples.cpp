@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/shipped/examples.h"
+
+#include "projects/file/json.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+struct Card {
+    const char* name;
+    const char* title;
+    const char* summary;
+};
+
+constexpr Card kCards[] = {
+    {"plain-language", "Plain residual",
+     "Language model, 8 layers, the residual sum everyone uses: draw a shortcut into it"},
+    {"ancre-language", "Learned shortcuts", "The same language model with ANCRe: watch the shortcuts being learned"},
+    {"grn-language", "GRN-v1", "The same language model with a weight on every earlier branch"},
+    {"dca-language", "DeepCrossAttention",
+     "The same language model whose queries, keys and values read mixes of their own"},
+    {"linear-ancre", "Linear network", "Three matrices, full batch: how topology alone changes convergence"},
+    {"ancre-case-study", "ANCRe case study", "Where one shortcut sits: measured losses and the theorems' bounds"},
+    {"low-rank-regression", "Low-rank regression", "Ten linear layers of rank 3 and a target of full rank"},
+    {"dca-figure-1", "DCA, figure 1", "Plain gradient descent: a residual sum against learned weights on the depth"},
+    {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree"},
+    {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end"},
+    {"low-rank-language", "Low-rank language",
+     "Weights in two thin factors, and six ways to start them (NLRA): train its sweep"},
+    {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer"},
+    {"small-vit", "Small ViT", "Vision transformer on generated pictures: which two of five parts does it see?"},
+    {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides"},
+};
+
+Project projectOf(const char* name)
+{
+    const auto file = std::ranges::find(exampleFiles(), name, &ExampleFile::name);
+    return projectFromJson(file->text).value(); // a test reads each
+}
+
+} // namespace
+
+const std::vector<Example>& examples()
+{
+    static const std::vector<Example> all = [] {
+        std::vector<Example> made;
+        for (const Card& card : kCards) {
+            made.push_back({card.name, card.title, card.summary, projectOf(card.name)});
+        }
+        return made;
+    }();
+    return all;
+}
+
+const Example* findExample(const std::string& name)
+{
+    const auto found = std::ranges::find(examples(), name, &Example::name);
+    return found == examples().end() ? nullptr : &*found;
+}
+
+} // namespace residua::projects
