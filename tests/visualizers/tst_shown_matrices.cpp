@@ -159,23 +159,18 @@ private slots:
     /// Frames that are removed because there are too many leave the shown step where it is.
     void theStepOfAFeatureStaysWhenFramesAreRemoved()
     {
-        constexpr std::int64_t kSide = 2048;
-        constexpr std::int64_t kFull = kMostMatrixBytes / (sizeof(float) * kSide * kSide);
-        const auto large = [](std::int64_t step) {
-            return Matrix{.name = "mix",
-                          .step = step,
-                          .rows = kSide,
-                          .columns = kSide,
-                          .values = std::vector<float>(kSide * kSide, 0.5F)};
-        };
+        constexpr std::int64_t kFull = 8;
         ShownMatrices matrices;
+        // The limit of the window would need a minute to be reached.
+        const_cast<HeatmapFrames&>(matrices.frames()).setByteLimit(kFull * bytesOf(triangle(0, 0.5F)));
         for (std::int64_t step = 0; step < kFull; ++step) {
-            step == 0 ? matrices.setFeature(7, {large(step)}) : matrices.appendFeature({large(step)});
+            const std::vector<Matrix> next{triangle(step, 0.5F)};
+            step == 0 ? matrices.setFeature(7, next) : matrices.appendFeature(next);
         }
         QCOMPARE(matrices.newest(), std::size_t(kFull - 1));
         matrices.showFrame(4);
         QCOMPARE(matrices.step(), std::optional<std::int64_t>(4));
-        matrices.appendFeature({large(kFull)});
+        matrices.appendFeature({triangle(kFull, 0.5F)});
         QVERIFY(matrices.newest() < std::size_t(kFull));
         QCOMPARE(matrices.step(), std::optional<std::int64_t>(4));
     }
