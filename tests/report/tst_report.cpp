@@ -344,7 +344,7 @@ private slots:
     }
 
     /// Matrices of another shape, of too many numbers, and norms that are none.
-    void whatAPageCannotShowIsNamed()
+    void matricesThatAPageCannotShowAreNamed()
     {
         const QTemporaryDir dir;
         const auto path = writeRun(dir, "odd");

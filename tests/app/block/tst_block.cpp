@@ -310,7 +310,7 @@ private slots:
         QCOMPARE(project(), threeBlocks());
     }
 
-    void whatTheLibraryCannotReadIsNamed()
+    void unreadableLibraryBlocksAreNamed()
     {
         m_window.reset();
         QDir().mkpath(m_folder->filePath("blocks"));

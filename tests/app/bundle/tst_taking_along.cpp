@@ -105,7 +105,7 @@ private slots:
         QTRY_COMPARE(m_window->workspace().runsModel().runs().size(), std::size_t{1});
     }
 
-    void whatIsNoBundleIsSaid()
+    void refusesAFileThatIsNotABundle()
     {
         const std::filesystem::path file = folder("no.residua");
         QFile text(QString::fromStdString(file.string()));

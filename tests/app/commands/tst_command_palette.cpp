@@ -39,7 +39,7 @@ private slots:
         QVERIFY(shown().isEmpty());
     }
 
-    void whatWasTakenLastIsFirst()
+    void recentCommandsComeFirst()
     {
         const QStringList texts{"File › Save", "File › Save as", "Edit › Unsaved"};
         open(texts);
@@ -87,7 +87,7 @@ private slots:
         QCOMPARE(list().model()->index(0, 1).data().toString(), QString("parameters +1"));
     }
 
-    void whatCannotBeDoneIsNotTaken()
+    void disabledCommandsAreNotRun()
     {
         m_palette->open(
             {{.text = "Stop", .id = "stop", .toolTip = {}, .isEnabled = false, .note = {}, .take = [] {}},

@@ -42,7 +42,7 @@ private slots:
         QVERIFY(m_list->currentIndex().data().toString() == "Plain residual"); // what the project has
     }
 
-    void whatIsTypedFindsAndTakes()
+    void typingFindsATopologyAndReturnChoosesIt()
     {
         auto* search = m_popup->findChild<QLineEdit*>();
         QVERIFY(search->hasFocus());

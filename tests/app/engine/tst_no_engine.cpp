@@ -30,7 +30,7 @@ private slots:
         QTRY_VERIFY(saysWhatIsMissing());
     }
 
-    void whatTheBannerOffersStays()
+    void bannerStaysWhenTheEngineIsMissing()
     {
         const std::filesystem::path path = m_window->session().directory();
         QVERIFY(m_window->session().perform(projects::SetField{"/name", {"Edited"}}).ok());

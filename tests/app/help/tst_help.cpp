@@ -305,7 +305,7 @@ private slots:
         }
     }
 
-    void whatIsExplainedIsWhatIsThere()
+    void explainsThePartsThatTheProjectHas()
     {
         projects::Project project = projects::findExample("ancre-language")->project;
         const auto topic = [&project](const Place& place) {

@@ -60,7 +60,7 @@ private slots:
         QTRY_VERIFY(!visible<MixtureEditor>("mixtureEditor"));
     }
 
-    void whatIsTypedIsOneEdit()
+    void typingAWeightIsOneEdit()
     {
         QLineEdit* const weight = field("0/weight");
         enter(weight, "114");

@@ -79,7 +79,7 @@ class TestResidua : public QObject {
     Q_OBJECT
 
 private slots:
-    void whatWasNotSavedComesBackAfterAKill()
+    void unsavedEditsAreRecoveredAfterAKill()
     {
         QTemporaryDir folder;
         const std::filesystem::path project = folder.filePath("project").toStdString();

@@ -58,7 +58,7 @@ private slots:
         }
     }
 
-    void whatHasNoShortcutHasARow()
+    void mixesWithoutShortcutsHaveARow()
     {
         projects::DepthMix mix;
         mix.weight = projects::WeightKind::Scalar;

@@ -256,7 +256,7 @@ private slots:
     }
 
     /// While the queue is held, the window says why a run was stopped or failed, and nothing of one that finishes.
-    void whatEndsARunIsSaidWhileTheQueueIsHeld()
+    void heldQueueTellsWhyARunEnded()
     {
         train();
         const std::filesystem::path trained = m_window->runs().runDirectory();

@@ -49,7 +49,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }
 
-    void whatIsBeingTypedIsTakenBeforeThePanelGoes()
+    void textBeingTypedIsKeptWhenThePanelCloses()
     {
         twoStages();
         m_panel->ribbon().choose(1);

@@ -50,7 +50,7 @@ private slots:
     }
 
     /// It says so once it is so, and goes on to import after all.
-    void whatIsGivenUpLeavesNothing()
+    void cancelledImportLeavesNoFiles()
     {
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
         QTest::mouseClick(button("importBegin"), Qt::LeftButton);
@@ -147,7 +147,7 @@ private slots:
         QTRY_VERIFY2(m_window->session().isOpen(), qPrintable(problem->text()));
     }
 
-    void whatItTakesAsDataIsSaid()
+    void dataFieldListsTheSupportedFormats()
     {
         const QString hint = line("importData")->placeholderText();
         for (const char* kind : {"JSON Lines", "compressed", "Parquet", ".bin", "folder"}) {
@@ -156,7 +156,7 @@ private slots:
     }
 
     /// An import that is complete before the engine handles its cancellation.
-    void whatIsMadeAllTheSameIsNamed()
+    void importCompletedDespiteCancellingIsNamed()
     {
         EngineBridge bridge;
         ImportDialog dialog(bridge, folder("made"));

@@ -75,7 +75,7 @@ private slots:
     }
 
     /// Nobody has done anything wrong before the first letter.
-    void whatIsStillMissingIsNoError()
+    void emptyFieldsAreNotErrors()
     {
         NewProjectDialog* dialog = open();
         const auto* problem = dialog->findChild<QLabel*>("newProblem");
@@ -236,7 +236,7 @@ private slots:
         QCOMPARE(std::get<projects::JsonLinesData>(project().data.source).field, std::string("body"));
     }
 
-    void whatIsMissingIsSaid()
+    void missingDataFileIsNamed()
     {
         NewProjectDialog* dialog = open();
         auto* amount = child<QLabel>(*dialog, "newAmount");

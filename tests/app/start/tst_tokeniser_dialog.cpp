@@ -43,7 +43,7 @@ private slots:
     void cleanup() { m_window.reset(); }
 
     /// By mouse and keys, and back by one undo.
-    void whatWasLearnedIsOneEdit()
+    void usingATrainedTokeniserIsOneEdit()
     {
         TokeniserDialog* dialog = open();
         QVERIFY(dialog);
@@ -112,7 +112,7 @@ private slots:
     }
 
     /// While it learns: Esc ends the training and not the dialog, and nothing is left beside the text.
-    void whatIsGivenUpLeavesNothing()
+    void cancelledTrainingLeavesNoFiles()
     {
         writeVerse(60000);
         TokeniserDialog* dialog = open();

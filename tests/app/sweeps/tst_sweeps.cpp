@@ -297,7 +297,7 @@ private slots:
     }
 
     /// The button counts the members of before the edit until the grid is made; what is queued are those of after it.
-    void whatWasJustTypedIsQueued()
+    void queueingIncludesTheTextJustTyped()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QTRY_COMPARE(table()->model()->rowCount(), 2);
@@ -327,7 +327,7 @@ private slots:
     }
 
     /// A click waits for the grid of what it was made on, and for no later one's.
-    void whatIsAskedOfOneProjectIsNotQueuedOfAnother()
+    void openingAnotherProjectDropsTheQueueRequest()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QTRY_COMPARE(table()->model()->rowCount(), 2);
@@ -341,7 +341,7 @@ private slots:
         QVERIFY(queued.isEmpty());
     }
 
-    void whatIsTypedForAFieldThatGoesIsDropped()
+    void textTypedForARemovedAxisIsDropped()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         auto* values = m_panel->findChild<QLineEdit*>("sweepValues1");

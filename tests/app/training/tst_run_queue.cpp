@@ -32,7 +32,7 @@ private slots:
 
     /// Each run with what it is a member of. One of earlier versions, which kept projects alone, tells by its name; of
     /// any other the name says nothing.
-    void whatWaitsOutlivesTheQueue()
+    void waitingRunsAreRestored()
     {
         const projects::Membership member{"a · b", "seeds", {{"/seeds/init", "seed", "5"}}};
         {
@@ -62,7 +62,7 @@ private slots:
     }
 
     /// They do not begin unasked, and those of another project that were queued before stay.
-    void whatWasLeftIsForgottenByItself()
+    void forgettingRestoredRunsKeepsTheOthers()
     {
         put("1.json", projects::toJson(waiting("left").project));
         RunQueue queue;
@@ -83,7 +83,7 @@ private slots:
         QVERIFY(!fs::is_empty(other.projectDirectory / projects::kRunsFolder / ".queue"));
     }
 
-    void whatWasLeftBeginsWhenItIsReleased()
+    void restoredRunsBeginWhenReleased()
     {
         put("1.json", projects::toJson(waiting("left").project));
         RunQueue queue;

@@ -38,7 +38,7 @@ private slots:
     }
 
     /// On every tab, for every kind of thing that can be selected.
-    void whatTakesTheFocusHasANameAndARole()
+    void focusableWidgetsHaveANameAndARole()
     {
         using projects::Shortcut;
         const Place places[] = {SectionPlace{Section::Data}, SectionPlace{Section::Topology},

@@ -121,7 +121,7 @@ private slots:
         QCOMPARE(project().training.steps, std::int64_t(12));
     }
 
-    void whatIsBeingTypedOutlivesTheWindow()
+    void textBeingTypedIsKeptWhenTheWindowCloses()
     {
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});
@@ -134,7 +134,7 @@ private slots:
         QCOMPARE(project().training.steps, std::int64_t(12));
     }
 
-    void whatCannotBeReadIsNotTaken()
+    void invalidTextIsNotApplied()
     {
         m_window->openProject(m_project);
         m_window->documents().choose(SectionPlace{Section::Training});

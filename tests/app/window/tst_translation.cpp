@@ -59,7 +59,7 @@ private slots:
         QVERIFY(batch->help.startsWith('['));
     }
 
-    void whatFactorsAreFittedToIsTranslated()
+    void inputsOfAFactorisationAreTranslated()
     {
         const projects::Project trained = quickExample();
         const GoOnDialog dialog(GoOnKind::Factorise, {{}, trained, {8}, {}}, trained);

@@ -79,7 +79,7 @@ private slots:
         }
     }
 
-    void whatIsDroppedIsOpenedOrAskedAbout()
+    void droppedFilesOpenAProjectOrADialog()
     {
         QVERIFY(drop({m_project}));
         QCOMPARE(m_window->session().directory(), m_project);
@@ -110,7 +110,7 @@ private slots:
     }
 
     /// From the keys, the inspector and the palette, and with no project at all.
-    void whatIsSelectedIsExplained()
+    void helpExplainsTheSelection()
     {
         m_window->actions().explain->trigger();
         QCOMPARE(explained(), std::string(resources::kHelpIndex));
