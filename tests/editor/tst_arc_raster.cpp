@@ -88,7 +88,7 @@ private slots:
         QCOMPARE(fadeOf(480), 0.5);
     }
 
-    void whatIsNoLongerWantedIsGivenUp()
+    void stopsWhenTheRasterIsNoLongerWanted()
     {
         QVERIFY(!rasterise({arc(20, 180, 60)}, viewOf(), [] { return false; }));
         QCOMPARE(touched(*rasterise({arc(500, 900, 60)}, viewOf())), std::size_t{0}); // out of sight

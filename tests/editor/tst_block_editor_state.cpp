@@ -132,7 +132,7 @@ private slots:
         QVERIFY(!bench.state.setDocument(std::make_shared<const Document>(bench.document)));
     }
 
-    void whatACommandAddsIsSelectedAndFits()
+    void nodesAddedByACommandAreSelectedAndWired()
     {
         Bench bench("mlp");
         const WireEnd end{{bench.id("input"), "out"}, PortSide::Output};

@@ -270,7 +270,7 @@ private slots:
         QVERIFY2(edits > 60, "more than half of what was tried");
     }
 
-    void whatWasPinnedIsLaidOutTheSameWhenItIsOpenedAgain()
+    void pinnedNodesKeepTheirPlaceWhenReopened()
     {
         Document document = documentWith("transformer");
         BlockScene scene = sceneOf(document);
@@ -359,7 +359,7 @@ private slots:
     }
 
     /// What a file can hold and no user makes on a canvas: wires to nodes and ports that are not there, absurd places.
-    void whatLeadsNowhereIsLeftOut()
+    void danglingWiresAreLeftOut()
     {
         Document document = documentWith("mlp");
         auto& graph = *residua::projects::findGraph(document.project, kShownBlock);

@@ -244,7 +244,7 @@ private slots:
         }
     }
 
-    void whatIsCountedIsTranslated()
+    void countsAreTranslated()
     {
         load(stackOf(8));
         CanvasDriver driver(*m_canvas);

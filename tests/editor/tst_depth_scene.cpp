@@ -118,7 +118,7 @@ private slots:
     }
 
     /// A reader that takes the newest entry as it is stands connected.
-    void whatPassesHasAnArc()
+    void unweightedPassesHaveAnArc()
     {
         DepthMix mix = allLearned();
         mix.entry = residua::projects::StackEntry::Full;
@@ -177,7 +177,7 @@ private slots:
         QVERIFY(!scene.chained());
     }
 
-    void whatIsLearnedBesideTheStreamIsAnArc()
+    void learnedShortcutsBesideTheStreamHaveAnArc()
     {
         DepthMix mix;
         mix.states[{0, 3}] = ShortcutState::Learned;

@@ -123,7 +123,7 @@ private slots:
         QCOMPARE(entryName(document.project, 3), std::string("5"));
     }
 
-    void whatPassesIsRead()
+    void unweightedPassesAreSummedCells()
     {
         DepthMix mix = learned(projects::Dilated{1, 2, projects::DilatedReaders::OnPeriod});
         mix.entry = projects::StackEntry::Full;

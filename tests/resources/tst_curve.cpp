@@ -95,7 +95,7 @@ private slots:
     }
 
     /// Where all points of some columns are no numbers, the thinned line has a gap as the curve has.
-    void whatIsNoneInterruptsTheLine()
+    void nanInterruptsTheLine()
     {
         Curve curve;
         for (std::size_t i = 0; i < kMany; ++i) {

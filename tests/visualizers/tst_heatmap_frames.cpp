@@ -248,7 +248,7 @@ private slots:
         QCOMPARE(signs.scale("mix/q"), (residua::projects::WeightScale{0.0, -0.25, 0.25}));
     }
 
-    void whatWasRecordedUpToAStep()
+    void shownFrameIsTheLastUpToTheStep()
     {
         HeatmapFrames frames;
         for (const std::int64_t step : {10, 20, 30}) {

@@ -84,7 +84,7 @@ private slots:
         QCOMPARE(plot().yAxis->label(), QString("validation accuracy"));
     }
 
-    void whatHasNotFinishedIsShownButNotOnTheFront()
+    void unfinishedRunsAreShownOffTheFront()
     {
         std::vector<ParetoRun> runs = fourRuns();
         runs.push_back({"/e", "e", 10, 1e6, 1, 0.1, 0.1, ParetoStanding::SoFar, "running"}); // cheapest and best

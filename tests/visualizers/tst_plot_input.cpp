@@ -124,7 +124,7 @@ private slots:
         QTRY_COMPARE(reading(), QString());
     }
 
-    void whatIsReadStaysInThePictureAboveTheCurves()
+    void readingStaysInThePictureAboveTheCurves()
     {
         m_view->resize(420, 300);
         QTRY_COMPARE(m_view->width(), 420);

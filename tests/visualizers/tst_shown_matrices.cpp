@@ -74,7 +74,7 @@ private slots:
         QVERIFY(!matrices.isPlaying());
     }
 
-    void whatAPersonAsksForFirstIsChosen()
+    void requestedMatrixIsChosen()
     {
         ShownMatrices matrices;
         matrices.append({named("coefficient/final", 0)});
