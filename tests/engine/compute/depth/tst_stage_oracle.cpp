@@ -192,7 +192,7 @@ private Q_SLOTS:
 
     /// MSG of heads and MLP parts: what opens counts by its factor, forward and in the gradients; at a border, where
     /// that is 0, the network is the one of before.
-    void whatOpensCountsByItsFactor_data()
+    void newColumnsCountByTheOpeningFactor_data()
     {
         QTest::addColumn<QString>("block");
         QTest::addColumn<bool>("heads");
@@ -203,7 +203,7 @@ private Q_SLOTS:
         QTest::newRow("SwiGLU") << QString("transformer") << false << 0;
         QTest::newRow("GELU with biases") << QString("gpt") << false << 0;
     }
-    void whatOpensCountsByItsFactor()
+    void newColumnsCountByTheOpeningFactor()
     {
         QFETCH(QString, block);
         QFETCH(bool, heads);

@@ -417,7 +417,7 @@ private Q_SLOTS:
         }
     }
 
-    void whatNothingFollowsIsNotSearched()
+    void weightsWithoutAnActivationAreNotSearched()
     {
         const Project project = tinyLanguage("mlp", "plain", 1);
         const auto exact = compiled(factored(project, projects::FixedRank{3}, LowRankMethod::Exact));

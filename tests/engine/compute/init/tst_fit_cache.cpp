@@ -64,7 +64,7 @@ private Q_SLOTS:
         m_folder = m_temporary->path().toStdString();
     }
 
-    void whatWasNotUsedForLongestGoesFirst()
+    void trimmingRemovesTheLeastRecentlyUsedFirst()
     {
         write("new.safetensors", 100, 1);
         write("old.safetensors", 100, 3);

@@ -369,7 +369,7 @@ private slots:
         }
     }
 
-    void whatDependsOnTheInputIsSaid_data()
+    void inputDependentWeightsAreRefused_data()
     {
         QTest::addColumn<QString>("from");
         QTest::addColumn<QString>("said");
@@ -386,7 +386,7 @@ private slots:
         QTest::newRow("maps of low rank") << "laurel-lr"
                                           << "mix the features";
     }
-    void whatDependsOnTheInputIsSaid()
+    void inputDependentWeightsAreRefused()
     {
         QFETCH(QString, from);
         QFETCH(QString, said);

@@ -67,7 +67,7 @@ private Q_SLOTS:
     }
 
     /// Tensors of ever new sizes, one at a time: what is kept of them must not add up.
-    void whatIsKeptIsBounded()
+    void keptMemoryIsBounded()
     {
         std::size_t most = 0;
         for (std::int64_t size = 8 * kMegabyte; size <= 64 * kMegabyte; size += kMegabyte) {

@@ -187,13 +187,13 @@ private Q_SLOTS:
     }
 
     /// The data fail between a step and what is due after it.
-    void whatWasDueIsMadeUpFor_data()
+    void missedMeasurementsAreRepeated_data()
     {
         QTest::addColumn<qint64>("step");
         QTest::newRow("in the middle") << qint64{3};
         QTest::newRow("after the last step") << qint64{6};
     }
-    void whatWasDueIsMadeUpFor()
+    void missedMeasurementsAreRepeated()
     {
         QFETCH(qint64, step);
         projects::Project project = mixture(6);

@@ -59,7 +59,7 @@ class TestTrainingLoop : public QObject {
 
 private Q_SLOTS:
     /// What is due is decided by the step's number and the plan alone.
-    void whatIsDueAfterAStep_data()
+    void workDueAfterAStep_data()
     {
         QTest::addColumn<qint64>("step");
         QTest::addColumn<bool>("observation");
@@ -76,7 +76,7 @@ private Q_SLOTS:
                                        << true; // its checkpoint is the end's
         QTest::newRow("beyond") << qint64{304} << true << true << true << false << true << true;
     }
-    void whatIsDueAfterAStep()
+    void workDueAfterAStep()
     {
         QFETCH(qint64, step);
         QFETCH(bool, observation);

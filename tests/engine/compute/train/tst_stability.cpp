@@ -160,7 +160,7 @@ private Q_SLOTS:
     }
 
     /// Layers that are not there yet have no numbers; a value residual's first layer cannot go.
-    void whatCannotGoHasNoNumber()
+    void layersThatCannotBeRemovedHaveNoNumber()
     {
         Project growing = measuredLanguage("plain");
         growing.stack().schedule = *projects::scheduleFrom("stacking 2-3", kStabilityDepth, 10);

@@ -223,7 +223,7 @@ private Q_SLOTS:
         }
     }
 
-    void whatIsStoredMustBeThereAndFit()
+    void storedTensorsMustExistAndFit()
     {
         const projects::Project project = tinyVectors("linear", "plain", 1);
         const auto network = compiled(project);

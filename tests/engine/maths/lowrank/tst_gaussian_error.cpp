@@ -141,8 +141,8 @@ private slots:
     }
 
     /// Factors that have diverged must not look like the full layer.
-    void whatIsNoNumberStaysNone_data() { eachNonlinearity(); }
-    void whatIsNoNumberStaysNone()
+    void nanDoesNotBecomeANumber_data() { eachNonlinearity(); }
+    void nanDoesNotBecomeANumber()
     {
         QFETCH(int, follows);
         const GaussianError error(Nonlinearity(follows), one(1));

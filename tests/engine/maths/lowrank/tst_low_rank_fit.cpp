@@ -387,7 +387,7 @@ private slots:
     }
 
     /// A course whose steps are far too long ends above the spectral start, which is kept and said.
-    void whatDoesNotConvergeKeepsTheSpectralStart()
+    void divergentFitKeepsTheSpectralStart()
     {
         LowRankProblem problem = problemOf(drawn(12, 8, 1), 2, Nonlinearity::Silu);
         const LowRankFit spectral = fitted(problem, LowRankMethod::Spectral);

@@ -64,13 +64,13 @@ private slots:
         QCOMPARE(stepsOf(*history), (std::vector<std::int64_t>{2, 4, 6}));
     }
 
-    void whatIsKnownIsNotReadAgain()
+    void historyBeginsAfterTheGivenStep()
     {
         QCOMPARE(stepsOf(*featureHistory(m_run, 3, 2)), (std::vector<std::int64_t>{4, 6}));
         QVERIFY(featureHistory(m_run, 3, 6)->empty());
     }
 
-    void whatIsNotThereIsNamed()
+    void missingCoefficientsAreNamed()
     {
         const auto beyond = featureHistory(m_run, 16);
         QVERIFY(!beyond.ok() && beyond.error().text().find("16") != std::string::npos);
@@ -79,7 +79,7 @@ private slots:
     }
 
     /// Of a stranger's run: features without end of no weight, and a weight so far away that its matrix is immense.
-    void whatNoNetworkHasIsRefused()
+    void impossibleShapesAreRefused()
     {
         const std::filesystem::path run = m_run.parent_path() / "claims";
         std::filesystem::copy(m_run, run, std::filesystem::copy_options::recursive);

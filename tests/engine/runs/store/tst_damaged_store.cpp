@@ -62,7 +62,7 @@ private slots:
         QVERIFY2(QString::fromStdString(store.error().text()).contains(said), store.error().text().c_str());
     }
 
-    void whatMakesNoSenseIsLeftOutAndTold_data()
+    void invalidRecordsAreLeftOutAndReported_data()
     {
         QTest::addColumn<QString>("sql");
         QTest::addColumn<QString>("said");
@@ -92,7 +92,7 @@ private slots:
             << "there are more than 500 names";
     }
 
-    void whatMakesNoSenseIsLeftOutAndTold()
+    void invalidRecordsAreLeftOutAndReported()
     {
         QFETCH(QString, sql);
         QFETCH(QString, said);

@@ -63,7 +63,7 @@ private slots:
         QVERIFY2(isIn(name, "Z-Nested-agreement"), name.c_str());
     }
 
-    void whatWasCutOffBeforeItBeganIsTakenOver()
+    void incompleteRunFolderIsReused()
     {
         QVERIFY(create());
         fs::rename(m_run / "run.json", m_run / "run.json.tmp-123-0"); // killed before the last rename

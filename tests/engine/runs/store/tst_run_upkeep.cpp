@@ -115,7 +115,7 @@ private slots:
         QVERIFY(!RunReader::open(*other)->info()->membership);
     }
 
-    void whatCannotBeForkedLeavesNothing()
+    void failedForkLeavesNoFiles()
     {
         const fs::path fork = m_runs / "fork";
         QVERIFY(!forkRun(m_run, 11, fork).ok());

@@ -109,7 +109,7 @@ private slots:
     }
 
     /// An older program recorded nothing: the run that was gone on from tells, as long as it is there.
-    void whatWasNotRecordedIsAskedOfTheRunBefore()
+    void unrecordedFlopsAreReadFromTheParentRun()
     {
         const projects::Project small = projectOf(2);
         const projects::Project large = projectOf(8);
