@@ -58,7 +58,7 @@ class TestDatasetCompressed : public DatasetHarness {
 private slots:
     void init() { newFolder(); }
 
-    void whatIsCompressedIsRead()
+    void compressedTextIsRead()
     {
         std::string text;
         for (int i = 0; i < 90; ++i) {
@@ -294,7 +294,7 @@ private slots:
         QCOMPARE((*both)->size(Split::Train), (*all)->size(Split::Train));
     }
 
-    void whatGrowsBeyondTheMemoryIsRefused()
+    void textLargerThanTheMemoryIsRefused()
     {
         const std::string text(5000, 'a');
         writeAll(m_folder / "a.txt.gz", gzipOf(text));
@@ -356,7 +356,7 @@ private slots:
         }
     }
 
-    void whatIsWrongIsNamed_data()
+    void invalidFilesAreErrors_data()
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("bytes");
@@ -378,7 +378,7 @@ private slots:
         row("latin.jsonl.gz", gzipOf("{\"text\": \"\xe9\"}\n"),
             "latin.jsonl.gz:1] byte 0xe9 at offset 10 is not valid");
     }
-    void whatIsWrongIsNamed()
+    void invalidFilesAreErrors()
     {
         QFETCH(QString, name);
         QFETCH(QByteArray, bytes);

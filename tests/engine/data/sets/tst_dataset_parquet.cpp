@@ -167,7 +167,7 @@ private slots:
         QCOMPARE(trained->pieces, std::int64_t{300});
     }
 
-    void whatIsWrongIsNamed_data()
+    void invalidFilesAreErrors_data()
     {
         QTest::addColumn<QString>("column");
         QTest::addColumn<QByteArray>("bytes");
@@ -207,7 +207,7 @@ private slots:
         row("latin", "text", parquetOf(latin, {.rowsOfGroup = 10}),
             "d.parquet · row 42:1] byte 0xf6 at offset 3 is not valid UTF-8");
     }
-    void whatIsWrongIsNamed()
+    void invalidFilesAreErrors()
     {
         QFETCH(QString, column);
         QFETCH(QByteArray, bytes);
@@ -226,7 +226,7 @@ private slots:
         QCOMPARE(textOf(*titles), std::string("title 0\ntitle 2\n"));
     }
 
-    void whatIsNoSourceOfRecordsSaysSo()
+    void unsupportedUsesOfParquetAreErrors()
     {
         writeAll(m_folder / "d.parquet", parquetOf(rows("x")));
         writeAll(m_folder / "d.parquet.gz", QByteArray::fromHex("1f8b08000000000002030b700c32ac000200c3d12e4208000000")
@@ -242,7 +242,7 @@ private slots:
 
     /// A small file whose dictionary has one text for very many rows, and one whose only page is decompressed to 64
     /// MiB.
-    void whatGrowsBeyondTheMemoryIsRefused()
+    void textLargerThanTheMemoryIsRefused()
     {
         constexpr std::size_t kMiB = std::size_t{1} << 20;
         writeAll(m_folder / "rows.parquet", parquetOf(Texts(2000, std::string(kMiB / 16, 'a')),

@@ -156,7 +156,7 @@ private slots:
                  dataset.error().text().c_str());
     }
 
-    void whatTheLibraryRefusesIsSaidInOurWords()
+    void libraryErrorsHideItsSourceFiles()
     {
         writeAll(m_folder / "t.txt", std::string(1000, 'a'));
         writeAll(m_folder / "bad.model", std::string("\x0a\x03\x0a\x01"

@@ -218,7 +218,7 @@ private slots:
     }
 
     /// A cancelled preparation is told apart by its kind of error, not by its place.
-    void whatCannotBeEncodedIsTheCorpus()
+    void encodingErrorNamesTheCorpus()
     {
         class Refusing : public TextCodec {
         public:

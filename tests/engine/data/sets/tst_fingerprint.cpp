@@ -111,7 +111,7 @@ private slots:
     }
 
     /// Sizes alone would not tell where one file ends and the next begins.
-    void whatMovesBetweenFilesIsSeen()
+    void fingerprintSeesTextMovedBetweenFiles()
     {
         const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
         writeText(m_project / "texts" / "a.txt", "onetwo");
@@ -294,7 +294,7 @@ private slots:
         QVERIFY2(difference->message.find("noise 0.2") != std::string::npos, difference->message.c_str());
     }
 
-    void whatCannotBeReadIsAnError()
+    void unreadableDataIsAnError()
     {
         const auto project = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
         const auto missing = fingerprintOf(project, m_project);

@@ -92,7 +92,7 @@ private slots:
         QVERIFY(trainTokeniser(training));
     }
 
-    void whatCannotBeLearnedIsSaid()
+    void impossibleVocabulariesAreErrors()
     {
         TokeniserTraining training = trainingOn("text.txt");
         training.model = PieceModel::Unigram;
@@ -146,7 +146,7 @@ private slots:
         QVERIFY2(said.endsWith("cannot write " + output + ": No such file or directory\n"), qPrintable(said));
     }
 
-    void whatIsGivenUpLeavesNothing()
+    void cancelledTrainingLeavesNoFiles()
     {
         const std::function<bool(const TokeniserProgress&)> watches[] = {
             [](const TokeniserProgress& progress) { return progress.read < 0.1; },

@@ -243,7 +243,7 @@ private slots:
         QCOMPARE(idsIn(holes), (Ids{3, 4, 7}));
     }
 
-    void whatIsWrongIsNamed_data()
+    void invalidTokenisersAreErrors_data()
     {
         QTest::addColumn<QByteArray>("file");
         QTest::addColumn<QString>("message");
@@ -287,7 +287,7 @@ private slots:
         refused(R"(\u12)", R"(has a \u without its four hexadecimal digits)");
         refused(R"(\xE9)", R"(has the byte \xE9)");
     }
-    void whatIsWrongIsNamed()
+    void invalidTokenisersAreErrors()
     {
         QFETCH(QByteArray, file);
         QFETCH(QString, message);

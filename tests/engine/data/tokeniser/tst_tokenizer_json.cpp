@@ -238,7 +238,7 @@ private slots:
         QCOMPARE(got, expected);
     }
 
-    void whatIsWrongIsNamed_data()
+    void invalidTokenisersAreErrors_data()
     {
         QTest::addColumn<QByteArray>("file");
         QTest::addColumn<QString>("message");
@@ -287,7 +287,7 @@ private slots:
         QTest::newRow("deep") << QByteArray::fromStdString("{\"model\":" + std::string(100'000, '['))
                               << "[t.json] is nested deeper than 64 levels";
     }
-    void whatIsWrongIsNamed()
+    void invalidTokenisersAreErrors()
     {
         QFETCH(QByteArray, file);
         QFETCH(QString, message);

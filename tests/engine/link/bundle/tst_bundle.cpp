@@ -108,7 +108,7 @@ private slots:
         QVERIFY(readBundle(m_file).ok()); // the earlier one stays
     }
 
-    void whatComesBackJoinsTheRunsItLeft()
+    void returnedRunsJoinTheirProject()
     {
         QVERIFY(pack({m_home / "runs/first"}, m_file).ok());
         QVERIFY(unpack(m_file, m_away / "project").ok());
@@ -194,7 +194,7 @@ private slots:
         }
     }
 
-    void whatIsGivenUpLeavesNothing()
+    void cancelledPackingLeavesNoFiles()
     {
         QVERIFY(pack({m_home}, m_file).ok());
         const auto before = below(m_root);
@@ -332,7 +332,7 @@ private slots:
         refuses("holds a folder");
     }
 
-    void whatTheListDoesNotSayIsRefused()
+    void contentThatContradictsTheListIsRefused()
     {
         const BundledFile file = listed("a", "x");
         forge(m_file, {file, file}, {{"a", "x"}, {"a", "x"}});
@@ -360,7 +360,7 @@ private slots:
     }
 
     /// A file of the bundle is changed by hand, and the list with it.
-    void whatLeadsElsewhereIsRefused_data()
+    void pathsOutOfTheProjectAreRefused_data()
     {
         QTest::addColumn<QString>("path");
         QTest::addColumn<QString>("from");
@@ -383,7 +383,7 @@ private slots:
         add("\"../..\"", "\"../../..\"", "takes its project to be elsewhere");
     }
 
-    void whatLeadsElsewhereIsRefused()
+    void pathsOutOfTheProjectAreRefused()
     {
         QFETCH(const QString, path);
         QFETCH(const QString, from);
@@ -405,7 +405,7 @@ private slots:
     }
 
     /// Whatever room the disk has.
-    void whatGrowsBeyondReasonIsRefusedUnlessItIsMeant()
+    void excessiveGrowthIsRefusedUnlessAllowed()
     {
         forge(m_file, {{"a", std::int64_t{400'000'000'000}, 0}}, {});
         refuses("times as much");
@@ -418,7 +418,7 @@ private slots:
         QVERIFY(!isIn(unpack(m_file, m_away / "target").error().text(), "times as much"));
     }
 
-    void whatIsNoBundleIsRefused()
+    void refusesAFileThatIsNotABundle()
     {
         write(m_file, "hello");
         refuses("is no bundle");

@@ -316,7 +316,7 @@ private slots:
         QCOMPARE(readBundle(m_file)->project, std::string("a\\x0ab"));
     }
 
-    void whatIsMissingIsSaid()
+    void missingDataIsNotedButATokeniserIsRequired()
     {
         setData(projects::TextData{(m_root / "none").string(), {}});
         QVERIFY(pack({m_home, BundledCheckpoints::Last, BundledData::Fingerprint}, m_file).ok());

@@ -24,7 +24,7 @@ class TestEngineProcess : public QObject {
 private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
-    void whatAPlaceWritesIsShownSafely_data()
+    void errorsOfARemoteAreShownSafely_data()
     {
         QTest::addColumn<QByteArrayList>("pieces");
         QTest::addColumn<QByteArray>("shown");
@@ -41,7 +41,7 @@ private slots:
         QTest::newRow("no UTF-8") << QByteArrayList{"\xff", "\x9b"} << QByteArray("\uFFFD\uFFFD");
         QTest::newRow("another direction") << QByteArrayList{"\u202eabc"} << QByteArray("\\u202eabc");
     }
-    void whatAPlaceWritesIsShownSafely()
+    void errorsOfARemoteAreShownSafely()
     {
         QFETCH(QByteArrayList, pieces);
         QFETCH(QByteArray, shown);

@@ -204,7 +204,7 @@ private slots:
 
     // ---- with something else in its place
 
-    void whatIsNoEngineIsRefused_data()
+    void refusesAProgramThatIsNotAnEngine_data()
     {
         QTest::addColumn<QString>("script");
         QTest::addColumn<QString>("says");
@@ -217,7 +217,7 @@ private slots:
                                           << "does not start (it ended with code 127; its last lines: "
                                              "libtorch_cpu.so: cannot open): residua-setup";
     }
-    void whatIsNoEngineIsRefused()
+    void refusesAProgramThatIsNotAnEngine()
     {
         QFETCH(QString, script);
         QFETCH(QString, says);
@@ -414,7 +414,7 @@ private slots:
         QVERIFY(told.untilLast().empty());
     }
 
-    void whatIsPrintedInPlaceOfAGreeting_data()
+    void outputBeforeTheGreetingIsAnError_data()
     {
         QTest::addColumn<QString>("command");
         QTest::addColumn<QString>("says");
@@ -431,7 +431,7 @@ private slots:
         QTest::newRow("endless") << "yes | tr -d '\\n'"
                                  << "\"yyyyyyyyyy";
     }
-    void whatIsPrintedInPlaceOfAGreeting()
+    void outputBeforeTheGreetingIsAnError()
     {
         QFETCH(QString, command);
         QFETCH(QString, says);

@@ -150,7 +150,7 @@ private slots:
         close(ends[0]);
     }
 
-    void whatIsNoFrameIsAnError_data()
+    void invalidFramesAreErrors_data()
     {
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("says");
@@ -170,7 +170,7 @@ private slots:
         QTest::newRow("many numbers") << header(2, (1U << 30) + 1) << "1073741825 bytes";
         QTest::newRow("most of all") << header(0xffffffff, 0xffffffff) << "4294967295 bytes";
     }
-    void whatIsNoFrameIsAnError()
+    void invalidFramesAreErrors()
     {
         QFETCH(QByteArray, bytes);
         QFETCH(QString, says);
