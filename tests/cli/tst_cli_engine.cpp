@@ -40,7 +40,7 @@ private slots:
 
     // ---- without one
 
-    void whatNeedsNoEngineDoesWithout_data()
+    void commandsRunWithoutAnEngine_data()
     {
         QTest::addColumn<QStringList>("words");
         QTest::newRow("version") << QStringList{"--version"};
@@ -52,14 +52,14 @@ private slots:
         QTest::newRow("report") << QStringList{"report", "run", "-o", "report.html"};
         QTest::newRow("theory") << QStringList{"analyze", "theory", "low-rank-regression"};
     }
-    void whatNeedsNoEngineDoesWithout()
+    void commandsRunWithoutAnEngine()
     {
         QFETCH(QStringList, words);
         const Ran ran = runWith(kNowhere, words);
         QVERIFY2(ran.code == 0, qPrintable(ran.errors));
     }
 
-    void whatNeedsItSaysThatItIsMissing_data()
+    void missingEngineIsNamed_data()
     {
         QTest::addColumn<QStringList>("words");
         QTest::newRow("train") << QStringList{"train", "tiny", "--run", "made"};
@@ -69,7 +69,7 @@ private slots:
         QTest::newRow("eval") << QStringList{"eval", "run"};
         QTest::newRow("export") << QStringList{"export", "run", "--to", "pytorch", "-o", "exported"};
     }
-    void whatNeedsItSaysThatItIsMissing()
+    void missingEngineIsNamed()
     {
         QFETCH(QStringList, words);
         const Ran ran = runWith(kNowhere, words);
@@ -85,7 +85,7 @@ private slots:
 
     // ---- with something else in its place
 
-    void whatDoesNotStartIsNamedWithTheReason()
+    void failedEngineStartIsNamedWithItsReason()
     {
         const QString file = m_folder.filePath("engine");
         std::ofstream(file.toStdString()) << "no program";

@@ -147,7 +147,7 @@ private slots:
     }
 
     /// Nobody else comes.
-    void whatCannotBeSharedIsRefusedBeforeTheWait()
+    void indivisibleBatchIsRefusedBeforeTheWait()
     {
         save(tinyProject().project);
         m_ranks.push_back(startRank({0, 3, m_port}, train()));

@@ -66,7 +66,7 @@ private slots:
         QCOMPARE(tests::lossesOf(project, m_root / "whole").size(), std::size_t{kSteps});
     }
 
-    void whatIsDoneWithItEnds()
+    void damagedRunsAreUsedWithoutHarm()
     {
         const std::map<std::string, std::string> outside = snapshotOf(m_root / "outside");
         const std::uint64_t first = fuzz::seed();

@@ -191,7 +191,7 @@ private slots:
     }
 
     /// DenseFormer: off the period a layer reads the newest entry as it is.
-    void whatPassesIsDrawnAsAStepOfTheStream()
+    void unweightedPassesAreStepsOfTheStream()
     {
         DepthMix mix;
         mix.entry = StackEntry::Full;

@@ -326,7 +326,7 @@ private slots:
         QCOMPARE(curesOf(project, problems, 2).size(), std::size_t{2});
     }
 
-    void whatHasNoCureSaysNothing()
+    void problemsWithoutACureOfferNone()
     {
         Project project = language();
         project.stack().segments.clear();

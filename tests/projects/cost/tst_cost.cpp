@@ -37,8 +37,8 @@ private slots:
     void attentionOptions();
     void sequencesOfOtherSources();
     void meanPoolCountsItsInput();
-    void whatASumReadsIsNotKept();
-    void whatAViewShowsIsKeptForItsReaders();
+    void inputsOfASumAreNotKept();
+    void inputOfAViewIsKeptForItsReaders();
     void topology_data();
     void topology();
     void transformerMatchesItsFormula();
@@ -237,7 +237,7 @@ void TestCost::meanPoolCountsItsInput()
 
 /// The backward pass of a sum or a mean needs neither what it reads nor what it makes: the outputs before and after are
 /// kept where others read them.
-void TestCost::whatASumReadsIsNotKept()
+void TestCost::inputsOfASumAreNotKept()
 {
     for (const char* const kind : {"position_embedding", "sinusoidal_positions"}) {
         Project project = languageProject(std::string("x input; a linear; p ") + kind +
@@ -258,7 +258,7 @@ void TestCost::whatASumReadsIsNotKept()
 }
 
 /// All of an image's or a patch's numbers, not those of one position.
-void TestCost::whatAViewShowsIsKeptForItsReaders()
+void TestCost::inputOfAViewIsKeptForItsReaders()
 {
     const auto sumOf = [](const std::string& reader) {
         Project project = vectorProject("x input; i image height=10 width=10; p patchify out=8 patch=2; q patchify "

@@ -86,7 +86,7 @@ private slots:
                  QString("- data · part 1: a 9\n- data · part 2: b 57\n- data · part 3: a 17"));
     }
 
-    void whatChangesTheTrainingIsSaidInAFewWords()
+    void differencesInTrainingAreSummarised()
     {
         const Project plain = findExample("plain-language")->project;
         const Topology grn = findExample("grn-language")->project.stack().topology;

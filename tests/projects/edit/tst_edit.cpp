@@ -247,7 +247,7 @@ private slots:
                      "[topology] has no shortcuts to edit: it is a concatenation; expected a depth_mix");
     }
 
-    void whatAFileCannotHoldIsRefused()
+    void refusesValuesThatAFileCannotHold()
     {
         const Document document = sampleDocument();
         COMPARE_TEXT(refusal(document, SetField{"/training/learning_rate/peak", {"null"}}),
@@ -271,7 +271,7 @@ private slots:
                 std::string::npos);
     }
 
-    void whatIsNotThereIsRefused()
+    void refusesEditsOfMissingParts()
     {
         const Document document = sampleDocument();
         COMPARE_TEXT(refusal(document, SetField{"/network/widht", {"8"}}), "[/network/widht] there is no such field");

@@ -165,7 +165,7 @@ private slots:
         QVERIFY(*projectFromJson(toJson(project)) == project);
     }
 
-    void whatIsAbsentKeepsItsDefault()
+    void absentKeysKeepTheirDefaults()
     {
         const auto read = projectFromJson(R"({"schema": 1, "training": {"steps": 7}})");
         QVERIFY(read.ok());

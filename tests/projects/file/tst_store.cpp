@@ -191,7 +191,7 @@ private slots:
         QCOMPARE(filesIn(m_dir), 6);
     }
 
-    void whatIsNoFileIsNotReplaced()
+    void onlyRegularFilesAreReplaced()
     {
         QCOMPARE(::mkfifo((m_dir / "pipe").c_str(), 0600), 0);
         fs::create_symlink("pipe", m_dir / "link");
@@ -283,7 +283,7 @@ private slots:
     }
 
     /// A whole file takes the place of the old one; of one that fails, by who writes it or at the end, nothing is left.
-    void whatIsWrittenUnderAnotherNameTakesTheOldOnesPlace()
+    void replaceByKeepsTheOldFileOnFailure()
     {
         const fs::path file = m_dir / "file";
         put(file, "old");

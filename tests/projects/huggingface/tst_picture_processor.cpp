@@ -98,7 +98,7 @@ private slots:
         QVERIFY(std::abs(project.data.augmentation.deviation - 0.5) < 1e-12);
     }
 
-    void whatIsDoneOtherwiseIsNoted_data()
+    void unsupportedSettingsAreNoted_data()
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("note");
@@ -115,7 +115,7 @@ private slots:
         row("no JSON", "{", "f");
         row("no object", "[1]", "is not a JSON object");
     }
-    void whatIsDoneOtherwiseIsNoted()
+    void unsupportedSettingsAreNoted()
     {
         QFETCH(QString, text);
         QFETCH(QString, note);

@@ -92,7 +92,7 @@ private slots:
         QVERIFY(std::ranges::binary_search(sourcesOf(document), Shortcut{2, 5}));
     }
 
-    void whatIsInsertedMovesWhatFollows()
+    void insertionMovesTheLayersThatFollow()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {0, 5}, {4, 5}});
         std::get<DepthMix>(document.project.stack().topology.wiring).states[{1, 4}] = ShortcutState::Frozen;
@@ -118,7 +118,7 @@ private slots:
         QCOMPARE(document.project.stack().schedule.stages.front().always, (std::vector<std::int64_t>{1, 7, kLargest}));
     }
 
-    void whatIsRemovedTakesItsShortcutsAlong()
+    void removedLayersTakeTheirShortcutsAlong()
     {
         Document document =
             stackOf({{"a", 2}, {"b", 1}, {"a", 2}}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}, {5, 6}});

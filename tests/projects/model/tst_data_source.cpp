@@ -67,7 +67,7 @@ private slots:
         }
     }
 
-    void whatIsCountedHasAWord()
+    void dataSourcesNameTheirUnit()
     {
         QCOMPARE(std::string(unitWord({.source = TextData{}})), std::string("token"));
         QCOMPARE(std::string(unitWord({.source = MixtureData{}})), std::string("token"));

@@ -128,7 +128,7 @@ private slots:
     }
 
     /// By the schema's lines alone: within a list, an alternative or a graph as the document may have them.
-    void whatDecidesNothingIsKnown()
+    void fieldsWithoutEffectAreKnown()
     {
         for (const char* const pointer : {"/name", "/description", "/topology/preset", "/sweeps", "/sweeps/3/axes/0"}) {
             QVERIFY2(decidesAt(pointer) == Decides::Nothing, pointer);
@@ -281,7 +281,7 @@ private slots:
     }
 
     /// What the schema says of a depth mix, and what validation takes: with the weight below as what is asked for.
-    void whatADepthMixRefusesMeansNothingThere()
+    void fieldsThatADepthMixRefusesAreIdle()
     {
         int refusals = 0;
         for (const WeightKind weight : {WeightKind::Fixed, WeightKind::Scalar, WeightKind::PerFeature,
@@ -340,7 +340,7 @@ private slots:
         QVERIFY(idle(project).empty());
     }
 
-    void whatIsSetAndSweptIsNoNameThatOthersCallAPartBy()
+    void settableAndSweepableFieldsAreKnown()
     {
         const Project project = findExample("ancre-language")->project;
         const auto at = [&](const char* pointer) { return findField(project, pointer).value(); };
