@@ -2,6 +2,7 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
@@ -25,7 +26,6 @@ using engine::Matrix;
 using engine::StabilityRow;
 using nlohmann::json;
 
-constexpr engine::QueryTag kQuestion{1};
 constexpr double kShared[] = {0, 0.25, 0.5, 0.75, 1}; ///< τ
 constexpr std::int64_t kDeepest = 96;
 constexpr double kMostWork = 1e9;    ///< layers² · dimension²: minutes
@@ -112,21 +112,23 @@ void show(const engine::StabilityReady& ready, const Console& console)
 
 Exit ofRun(const Arguments& arguments, const Console& console)
 {
-    engine::StabilityRequest request{kQuestion, runFrom(arguments)};
-    request.batches = arguments.integer("batches", 0);
+    Result<engine::StabilityRequest> request = requestFrom<engine::StabilityRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    setPaths(request.of, computing);
-    const std::optional<engine::Event> answer = ask(request, console, computing);
+    setPaths(request->of, computing);
+    const std::optional<engine::Event> answer = ask(*request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::StabilityReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
     if (ready->matrices.empty()) {
-        return console.fail(Exit::RunFailed, {request.of.runDirectory.string(), "has no layers to leave out"});
+        return console.fail(Exit::RunFailed, {request->of.runDirectory.string(), "has no layers to leave out"});
     }
     if (arguments.has("output")) {
         const std::filesystem::path path = arguments.text("output");
@@ -381,7 +383,7 @@ std::vector<OptionSpec> stabilityOptions()
              {},
              1,
              1e6},
-            {"batches", OptionKind::Integer, "N", "batches of the validation split (default: the run's)", {}, 1},
+            optionsOf<engine::StabilityRequest>().front(),
             {.name = "norm",
              .kind = OptionKind::Text,
              .value = "NORM",

@@ -3,6 +3,7 @@
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "engine/base/api/split.h"
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,42 +29,25 @@
 namespace residua::cli {
 namespace {
 
-constexpr engine::QueryTag kQuery{1};
-
-std::vector<std::string> splitWords()
-{
-    std::vector<std::string> words;
-    for (const engine::SplitName& name : engine::kSplitNames) {
-        words.emplace_back(name.word);
-    }
-    return words;
-}
-
 Exit runEval(const Arguments& arguments, const Console& console)
 {
-    engine::EvaluateRequest request{kQuery, runFrom(arguments)};
-    if (arguments.has("split")) {
-        const auto split = engine::splitNamed(arguments.text("split"));
-        if (!split) {
-            return console.fail(Exit::Usage, {"--split", "got \"" + arguments.text("split") + "\", expected " +
-                                                             choiceText(splitWords())});
-        }
-        request.split = *split;
+    Result<engine::EvaluateRequest> request = requestFrom<engine::EvaluateRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
-    const std::string split(engine::nameOf(request.split).word);
-    request.batches = arguments.integer("batches", 0);
+    const std::string split(engine::nameOf(request->split).word);
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    setPaths(request.of, computing);
-    const std::optional<engine::Event> answer = ask(request, console, computing);
+    setPaths(request->of, computing);
+    const std::optional<engine::Event> answer = ask(*request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
     }
     remarkNotes(ready->notes, console);
-    const auto reader = engine::RunReader::open(request.of.runDirectory);
+    const auto reader = engine::RunReader::open(request->of.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const double loss = ready->means.at("loss");
     const auto measures = project ? engine::measuresOf(*project, loss) : std::nullopt;
@@ -120,25 +105,21 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
 
 Exit runSample(const Arguments& arguments, const Console& console)
 {
-    engine::SampleRequest request;
-    request.tag = kQuery;
-    request.of = runFrom(arguments);
-    request.prompt = arguments.text("prompt");
-    request.tokens = arguments.integer("tokens", request.tokens);
-    request.temperature = arguments.real("temperature", request.temperature);
-    request.topK = arguments.integer("top-k", request.topK);
-    request.seed = arguments.integer("seed", request.seed);
+    Result<engine::SampleRequest> request = requestFrom<engine::SampleRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
     Computing computing = Computing::from(arguments);
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    const Result<engine::RunReader> run = engine::RunReader::open(request.of.runDirectory);
+    const Result<engine::RunReader> run = engine::RunReader::open(request->of.runDirectory);
     const auto project = run ? run->project() : run.error();
     if (project && projects::promptsArePictures(project->data)) {
-        request.prompt = pathFor(computing, request.prompt).string();
+        request->prompt = pathFor(computing, request->prompt).string();
     }
-    setPaths(request.of, computing);
-    const std::optional<engine::Event> answer = ask(request, console, computing);
+    setPaths(request->of, computing);
+    const std::optional<engine::Event> answer = ask(*request, console, computing);
     const auto* const ready = answer ? std::get_if<engine::SampleReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);
@@ -204,26 +185,22 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
                    {"notes", ready.notes}});
 }
 
-/// Sets the common fields of commands that make a run from another: both absolute paths, and the steps.
+/// Returns the request to make a run from another, with absolute paths.
 template <class Request>
-Status setCopy(Request& request, const Arguments& arguments)
+Result<Request> copyFrom(const Arguments& arguments)
 {
-    request.tag = kQuery;
-    request.of = runFrom(arguments);
+    Result<Request> request = requestFrom<Request>(arguments);
     const std::string output = arguments.text("output");
-    const Result<std::filesystem::path> run = absolutePath(request.of.runDirectory);
+    const Result<std::filesystem::path> run = request ? absolutePath(request->of.runDirectory) : request.error();
     const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
     if (!run || !newRun) {
         return run ? newRun.error() : run.error();
     }
-    request.of.runDirectory = *run;
+    request->of.runDirectory = *run;
     if (!output.empty()) {
-        request.newRun = *newRun;
+        request->newRun = *newRun;
     }
-    if (arguments.has("steps")) {
-        request.steps = arguments.integer("steps", 0);
-    }
-    return Done{};
+    return request;
 }
 
 /// Sends the request and shows the answer.
@@ -243,11 +220,11 @@ Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const C
 
 Exit runRetrofit(const Arguments& arguments, const Console& console)
 {
-    engine::RetrofitRequest request;
-    if (const Status set = setCopy(request, arguments); !set) {
-        return console.fail(Exit::Usage, set.error());
+    Result<engine::RetrofitRequest> request = copyFrom<engine::RetrofitRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
-    const Result<engine::RunReader> reader = engine::RunReader::open(request.of.runDirectory);
+    const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());
@@ -259,8 +236,8 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     if (!topology) {
         return console.fail(Exit::Usage, {"--topology", topology.error().message});
     }
-    request.topology = *topology;
-    return askAndShow(request, &showRetrofit, arguments, console);
+    request->topology = *topology;
+    return askAndShow(*request, &showRetrofit, arguments, console);
 }
 
 void showFactorise(const engine::FactoriseReady& ready, const Console& console)
@@ -297,7 +274,6 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
 
 Exit runFactorise(const Arguments& arguments, const Console& console)
 {
-    engine::FactoriseRequest request;
     const auto rank = rankFrom(arguments);
     const auto method = methodFrom(arguments.text("method", "exact"));
     const auto inputs = inputsFrom(arguments);
@@ -308,72 +284,44 @@ Exit runFactorise(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage,
                             {"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"});
     }
-    if (const Status set = setCopy(request, arguments); !set) {
-        return console.fail(Exit::Usage, set.error());
+    Result<engine::FactoriseRequest> request = copyFrom<engine::FactoriseRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
-    request.rank = **rank;
-    request.method = *method;
-    request.inputs = inputs->value_or(request.inputs);
-    return askAndShow(request, &showFactorise, arguments, console);
+    request->rank = **rank;
+    request->method = *method;
+    request->inputs = inputs->value_or(request->inputs);
+    return askAndShow(*request, &showFactorise, arguments, console);
 }
 
 const PositionalSpec kRunDirectory{"RUN", "a run's directory"};
 const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
 
+/// Returns the options of a query that any engine answers from a checkpoint.
+template <class Request>
+std::vector<OptionSpec> optionsFor()
+{
+    std::vector<OptionSpec> options = optionsOf<Request>();
+    options.insert(options.begin(), kFrom);
+    std::ranges::copy(std::vector{projectOption(), otherDataOption(), placeOption(), folderOption(), threadsOption()},
+                      std::back_inserter(options));
+    return options;
+}
+
 } // namespace
 
 std::vector<Command> modelCommands()
 {
-    const engine::SampleRequest sample;
     return {
         {"eval",
          "the mean loss of a checkpoint on a part of the data",
          "residua-cli eval my-project/runs/first --batches 2",
-         {{kRunDirectory},
-          {kFrom,
-           offering(OptionSpec{"split", OptionKind::Text, "NAME", "train, validation (default) or test"}, splitWords()),
-           {"batches", OptionKind::Integer, "N", "at most so many (default: all)", {}, 0},
-           projectOption(),
-           otherDataOption(),
-           placeOption(),
-           folderOption(),
-           threadsOption()}},
+         {{kRunDirectory}, optionsFor<engine::EvaluateRequest>()},
          &runEval},
         {"sample",
          "continue a text with a checkpoint's language model, fill its masked tokens, or name classes",
          "residua-cli sample my-project/runs/first --tokens 20",
-         {{kRunDirectory},
-          {kFrom,
-           {"prompt", OptionKind::Text, "TEXT",
-            "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it; a "
-            "classifier names its class, of pictures that of the file at this path, or those of the first "
-            "held-out examples"},
-           {"tokens",
-            OptionKind::Integer,
-            "N",
-            "tokens to add (default " + std::to_string(sample.tokens) + ")",
-            {},
-            0,
-            real(engine::kMostSampledTokens)},
-           {"temperature",
-            OptionKind::Real,
-            "T",
-            "0: always the likeliest token (default " + numberText(sample.temperature) + ")",
-            {},
-            0},
-           {"top-k",
-            OptionKind::Integer,
-            "K",
-            "only from the K likeliest (default: all); of masked tokens, list so many (default " +
-                std::to_string(engine::kCandidates) + ")",
-            {},
-            0},
-           {"seed", OptionKind::Integer, "N", "of the draws (default " + std::to_string(sample.seed) + ")"},
-           projectOption(),
-           otherDataOption(),
-           placeOption(),
-           folderOption(),
-           threadsOption()}},
+         {{kRunDirectory}, optionsFor<engine::SampleRequest>()},
          &runSample},
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
@@ -384,7 +332,7 @@ std::vector<Command> modelCommands()
                                "a preset, shortcuts (0:2+1:3), or a project to take it from"},
                     topologyNames(), Beside::Files),
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           fieldOption("/training/steps", "steps", "N", "a new total of steps"),
+           optionsOf<engine::RetrofitRequest>().front(),
            projectOption(),
            otherDataOption(),
            threadsOption()}},
@@ -402,7 +350,7 @@ std::vector<Command> modelCommands()
                 " (default: " + projects::wordOf(engine::FactoriseRequest{}.method) + ")"},
            inputsOption("data (default): fitted to each layer's own; or gaussian"),
            {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           fieldOption("/training/steps", "steps", "N", "a new total of steps"),
+           optionsOf<engine::FactoriseRequest>().front(),
            projectOption(),
            otherDataOption(),
            threadsOption()}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/describe_requests.h"
 #include "engine/base/api/session.h"
 #include "engine/link/wire/messages.h"
 #include "projects/base/json_tree.h"
@@ -26,10 +27,10 @@
 
 namespace residua::engine {
 
-/// Conversions between values and JSON for frames. Parts of a document are objects with the keys of the schema
-/// (projects/schema); other structs are lists of their members in order, because both sides are of one build. A variant
-/// is a list of the alternative's index and its value. The elements of std::vector<float>, and the bytes of a text
-/// above kLongestJsonText, are in Frame::numbers, and their count is in the JSON.
+/// Conversions between values and JSON for frames. Parts of a document, and queries, are objects with the keys of their
+/// fields (projects/schema, describe_requests.h); other structs are lists of their members in order, because both sides
+/// are of one build. A variant is a list of the alternative's index and its value. The elements of std::vector<float>,
+/// and the bytes of a text above kLongestJsonText, are in Frame::numbers, and their count is in the JSON.
 
 using nlohmann::json;
 
@@ -45,8 +46,6 @@ template <class E>
 inline constexpr E kLastOf = E{};
 template <>
 inline constexpr OtherData kLastOf<OtherData> = OtherData::Accept;
-template <>
-inline constexpr Split kLastOf<Split> = Split::Test;
 template <>
 inline constexpr ExportFormat kLastOf<ExportFormat> = ExportFormat::Onnx;
 template <>

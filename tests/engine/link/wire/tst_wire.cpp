@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Messages between a program and an engine's process: what is written is read again, and what is damaged is an error.
+#include "engine/base/api/describe_requests.h"
 #include "engine/link/wire/file_messages.h"
 #include "engine/link/wire/messages.h"
 #include "tests/support/frame_header.h"
@@ -77,6 +78,21 @@ std::vector<Event> events()
     return all;
 }
 
+/// True if Fields has a line for each member of each query, and only queries among the commands have fields.
+template <class... Asked>
+consteval bool describesQueries(const std::variant<Asked...>*)
+{
+    const auto isDescribed = []<class T>(const T*) {
+        if constexpr (kIsQuery<T> && projects::Described<T>) {
+            return projects::describesAll<T>();
+        } else {
+            return !kIsQuery<T> && !projects::Described<T>;
+        }
+    };
+    return (isDescribed(static_cast<const Asked*>(nullptr)) && ...);
+}
+static_assert(describesQueries(static_cast<const Command*>(nullptr)));
+
 class TestWire : public QObject {
     Q_OBJECT
 
@@ -99,6 +115,21 @@ private slots:
         }
         const Hello hello{buildIdentity(), 3, "/a folder"};
         QVERIFY(helloFrom(frameOf(hello)) && *helloFrom(frameOf(hello)) == hello);
+    }
+
+    /// A member keeps its meaning if the order of members changes.
+    void queriesHaveKeys()
+    {
+        SampleRequest sample;
+        sample.of.step = 7;
+        sample.topK = 3;
+        const std::string json = frameOf(Command(sample)).json;
+        for (const char* const part : {R"("tag":)", R"("prompt":"")", R"("top-k":3)", R"("step":[7])", R"("run":"")"}) {
+            QVERIFY2(json.find(part) != std::string::npos, (part + (" in " + json)).c_str());
+        }
+        Frame other = frameOf(Command(sample));
+        other.json.replace(other.json.find("top-k"), 5, "top-K");
+        QVERIFY(!commandFrom(other));
     }
 
     /// The document of a run arrives whole, whatever it holds.
