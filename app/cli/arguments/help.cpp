@@ -289,7 +289,7 @@ std::string manPage(const Command& command)
         text += section("OPTIONS") + argumentEntries(command);
     }
     for (const Command& subcommand : command.subcommands) {
-        text += section(plain(upper(subcommand.name))) + plain(subcommand.summary) + "\n" + synopsis(subcommand) +
+        text += section(plain(upper(subcommand.name))) + entry(usageLine(subcommand), subcommand.summary) +
                 argumentEntries(subcommand);
     }
     return text + section("EXAMPLE") + plain(command.example) + "\n" + exitStatus() + section("SEE ALSO") +
