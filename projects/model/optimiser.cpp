@@ -51,45 +51,6 @@ std::vector<std::int64_t> without(std::vector<std::int64_t> shape, std::int64_t 
     return shape;
 }
 
-std::vector<OptimiserState> states(const Adafactor& adafactor, const TrainedParameter& parameter)
-{
-    const std::vector<std::int64_t> factored = parameterRoleOf(parameter) == ParameterRole::Topology
-                                                   ? std::vector<std::int64_t>()
-                                                   : factoredDimensions(adafactor, parameter.shape);
-    const OptimiserState count{"step", {}, Kind::CountOnHost};
-    if (factored.empty()) {
-        return {likeParameter("square", parameter), count};
-    }
-    return {{"row", without(parameter.shape, factored[0])}, {"column", without(parameter.shape, factored[1])}, count};
-}
-
-/// The projection P [m, r] of the left, Q [r, n] of the right side, and Adam's moments of the projected gradient.
-std::vector<OptimiserState> states(const Galore& galore, const TrainedParameter& parameter)
-{
-    const OptimiserState count{"step", {}, Kind::CountOnHost};
-    if (parameterRoleOf(parameter) != ParameterRole::Hidden || parameter.shape.size() != 2) {
-        return {likeParameter("mean", parameter), likeParameter("square", parameter), count};
-    }
-    const std::int64_t m = parameter.shape[0];
-    const std::int64_t n = parameter.shape[1];
-    const std::int64_t r = std::min({galore.rank, m, n});
-    const bool shorterIsRight = m >= n;
-    const bool both = galore.side == GaloreSide::Both;
-    const bool left = both || galore.side == GaloreSide::Left ||
-                      (galore.side == GaloreSide::Shorter && !shorterIsRight) ||
-                      (galore.side == GaloreSide::Longer && shorterIsRight);
-    const bool right = both || !left;
-    const std::vector<std::int64_t> projected{left ? r : m, right ? r : n};
-    std::vector<OptimiserState> result = {{"mean", projected}, {"square", projected}, count};
-    if (left) {
-        result.push_back({"left", {m, r}});
-    }
-    if (right) {
-        result.push_back({"right", {r, n}});
-    }
-    return result;
-}
-
 } // namespace
 
 ParameterRole parameterRoleOf(const TrainedParameter& parameter)
@@ -121,18 +82,72 @@ UpdateRule ruleOf(const Optimiser& optimiser, const std::vector<ParameterGroup>&
     return rule;
 }
 
+AdamW::States<OptimiserState> statesOf(const AdamW&, const TrainedParameter& parameter)
+{
+    return {likeParameter("mean", parameter), likeParameter("square", parameter), {"step", {}, Kind::Count}};
+}
+
+Sgd::States<OptimiserState> statesOf(const Sgd& sgd, const TrainedParameter& parameter)
+{
+    return {sgd.momentum > 0 ? std::optional(likeParameter("momentum", parameter)) : std::nullopt};
+}
+
+Adafactor::States<OptimiserState> statesOf(const Adafactor& adafactor, const TrainedParameter& parameter)
+{
+    const std::vector<std::int64_t> factored = parameterRoleOf(parameter) == ParameterRole::Topology
+                                                   ? std::vector<std::int64_t>()
+                                                   : factoredDimensions(adafactor, parameter.shape);
+    const OptimiserState count{"step", {}, Kind::CountOnHost};
+    if (factored.empty()) {
+        return {likeParameter("square", parameter), std::nullopt, std::nullopt, count};
+    }
+    return {std::nullopt, OptimiserState{"row", without(parameter.shape, factored[0])},
+            OptimiserState{"column", without(parameter.shape, factored[1])}, count};
+}
+
+Galore::States<OptimiserState> statesOf(const Galore& galore, const TrainedParameter& parameter)
+{
+    const OptimiserState count{"step", {}, Kind::CountOnHost};
+    if (parameterRoleOf(parameter) != ParameterRole::Hidden || parameter.shape.size() != 2) {
+        return {likeParameter("mean", parameter), likeParameter("square", parameter), count, std::nullopt,
+                std::nullopt};
+    }
+    const std::int64_t m = parameter.shape[0];
+    const std::int64_t n = parameter.shape[1];
+    const std::int64_t r = std::min({galore.rank, m, n});
+    const bool shorterIsRight = m >= n;
+    const bool both = galore.side == GaloreSide::Both;
+    const bool left = both || galore.side == GaloreSide::Left ||
+                      (galore.side == GaloreSide::Shorter && !shorterIsRight) ||
+                      (galore.side == GaloreSide::Longer && shorterIsRight);
+    const bool right = both || !left;
+    const std::vector<std::int64_t> projected{left ? r : m, right ? r : n};
+    return {{"mean", projected},
+            {"square", projected},
+            count,
+            left ? std::optional(OptimiserState{"left", {m, r}}) : std::nullopt,
+            right ? std::optional(OptimiserState{"right", {r, n}}) : std::nullopt};
+}
+
+Muon::States<OptimiserState> statesOf(const Muon&, const TrainedParameter& parameter)
+{
+    return {likeParameter("momentum", parameter)};
+}
+
+Lion::States<OptimiserState> statesOf(const Lion&, const TrainedParameter& parameter)
+{
+    return {likeParameter("momentum", parameter)};
+}
+
 std::vector<OptimiserState> statesOf(const Optimiser& algorithm, const TrainedParameter& parameter)
 {
-    using States = std::vector<OptimiserState>;
-    const auto like = [&](std::string_view name) { return likeParameter(name, parameter); };
-    return std::visit(Overloaded{[&](const AdamW&) {
-                                     return States{like("mean"), like("square"), {"step", {}, Kind::Count}};
-                                 },
-                                 [&](const Sgd& sgd) { return sgd.momentum > 0 ? States{like("momentum")} : States{}; },
-                                 [&](const Muon&) { return States{like("momentum")}; },
-                                 [&](const Lion&) { return States{like("momentum")}; },
-                                 [&](const auto& other) { return states(other, parameter); }},
-                      algorithm);
+    std::vector<OptimiserState> all;
+    const auto add = [&all](const OptimiserState& state) {
+        all.push_back(state);
+        return state;
+    };
+    std::visit([&](const auto& own) { (void)statesOf(own, parameter).map(add); }, algorithm);
+    return all;
 }
 
 double stateElements(const Optimiser& algorithm, const TrainedParameter& parameter)

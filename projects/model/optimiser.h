@@ -5,10 +5,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 namespace residua::projects {
+
+/// Each algorithm has a template States with the values that it keeps for a parameter between steps, initially zero: T
+/// is the declaration of a state or its tensor. map() returns the results of `make` for each.
+
+/// Calls `make` with the value, if there is one.
+template <class T, class Make>
+[[nodiscard]] auto mapState(const std::optional<T>& value, const Make& make)
+{
+    return value ? std::optional(make(*value)) : std::nullopt;
+}
 
 /// Adam with decoupled weight decay.
 struct AdamW {
@@ -17,11 +28,33 @@ struct AdamW {
     double epsilon = 1e-8;
     double weightDecay = 0.1;
     bool operator==(const AdamW&) const = default;
+
+    template <class T>
+    struct States {
+        T mean;
+        T square;
+        T step;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{make(mean), make(square), make(step)};
+        }
+    };
 };
 struct Sgd {
     double momentum = 0.0;
     double weightDecay = 0.0;
     bool operator==(const Sgd&) const = default;
+
+    template <class T>
+    struct States {
+        std::optional<T> momentum;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{mapState(momentum, make)};
+        }
+    };
 };
 /// Adafactor without momentum, by the rules of T5X.
 struct Adafactor {
@@ -32,6 +65,20 @@ struct Adafactor {
     std::int64_t factoredFrom = 128; ///< squares are factored if the tensor's second-largest side is at least this
     double weightDecay = 0.0;        ///< not scaled by the learning rate
     bool operator==(const Adafactor&) const = default;
+
+    template <class T>
+    struct States {
+        std::optional<T> square; ///< if the squares are not factored
+        std::optional<T> row;    ///< with the column, if they are
+        std::optional<T> column;
+        T step;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{mapState(square, make), mapState(row, make),
+                                                         mapState(column, make), make(step)};
+        }
+    };
 };
 /// The side or sides of a gradient [m, n] that GaLore projects.
 enum class GaloreSide {
@@ -52,6 +99,21 @@ struct Galore {
     double scale = 0.25;    ///< factor of the update after it is projected back
     GaloreSide side = GaloreSide::Shorter;
     bool operator==(const Galore&) const = default;
+
+    template <class T>
+    struct States {
+        T mean; ///< of the projected gradient
+        T square;
+        T step;
+        std::optional<T> left;  ///< the projection P [m, r]
+        std::optional<T> right; ///< the projection Q [r, n]
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{make(mean), make(square), make(step), mapState(left, make),
+                                                         mapState(right, make)};
+        }
+    };
 };
 /// The factor on Muon's rate for a weight [m, n].
 enum class MuonScaling {
@@ -68,12 +130,32 @@ struct Muon {
     AdamW rest{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-10, .weightDecay = 0.0};
     double restRate = 0.015; ///< learning rate of the rest as a share of the plan's
     bool operator==(const Muon&) const = default;
+
+    template <class T>
+    struct States {
+        T momentum;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{make(momentum)};
+        }
+    };
 };
 struct Lion {
     double beta1 = 0.9;
     double beta2 = 0.99;
     double weightDecay = 0.0;
     bool operator==(const Lion&) const = default;
+
+    template <class T>
+    struct States {
+        T momentum;
+        template <class Make>
+        auto map(const Make& make) const
+        {
+            return States<std::invoke_result_t<Make, T>>{make(momentum)};
+        }
+    };
 };
 using Optimiser = std::variant<AdamW, Sgd, Adafactor, Galore, Muon, Lion>;
 
@@ -143,6 +225,13 @@ struct OptimiserState {
     std::vector<std::int64_t> shape;
     Kind kind = Kind::Elements;
 };
+[[nodiscard]] AdamW::States<OptimiserState> statesOf(const AdamW& algorithm, const TrainedParameter& parameter);
+[[nodiscard]] Sgd::States<OptimiserState> statesOf(const Sgd& algorithm, const TrainedParameter& parameter);
+[[nodiscard]] Adafactor::States<OptimiserState> statesOf(const Adafactor& algorithm, const TrainedParameter& parameter);
+[[nodiscard]] Galore::States<OptimiserState> statesOf(const Galore& algorithm, const TrainedParameter& parameter);
+[[nodiscard]] Muon::States<OptimiserState> statesOf(const Muon& algorithm, const TrainedParameter& parameter);
+[[nodiscard]] Lion::States<OptimiserState> statesOf(const Lion& algorithm, const TrainedParameter& parameter);
+/// Returns the states of the algorithm as a list.
 [[nodiscard]] std::vector<OptimiserState> statesOf(const Optimiser& algorithm, const TrainedParameter& parameter);
 /// Returns the number of elements of all states except the counts.
 [[nodiscard]] double stateElements(const Optimiser& algorithm, const TrainedParameter& parameter);

@@ -149,9 +149,9 @@ bool Optimiser::updatedByKernel(const UpdateGroup& group, const UpdateStep& step
     for (const UpdateGroup::Member& member : group.members) {
         members.push_back({.parameter = member.parameter,
                            .gradient = member.gradient.contiguous(),
-                           .mean = (*member.states)["mean"],
-                           .square = (*member.states)["square"],
-                           .updates = (*member.states)["step"],
+                           .mean = member.states->of(*adamW).mean,
+                           .square = member.states->of(*adamW).square,
+                           .updates = member.states->of(*adamW).step,
                            .held = maskOf(member.index),
                            .rounded = m_rounded ? m_rounded->copy(member.parameter) : at::Tensor(),
                            .decay = group.rule.weightDecay,

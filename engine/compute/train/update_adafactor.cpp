@@ -9,6 +9,8 @@
 namespace residua::engine {
 namespace {
 
+using States = StateTensors<projects::Adafactor>;
+
 /// 1/√V̂ of tensors [members, …] whose squares are kept as means along their two largest dimensions: V̂ = R·C / mean(R).
 at::Tensor factoredInverse(const projects::Adafactor& adafactor, const at::Tensor& squares, const UpdateGroup& part,
                            double beta2, const UpdateStep& step)
@@ -16,8 +18,8 @@ at::Tensor factoredInverse(const projects::Adafactor& adafactor, const at::Tenso
     const std::vector<std::int64_t> largest = projects::factoredDimensions(adafactor, squares.sizes().slice(1).vec());
     const std::int64_t d0 = largest[0] + 1;
     const std::int64_t d1 = largest[1] + 1;
-    const JoinedTensors rows(part.states("row"));
-    const JoinedTensors columns(part.states("column"));
+    const JoinedTensors rows(part.states(adafactor, &States::row));
+    const JoinedTensors columns(part.states(adafactor, &States::column));
     const at::Tensor row = rows.values.mul(beta2).add(squares.mean(d0), 1 - beta2);
     const at::Tensor column = columns.values.mul(beta2).add(squares.mean(d1), 1 - beta2);
     step.store(rows, row);
@@ -39,14 +41,14 @@ void update(const projects::Adafactor& adafactor, const UpdateGroup& group, cons
     for (const UpdateGroup& part : group.parts(step.joinsBytes)) {
         double count = 0;
         for (const UpdateGroup::Member& member : part.members) {
-            count = member.states->countOnHost();
+            count = counted(member.states->of(adafactor).step);
         }
         const double beta2 = 1 - std::pow(count, -adafactor.decayExponent);
         const at::Tensor gradients = step.gradientsOf(part);
         const at::Tensor squares = gradients.square().add_(adafactor.epsilon);
         at::Tensor changes;
-        if (part.states("square").front().defined()) {
-            const JoinedTensors square(part.states("square"));
+        if (part.members.front().states->of(adafactor).square) {
+            const JoinedTensors square(part.states(adafactor, &States::square));
             const at::Tensor next = square.values.mul(beta2).add(squares, 1 - beta2);
             step.store(square, next);
             changes = next.rsqrt().mul_(gradients);

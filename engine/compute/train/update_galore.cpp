@@ -6,20 +6,21 @@
 #include <ATen/ops/linalg_svd.h>
 
 #include <cmath>
+#include <optional>
 
 namespace residua::engine {
 namespace {
 
 /// Writes the first singular vectors of a gradient, in single precision, as many as the states hold. The processor
 /// finds them, because cuSOLVER is not among the libraries that are installed, so this waits for the device.
-void chooseProjection(const at::Tensor& gradient, const at::Tensor& left, const at::Tensor& right)
+void chooseProjection(const at::Tensor& gradient, const StateTensors<projects::Galore>& states)
 {
     const auto [u, values, vh] = at::linalg_svd(gradient.to(at::kCPU, at::kFloat), false);
-    if (left.defined()) {
-        left.copy_(u.narrow(1, 0, left.size(1)));
+    if (states.left) {
+        states.left->copy_(u.narrow(1, 0, states.left->size(1)));
     }
-    if (right.defined()) {
-        right.copy_(vh.narrow(0, 0, right.size(0)));
+    if (states.right) {
+        states.right->copy_(vh.narrow(0, 0, states.right->size(0)));
     }
 }
 
@@ -27,32 +28,32 @@ void chooseProjection(const at::Tensor& gradient, const at::Tensor& left, const 
 void updateOne(const projects::Galore& galore, const UpdateGroup& part, const UpdateStep& step)
 {
     const at::Tensor& parameter = part.members.front().parameter;
-    const ParameterStates& states = *part.members.front().states;
+    const StateTensors<projects::Galore>& states = part.members.front().states->of(galore);
+    const std::optional<at::Tensor>& left = states.left;
+    const std::optional<at::Tensor>& right = states.right;
     const double weightDecay = part.rule.weightDecay;
     const auto store = [&step](const at::Tensor& target, const at::Tensor& value) {
         step.store(JoinedTensors({target}), value.unsqueeze(0));
     };
-    const at::Tensor left = states["left"];
-    const at::Tensor right = states["right"];
-    const bool projects = left.defined() || right.defined();
+    const bool projects = left || right;
     at::Tensor gradient = step.gradientsOf(part)[0];
-    const double count = states.countOnHost();
+    const double count = counted(states.step);
     if (projects && std::fmod(count - 1, static_cast<double>(galore.gap)) == 0) {
         if (step.skip.item<double>() != 0) {
-            states["step"].sub_(1); // the next update chooses
+            states.step.sub_(1); // the next update chooses
             return;
         }
-        chooseProjection(gradient, left, right);
+        chooseProjection(gradient, states);
     }
-    gradient = left.defined() ? left.t().matmul(gradient) : gradient;
-    gradient = right.defined() ? gradient.matmul(right.t()) : gradient;
-    const at::Tensor mean = states["mean"].mul(galore.beta1).add_(gradient, 1 - galore.beta1);
-    const at::Tensor square = states["square"].mul(galore.beta2).addcmul_(gradient, gradient, 1 - galore.beta2);
-    store(states["mean"], mean);
-    store(states["square"], square);
+    gradient = left ? left->t().matmul(gradient) : gradient;
+    gradient = right ? gradient.matmul(right->t()) : gradient;
+    const at::Tensor mean = states.mean.mul(galore.beta1).add_(gradient, 1 - galore.beta1);
+    const at::Tensor square = states.square.mul(galore.beta2).addcmul_(gradient, gradient, 1 - galore.beta2);
+    store(states.mean, mean);
+    store(states.square, square);
     at::Tensor change = mean.div(square.sqrt().add_(galore.epsilon));
-    change = left.defined() ? left.matmul(change) : change;
-    change = right.defined() ? change.matmul(right) : change;
+    change = left ? left->matmul(change) : change;
+    change = right ? change.matmul(*right) : change;
     change = projects ? change.mul(galore.scale) : change;
     const double corrected =
         step.rate * std::sqrt(1 - std::pow(galore.beta2, count)) / (1 - std::pow(galore.beta1, count));

@@ -69,7 +69,7 @@ void update(const projects::Muon& muon, const UpdateGroup& group, const UpdateSt
     for (const UpdateGroup& part : group.parts(step.joinsBytes)) {
         const at::Tensor gradients = step.gradientsOf(part);
         const JoinedTensors parameters(part.parameters());
-        const JoinedTensors momenta(part.states("momentum"));
+        const JoinedTensors momenta(part.states(muon, &StateTensors<projects::Muon>::momentum));
         const at::Tensor means = momenta.values.lerp(gradients, 1 - muon.momentum);
         step.store(momenta, means);
         const at::Tensor moved = matricesIn(muon.nesterov ? gradients.lerp(means, muon.momentum) : means, form);

@@ -47,19 +47,14 @@ bool areAlike(const UpdateGroup::Member& a, const UpdateGroup::Member& b)
 ParameterStates::ParameterStates(const projects::UpdateRule& rule, const projects::TrainedParameter& parameter,
                                  const at::TensorOptions& options)
 {
-    for (projects::OptimiserState& state : projects::statesOf(rule.algorithm, parameter)) {
+    const auto make = [&](const projects::OptimiserState& state) {
         // The fused kernels want the count as a float, whatever the parameter's type.
         at::TensorOptions own = state.kind == Kind::Elements ? options : options.dtype(at::kFloat);
         own = state.kind == Kind::CountOnHost ? own.device(at::kCPU) : own;
-        at::Tensor tensor = at::zeros(state.shape, own);
-        m_states.push_back({std::move(state), std::move(tensor)});
-    }
-}
-
-at::Tensor ParameterStates::operator[](std::string_view name) const
-{
-    const auto found = std::ranges::find(m_states, name, [](const State& state) { return state.is.name; });
-    return found == m_states.end() ? at::Tensor() : found->tensor;
+        return m_states.emplace_back(state, at::zeros(state.shape, own)).tensor;
+    };
+    std::visit([&](const auto& algorithm) { m_tensors = projects::statesOf(algorithm, parameter).map(make); },
+               rule.algorithm);
 }
 
 void ParameterStates::clear()
@@ -79,9 +74,9 @@ void ParameterStates::copyFrom(const ParameterStates& other)
     }
 }
 
-double ParameterStates::countOnHost() const
+double counted(const at::Tensor& step)
 {
-    return static_cast<double>(*(*this)["step"].mutable_data_ptr<float>() += 1);
+    return static_cast<double>(*step.mutable_data_ptr<float>() += 1);
 }
 
 std::vector<at::Tensor> UpdateGroup::parameters() const
@@ -92,11 +87,6 @@ std::vector<at::Tensor> UpdateGroup::parameters() const
 std::vector<at::Tensor> UpdateGroup::gradients() const
 {
     return listOf(*this, [](const Member& member) { return member.gradient; });
-}
-
-std::vector<at::Tensor> UpdateGroup::states(std::string_view name) const
-{
-    return listOf(*this, [name](const Member& member) { return (*member.states)[name]; });
 }
 
 std::vector<UpdateGroup> UpdateGroup::parts(std::int64_t bytes) const
@@ -146,17 +136,18 @@ void UpdateStep::store(const JoinedTensors& targets, const at::Tensor& values) c
 
 void update(const projects::AdamW& adamW, const UpdateGroup& group, const UpdateStep& step)
 {
-    const std::vector<at::Tensor> counts = group.states("step");
+    const std::vector<at::Tensor> counts = group.states(adamW, &StateTensors<projects::AdamW>::step);
     at::_foreach_add_(counts, 1);
-    at::_fused_adamw_(group.parameters(), group.gradients(), group.states("mean"), group.states("square"), {}, counts,
-                      step.rate, adamW.beta1, adamW.beta2, group.rule.weightDecay, adamW.epsilon, false, false,
-                      scaleOf(step), step.skip);
+    at::_fused_adamw_(group.parameters(), group.gradients(), group.states(adamW, &StateTensors<projects::AdamW>::mean),
+                      group.states(adamW, &StateTensors<projects::AdamW>::square), {}, counts, step.rate, adamW.beta1,
+                      adamW.beta2, group.rule.weightDecay, adamW.epsilon, false, false, scaleOf(step), step.skip);
 }
 
 /// The decay is added to the gradient.
 void update(const projects::Sgd& sgd, const UpdateGroup& group, const UpdateStep& step)
 {
-    const std::vector<at::Tensor> momenta = sgd.momentum > 0 ? group.states("momentum") : std::vector<at::Tensor>();
+    const std::vector<at::Tensor> momenta =
+        sgd.momentum > 0 ? group.states(sgd, &StateTensors<projects::Sgd>::momentum) : std::vector<at::Tensor>();
     at::_fused_sgd_(group.parameters(), group.gradients(), momenta, group.rule.weightDecay, sgd.momentum, step.rate,
                     0.0, false, false, false, scaleOf(step), step.skip);
 }
@@ -166,7 +157,7 @@ void update(const projects::Lion& lion, const UpdateGroup& group, const UpdateSt
     for (const UpdateGroup& part : group.parts(step.joinsBytes)) {
         const at::Tensor gradients = step.gradientsOf(part);
         const JoinedTensors parameters(part.parameters());
-        const JoinedTensors momenta(part.states("momentum"));
+        const JoinedTensors momenta(part.states(lion, &StateTensors<projects::Lion>::momentum));
         const at::Tensor directions = momenta.values.mul(lion.beta1).add(gradients, 1 - lion.beta1).sign_();
         const at::Tensor decayed = parameters.values.mul(1 - step.rate * group.rule.weightDecay);
         step.store(parameters, decayed.add(directions, -step.rate));

@@ -6,11 +6,16 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
-#include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace residua::engine {
+
+/// The tensors of an algorithm's states.
+template <class Algorithm>
+using StateTensors = typename Algorithm::template States<at::Tensor>;
 
 /// The optimiser's states of one parameter, which statesOf() declares.
 class ParameterStates {
@@ -24,17 +29,24 @@ public:
         at::Tensor tensor;
     };
     [[nodiscard]] const std::vector<State>& all() const { return m_states; }
-    /// Returns an undefined tensor if the parameter has no such state.
-    [[nodiscard]] at::Tensor operator[](std::string_view name) const;
+    /// Returns the states of the rule's algorithm.
+    template <class Algorithm>
+    [[nodiscard]] const StateTensors<Algorithm>& of(const Algorithm&) const
+    {
+        return std::get<StateTensors<Algorithm>>(m_tensors);
+    }
     void clear();
     /// Copies the values of another parameter's states, or sets zeros if their names or shapes differ.
     void copyFrom(const ParameterStates& other);
-    /// Increments the count on the host. Returns the number of updates, this one included.
-    [[nodiscard]] double countOnHost() const;
 
 private:
     std::vector<State> m_states;
+    std::variant<StateTensors<projects::AdamW>, StateTensors<projects::Sgd>, StateTensors<projects::Adafactor>,
+                 StateTensors<projects::Galore>, StateTensors<projects::Muon>, StateTensors<projects::Lion>>
+        m_tensors; ///< of m_states
 };
+/// Increments a count on the host. Returns the number of updates, this one included.
+[[nodiscard]] double counted(const at::Tensor& step);
 
 /// The parameters of one rule that have a gradient in a step.
 struct UpdateGroup {
@@ -50,7 +62,22 @@ struct UpdateGroup {
 
     [[nodiscard]] std::vector<at::Tensor> parameters() const;
     [[nodiscard]] std::vector<at::Tensor> gradients() const;
-    [[nodiscard]] std::vector<at::Tensor> states(std::string_view name) const;
+    /// Returns a state of the group's algorithm, which every member must have.
+    template <class Algorithm, class State>
+    [[nodiscard]] std::vector<at::Tensor> states(const Algorithm& algorithm,
+                                                 State StateTensors<Algorithm>::*state) const
+    {
+        std::vector<at::Tensor> tensors;
+        for (const Member& member : members) {
+            const State& of = member.states->of(algorithm).*state;
+            if constexpr (std::is_same_v<State, at::Tensor>) {
+                tensors.push_back(of);
+            } else {
+                tensors.push_back(of.value());
+            }
+        }
+        return tensors;
+    }
     /// Returns the group in parts whose members have one shape and one count on the host. A part has one member, or
     /// parameters of at most `bytes` together.
     [[nodiscard]] std::vector<UpdateGroup> parts(std::int64_t bytes) const;
