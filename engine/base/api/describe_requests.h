@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/api/commands.h"
-#include "projects/schema/describe_training.h"
+#include "projects/schema/describe_project.h"
 
 #include <algorithm>
 #include <array>
