@@ -118,7 +118,7 @@ private slots:
         QVERIFY(picture.unfinished());
     }
 
-    /// A frame draws no more than a few arcs, however many there are; the picture follows the view.
+    /// A frame draws only a few arcs, however many there are. The raster follows the view.
     void aDeepStackIsDrawnByItsPicture()
     {
         const auto canvas = makeDepthCanvas();

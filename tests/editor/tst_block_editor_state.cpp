@@ -221,7 +221,7 @@ private slots:
         QCOMPARE(bench.state.selection().nodes, std::set<NodeId>{bench.id("input")});
     }
 
-    /// As on the other canvases.
+    /// The view moves as on the other canvases.
     void thePointerMovesTheView()
     {
         const Bench bench("transformer");

@@ -167,7 +167,7 @@ private slots:
         }
     }
 
-    /// Ten rows in a window of 1280 by 720: letters of ten pixels have room in every node.
+    /// In a window of 1280 by 720 the graph has ten rows. Each node has room for letters of ten pixels.
     void aTransformerIsLegibleInASmallWindow()
     {
         constexpr float kHeight = 358 - 2 * 12; // what the docks and the fit leave
@@ -197,7 +197,7 @@ private slots:
         QCOMPARE(scene.wires().front().shape, std::string("[B, T, 64]"));
     }
 
-    /// Whichever of its wires is the first in the document.
+    /// The order of the wires in the document makes no difference.
     void aNodeWithoutAPlaceStandsAboveWhatFeedsIt()
     {
         Document document = documentWith("mlp");
@@ -358,7 +358,7 @@ private slots:
         QVERIFY(nodeOf(scene, "up").error.find("cycle") != std::string::npos);
     }
 
-    /// What a file can hold and no user makes on a canvas: wires to nodes and ports that are not there, absurd places.
+    /// A file may have wires to missing nodes and ports and absurd positions, which the canvas never makes.
     void danglingWiresAreLeftOut()
     {
         Document document = documentWith("mlp");
@@ -376,7 +376,7 @@ private slots:
         QVERIFY(faultsOf(sceneOf(document)) > 0);
     }
 
-    /// As large as a file may make it, in any places.
+    /// The graph is as large as a file allows, with random positions.
     void largeGraphsTakeLittleMemory()
     {
         Document document = documentWith("mlp");

@@ -26,7 +26,7 @@ class TestDepthPaint : public QObject {
     Q_OBJECT
 
 private slots:
-    /// Halves are narrower than the stem: they may have no room for their numbers where it has.
+    /// Half layers are narrower than the stem, so their numbers may not fit where the stem's number does.
     void halvesWithoutRoomHaveTheirNumbersBelow()
     {
         auto document = stackOf(18);
@@ -69,7 +69,7 @@ private slots:
         QVERIFY(opacity({1, 0, 0, 0, 1, 1}) < whole);
     }
 
-    /// An arc whose weight is as it was at the start is drawn as full as every other, where arcs are few.
+    /// If there are few arcs, an arc with its initial weight is drawn as opaque as any other.
     void anArcAtItsStartStandsOut()
     {
         const auto document = stackOf(6);
@@ -93,7 +93,7 @@ private slots:
         QVERIFY(inks.size() > 20);
     }
 
-    /// However many arcs there are, the one under the pointer is drawn in full, and the others stand back.
+    /// The arc under the pointer is drawn opaque and the others are faded, however many there are.
     void theArcUnderThePointerStandsOut()
     {
         load(stackOf(16)); // more arcs than are told apart at once
@@ -120,7 +120,7 @@ private slots:
         QVERIFY(countOf(opaque) >= before + 24);
     }
 
-    /// The legend says what the colours are of: weights, or their change.
+    /// The legend tells whether the colours show weights or their change.
     void theLegendNamesWhatIsShown()
     {
         load(stackOf(3));
@@ -161,7 +161,7 @@ private slots:
         QVERIFY(verticesOf(accent) >= accents + 24);
     }
 
-    /// Very many learned arcs would cover each other: the weakest are left out, and every port remains.
+    /// Very many learned arcs would cover each other, so the weakest are left out. Every port remains visible.
     void manyArcsAreThinnedOut()
     {
         const auto document = stackOf(96, projects::MixPorts::Qkv);
@@ -203,7 +203,7 @@ private slots:
         }
     }
 
-    /// A legend of weights stands where an arc has the colour of one, and the reason where none is drawn.
+    /// The legend of weights is shown if an arc has the colour of a weight. If no arc is drawn, the reason is shown.
     void theLegendIsOfColoursThatAreThere()
     {
         const std::vector<float> weights(49, 0.5F);
@@ -226,7 +226,7 @@ private slots:
         QVERIFY(driver.frame() > without);
     }
 
-    /// The row keeps its place on the screen from topology to topology.
+    /// The row of layers keeps its position on the screen if the topology changes.
     void theRowStaysWhereItIs()
     {
         auto document = stackOf(8);
@@ -257,7 +257,7 @@ private slots:
         QVERIFY2(scene.note().starts_with("translated: 1"), scene.note().c_str());
     }
 
-    /// The legend stands in the corner below; it would cover them.
+    /// The legend in the lower corner would otherwise cover the numbers.
     void theNumbersBelowADeepStackStandAboveTheLegend()
     {
         load(stackOf(96));

@@ -64,7 +64,7 @@ DepthScene depthOf(const Project& project)
 class TestDepthScene : public QObject {
     Q_OBJECT
 private slots:
-    /// A wiring that is no mix has a picture of its own.
+    /// A wiring other than a depth mix has a drawing of its own.
     void everyWiringHasItsPicture()
     {
         const auto sceneOf = [](const char* preset) {
@@ -102,7 +102,7 @@ private slots:
         QVERIFY(sceneOf("grn-v1").lanes().strokes.empty());
     }
 
-    /// The arc of an entry that modules share leaves the last of them that is in it.
+    /// The arc of a shared entry begins at the last module in that entry.
     void sharedEntriesLeaveTheirLastLayer()
     {
         DepthMix mix = allLearned();
@@ -117,7 +117,7 @@ private slots:
         QVERIFY(scene.arc({2, 5})->left > from->rect.left && scene.arc({2, 5})->left < from->rect.right);
     }
 
-    /// A reader that takes the newest entry as it is stands connected.
+    /// A reader that passes the newest entry through without a weight is drawn as connected.
     void unweightedPassesHaveAnArc()
     {
         DepthMix mix = allLearned();
@@ -129,7 +129,7 @@ private slots:
         QVERIFY(scene.arc({0, 2}) == nullptr);
     }
 
-    /// With q, k and v shown at once each mix is drawn once: a layer's three, and the final output's one, which has no
+    /// With q, k and v shown together, each mix is drawn once. A layer has three. The final output has one, without a
     /// port's colour.
     void theFinalMixIsDrawnOnce()
     {
@@ -151,7 +151,7 @@ private slots:
         QCOMPARE(std::ranges::count(inks, muted, &ArcInk::colour), 5);
     }
 
-    /// The box of the head says what the objective predicts, whatever the data are.
+    /// The box of the head names what the objective predicts, independent of the data.
     void theHeadSaysWhatIsPredicted()
     {
         Project project = projectOf(3, DepthMix{});
@@ -187,8 +187,8 @@ private slots:
         QVERIFY(scene.arc({0, 2}) == nullptr);
     }
 
-    /// A fixed sum that feeds the residual beside the branch, or has a gate, is trained through the stack: its
-    /// shortcuts are drawn, so that they can be selected and pruned.
+    /// A fixed sum beside the branch or with a gate is trained through the stack. Its shortcuts are drawn, so the user
+    /// can select and prune them.
     void fixedSumThatIsNoStreamIsDrawnAsShortcuts()
     {
         DepthMix beside;
@@ -272,7 +272,7 @@ private slots:
         QCOMPARE(scene.hitTest(DepthScene::handleOf(*scene.box(7)), 3).kind, Hit::Kind::Layer);
     }
 
-    /// A pick's reach is in pixels, which is a long way where boxes are small on the screen.
+    /// The pick tolerance is in pixels. It covers a long distance if boxes are small on the screen.
     void everyBoxIsHitFarAway()
     {
         constexpr float reach = kPickTolerance / 0.1F;
@@ -457,7 +457,7 @@ private slots:
         QCOMPARE(scene.boxes().size(), static_cast<std::size_t>(residua::projects::kMaxLayers + 2));
     }
 
-    /// While a block has a fault, its wiring can still be worked on.
+    /// An error in a block does not prevent edits of its wiring.
     void shortcutsCanBeAddedToANetworkWithErrors()
     {
         DepthMix mix = allLearned();

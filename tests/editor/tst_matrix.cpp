@@ -58,7 +58,7 @@ class TestMatrix : public QObject {
     Q_OBJECT
 
 private slots:
-    /// Hatched cells are explained where there are some.
+    /// The key explains hatched cells if there are any.
     void hatchedCellsHaveAKey()
     {
         const auto texts = [](projects::Wiring wiring) {
@@ -149,7 +149,7 @@ private slots:
         QCOMPARE(moduleName(document.project, 7), std::string("out"));
     }
 
-    /// No row and no column stands empty.
+    /// The grid has no empty row or column.
     void theGridEndsWithWhatIsRead()
     {
         DepthMix mix = learned();
@@ -226,7 +226,7 @@ private slots:
         QVERIFY(driver.take<RequestEdit>().empty());
     }
 
-    /// The cells of an older document; the cursor stays.
+    /// The stroke has cells of the previous document, so it is dropped. The cursor stays.
     void aStrokeEndsWithItsDocument()
     {
         load(documentOf(5, learned()));

@@ -63,7 +63,7 @@ private slots:
         QVERIFY(html.contains("\"values\":[[1,null,0.5,0.5],[1,null,0.125,0.875]]"));
     }
 
-    /// Paths of the data, of the run and of what is wrong with it.
+    /// Covers paths of the data, of the run and in its error message.
     void pagesTellNoPlacesOfTheMachine()
     {
         const QTemporaryDir dir;
@@ -91,7 +91,7 @@ private slots:
         QVERIFY(page->find("[store.sqlite] is full") != std::string::npos);
     }
 
-    /// What a run has recorded of its factors' start, weight by weight; a record that is damaged is named.
+    /// Shows the recorded start of each factored weight. A damaged record is named.
     void aPageTellsTheGapOfFactoredWeights()
     {
         const QTemporaryDir dir;
@@ -130,7 +130,7 @@ private slots:
         QVERIFY(page().contains("Left out") && page().contains("gap.json"));
     }
 
-    /// Figure 2 of the paper on low-rank starts, of any sweep over them: a point for each run that recorded its start.
+    /// Figure 2 of the paper on low-rank starts, for any sweep over them. Each run that recorded its start has a point.
     void aComparisonSetsLossesAgainstTheirStarts()
     {
         const QTemporaryDir dir;
@@ -171,7 +171,7 @@ private slots:
         QVERIFY(!QString::fromStdString(*report::comparisonHtml(folder)).contains("What a closer start is worth"));
     }
 
-    /// A name, a description and sweeps train nothing: they are no difference between two runs.
+    /// Name, description and sweeps do not affect training, so they are no difference between two runs.
     void aComparisonTellsWhatWasTrainedOtherwise()
     {
         const QTemporaryDir dir;
@@ -201,7 +201,7 @@ private slots:
         }
     }
 
-    /// A run that has not finished is said to be so and has no loss, and none of it is on the front.
+    /// An unfinished run is marked as such. It has no loss and is not on the front.
     void aComparisonTellsWhatHasFinished()
     {
         const QTemporaryDir dir;
@@ -237,7 +237,7 @@ private slots:
         QCOMPARE(html.count("★"), 1);
     }
 
-    /// Nats per token as perplexity, and as bits where each token is a byte.
+    /// Nats per token are shown as perplexity, and as bits if each token is a byte.
     void lossesHaveTheMeasuresOfLanguageModels()
     {
         projects::Project project =
@@ -266,7 +266,7 @@ private slots:
         QVERIFY((engine::firstReached(losses, 1.5, {}, most) == engine::Reached{10, std::nullopt}));
     }
 
-    /// Runs are measured by when they had the last loss of the plain one, which another that is called so is not.
+    /// The reference is the final loss of the plain run, not of another run with that name.
     void aComparisonTellsWhenALossWasReached()
     {
         const QTemporaryDir dir;
@@ -301,7 +301,7 @@ private slots:
         QVERIFY(html.contains("<th>perplexity</th>"));
     }
 
-    /// In its first seconds a run has nothing, or one step.
+    /// In its first seconds a run has no record, or one step.
     void aRunThatHasJustBegunHasAPage()
     {
         for (const int steps : {0, 1}) {
@@ -343,7 +343,7 @@ private slots:
         QVERIFY(!none.ok() && none.error().message.find("broken: ") != std::string::npos);
     }
 
-    /// Matrices of another shape, of too many numbers, and norms that are none.
+    /// The run has matrices of another shape or with too many numbers, and norms of the wrong size.
     void matricesThatAPageCannotShowAreNamed()
     {
         const QTemporaryDir dir;
@@ -366,8 +366,8 @@ private slots:
         QCOMPARE(svgsOf(html).back().count("data-cell"), 4);
     }
 
-    /// Weights that all start at 1 are signed about it, as in the window, and on one scale for all ports; those that
-    /// start apart are coloured each from its own start; what a softmax makes are magnitudes.
+    /// Weights that all start at 1 have a diverging scale around 1, shared by all ports, as in the window. Weights with
+    /// different starts are coloured relative to their own start. Weights under a softmax are magnitudes.
     void heatmapsAreColouredAsInTheWindow()
     {
         const QTemporaryDir dir;

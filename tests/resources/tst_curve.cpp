@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(curve.range(0, kMany).high, 1.0);
     }
 
-    /// Where all points of some columns are no numbers, the thinned line has a gap as the curve has.
+    /// If all points of some columns are NaN, the thinned line has a gap there.
     void nanInterruptsTheLine()
     {
         Curve curve;
@@ -109,7 +109,7 @@ private slots:
         QCOMPARE(line.back().y, 1.0);
     }
 
-    /// A line that only rises, or only falls, is drawn through its own points: thinning adds none beside it.
+    /// A monotonic line passes through its own points. Thinning adds no others.
     void aSlopeStaysAsItIs()
     {
         for (const double slope : {1.0, -1.0}) {

@@ -87,7 +87,7 @@ private slots:
         QCOMPARE(frames.range("mix", CellValue::Weight).high, 10.0);
     }
 
-    /// As many cells in other rows are not the same cells.
+    /// A matrix with the same number of cells in other rows has another shape.
     void nothingIsComparedWithAnotherShape()
     {
         HeatmapFrames frames;
@@ -98,7 +98,7 @@ private slots:
         }
     }
 
-    /// As the canvases colour them.
+    /// The colours are those of the canvases.
     void theWiringSaysHowWeightsAreColoured()
     {
         HeatmapFrames frames;
@@ -127,7 +127,7 @@ private slots:
         QCOMPARE(frames.scale("mix"), (residua::projects::WeightScale{0.0, -2, 2}));
     }
 
-    /// Number and colour of a cell are one value: that of the matrix, or its change since the start.
+    /// A cell's number and colour show the same value: the weight, or its change since the start.
     void numberAndColourAreOneValue()
     {
         HeatmapFrames frames;
@@ -154,7 +154,7 @@ private slots:
         QVERIFY(!ones.startApart("mix"));
     }
 
-    /// However long a run is, its frames need no more than the limit; the first, the pinned and the newest stay.
+    /// The frames of a long run use no more than the limit. The first, the pinned and the newest frame stay.
     void memoryIsBounded()
     {
         constexpr std::size_t kLimit = 40 * 4 * sizeof(float);
@@ -178,7 +178,7 @@ private slots:
         QVERIFY(frames.comparedBytes() <= kLimit);
     }
 
-    /// The canvases show what the heatmap does, of every matrix that has such a value.
+    /// The canvases show the same value as the heatmap, for every matrix that has it.
     void everyMatrixShowsWhatItHas()
     {
         HeatmapFrames frames;
@@ -198,7 +198,7 @@ private slots:
         }
     }
 
-    /// What share of a layer ran is no weight, whatever the wiring.
+    /// The share of layers that ran is not a weight, whatever the wiring.
     void theLayersThatRanAreSharesFromZeroToOne()
     {
         HeatmapFrames frames;
@@ -207,7 +207,7 @@ private slots:
         QCOMPARE(frames.scale("active"), (residua::projects::WeightScale{std::nullopt, 0, 1}));
     }
 
-    /// What a legend writes at its ends encloses every value.
+    /// The rounded numbers at the ends of a legend enclose every value.
     void theEndsOfALegendEncloseTheValues()
     {
         for (const float reach : {0.13371F, 0.000987F, 0.9999F, 41.237F, 3.00001e-7F}) {
@@ -229,7 +229,7 @@ private slots:
         }
     }
 
-    /// One number has one colour whichever port it is of.
+    /// Equal numbers have equal colours, whatever their port.
     void portsShareOneScale()
     {
         HeatmapFrames frames;

@@ -72,7 +72,7 @@ private slots:
         QVERIFY(plot().xAxis->range().contains(10) && plot().xAxis->range().contains(100));
     }
 
-    /// Under a metric that is better if it is greater, the dear run on the front is the one with the greatest value.
+    /// If greater values of the metric are better, the expensive run on the front has the greatest value.
     void theJudgeTurnsTheFrontAround()
     {
         std::vector<ParetoRun> runs = fourRuns();
@@ -104,8 +104,7 @@ private slots:
         QVERIFY(!says("so far, running"));
     }
 
-    /// A run that began with weights whose cost is unknown stands apart where it is compared by cost, but its size is
-    /// known.
+    /// A run that began with weights of unknown cost is set apart in comparisons by cost. Its size is known.
     void anUnknownCostIsNoBargain()
     {
         std::vector<ParetoRun> runs = fourRuns();
@@ -119,7 +118,7 @@ private slots:
         QVERIFY(!legendOf(*m_view).contains("start of unknown cost"));
     }
 
-    /// Its training loss has an axis of its own.
+    /// The training loss has an axis of its own.
     void aRunHasNoPointBeforeItsFirstValidation()
     {
         std::vector<ParetoRun> runs = fourRuns();
@@ -172,7 +171,7 @@ private slots:
         QVERIFY(std::isnan(marked()));
     }
 
-    /// Runs that cost and lose the same stand on one point.
+    /// Runs with equal cost and loss have the same point.
     void namesNeverCoverEachOther()
     {
         std::vector<ParetoRun> runs = fourRuns();
@@ -190,7 +189,7 @@ private slots:
         QCOMPARE(names, 1);
     }
 
-    /// The project's name tells members of one sweep apart from nothing.
+    /// All members of a sweep have the project's name, so it cannot tell them apart.
     void membersOfOneProjectAreCalledByTheirLabels()
     {
         const auto isShown = [this](const QString& text) {

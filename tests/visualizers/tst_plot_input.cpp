@@ -84,7 +84,7 @@ private slots:
 
     void cleanup() { m_view.reset(); }
 
-    /// An average lags behind a loss that falls: nothing is smoothed unless somebody asks for it.
+    /// An average lags behind a falling loss, so nothing is smoothed by default.
     void theLossIsDrawnAsItWasRecorded()
     {
         int drawn = 0;
@@ -194,7 +194,7 @@ private slots:
         QCOMPARE(m_view->csv().section('\n', 40, 40), QString("\"first\",40,400,60,,"));
     }
 
-    /// It comes from turn to turn of the event loop, and ends whole.
+    /// The average is computed in parts over turns of the event loop, and is complete at the end.
     void theAverageOfALongRunArrives()
     {
         constexpr std::int64_t kLong = 500'000;
@@ -226,7 +226,7 @@ private slots:
         QTRY_VERIFY(!QGuiApplication::clipboard()->image().isNull());
     }
 
-    /// The menu takes the button's release, and nothing that the press began stays on the plot or in its picture.
+    /// The menu receives the release of the button. The plot keeps no state of the press.
     void theRightButtonLeavesNothingBehind()
     {
         m_plot->replot();
@@ -241,7 +241,7 @@ private slots:
         QCOMPARE(m_plot->grab().toImage(), before);
     }
 
-    /// Every plot passes the right button on to the view that has the menu.
+    /// Every plot forwards the right button to the view that owns the menu.
     void everyPlotHasTheMenu()
     {
         ShownMatrices matrices;
@@ -258,7 +258,7 @@ private slots:
         }
     }
 
-    /// A file gets the plot as it was when the user asked for the export.
+    /// The file shows the plot as it was at the request.
     void anExportOutlivesItsView()
     {
         const QTemporaryDir folder;

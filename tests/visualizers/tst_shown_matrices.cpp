@@ -118,7 +118,7 @@ private slots:
         QCOMPARE(wanted.count(), 1); // the 8
     }
 
-    /// Unless the user chooses, only weights that start apart from the centre of their colours are shown as changes.
+    /// By default, only weights that start apart from the centre of their colours are shown as changes.
     void everyMatrixHasTheValueAndTheTitleOfItsKind()
     {
         ShownMatrices matrices;
@@ -144,7 +144,7 @@ private slots:
                                    {"feature", "change since step 5"}}));
     }
 
-    /// The frames of the compared run need as much memory as those of the run in front.
+    /// The frames of the compared run use as much memory as those of the run in front.
     void aComparedRunHasTheMatricesToChooseFromAlone()
     {
         ShownMatrices shortcuts;
@@ -156,7 +156,7 @@ private slots:
         QCOMPARE(outputs.frames().comparedBytes(), std::size_t(0));
     }
 
-    /// Frames that are removed because there are too many leave the shown step where it is.
+    /// Removing frames over the limit does not change the shown step.
     void theStepOfAFeatureStaysWhenFramesAreRemoved()
     {
         constexpr std::int64_t kFull = 8;
@@ -175,7 +175,7 @@ private slots:
         QCOMPARE(matrices.step(), std::optional<std::int64_t>(4));
     }
 
-    /// With a run goes what was pinned of it, and not how cells are looked at.
+    /// Pinned frames belong to the run. The way that cells are shown stays.
     void anotherRunInFrontStartsAfresh()
     {
         ShownRuns runs;

@@ -72,7 +72,7 @@ private slots:
         QVERIFY(!block().isVisible());
     }
 
-    /// What is shown of it stays: its page in the inspector, what is chosen in it, and the view on it.
+    /// A renamed block stays selected in the inspector and shown on the canvas.
     void aRenamedBlockIsStillTheSame()
     {
         openBlock();

@@ -143,7 +143,7 @@ private slots:
         QVERIFY(config.readAll().contains("\"step\": 2"));
     }
 
-    /// One that is given up, by asking for another, says nothing more: not in the dialog of that other.
+    /// An export that another one replaced reports nothing, in particular not in the dialog of the other.
     void anExportThatIsGivenUpIsForgotten()
     {
         train();
@@ -175,7 +175,7 @@ private slots:
         QCOMPARE(shows.count, 0);
     }
 
-    /// As a terminal would: by an engine of its own that this window knows nothing of.
+    /// The run belongs to an engine that this window did not start, as for a run from a terminal.
     void aRunOfAnotherProcessIsFollowedAndStopped()
     {
         std::atomic<bool> ended = false;

@@ -219,7 +219,7 @@ private slots:
         }
     }
 
-    /// The number of parameters that each page states is that which the program counts.
+    /// The number of parameters in each page equals the program's count.
     void topologiesHaveTheParametersThatTheirPagesState()
     {
         const auto stated = statements();
@@ -325,7 +325,7 @@ private slots:
         QCOMPARE(topic(ShortcutsPlace{{{0, 1}}}), std::string("depth-mix"));
     }
 
-    /// The page of what a setting turns on, and not of what it takes the place of.
+    /// Help shows the page of the method that a setting enables, not of the method that it replaces.
     void settingsThatHavePagesOfTheirOwnLeadThere()
     {
         projects::Project project = projects::findExample("ancre-language")->project;
@@ -362,7 +362,7 @@ private slots:
         QCOMPARE(window.page().topic(), std::string(resources::kHelpIndex));
     }
 
-    /// A page on several things is shown from what was asked for.
+    /// A page with several topics is scrolled to the requested one.
     void theHeadingThatWasAskedForIsSeen()
     {
         HelpWindow window(m_look);

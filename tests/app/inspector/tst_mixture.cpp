@@ -96,7 +96,7 @@ private slots:
         QCOMPARE(parts().size(), std::size_t{3});
     }
 
-    /// What the dialog lets through is what a folder of texts is read for.
+    /// The dialog filters for the same file names as the reader of a folder of texts.
     void theDialogShowsWhatIsRead()
     {
         QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);

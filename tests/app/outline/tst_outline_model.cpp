@@ -76,7 +76,7 @@ private slots:
         QVERIFY(textOf(*m_model).contains("   2:3=as it is"));
     }
 
-    /// What has no shortcut of its own stands in brackets, and stays unless it is taken away.
+    /// Sources without a shortcut of their own are shown in brackets. They stay unless the user removes them.
     void readsNamesWhatHasNoShortcut()
     {
         projects::Document document{projects::findExample("linear-ancre")->project, {}};
@@ -188,7 +188,7 @@ private slots:
         QVERIFY(index.data().toString() != QString("0.250"));
     }
 
-    /// A pruned shortcut has no weight, whatever a run has learned for it; a frozen one says that it is.
+    /// A pruned shortcut shows no weight, even if a run has learned one. A frozen shortcut is marked as frozen.
     void theStateOfAShortcutIsNotCoveredByItsWeight()
     {
         auto& mix = std::get<projects::DepthMix>(m_document.project.stack().topology.wiring);

@@ -48,7 +48,7 @@ private slots:
 
     void cleanup() { m_window.reset(); }
 
-    /// The validation of what a stage trains is drawn while the run goes on, and again from its record.
+    /// The validation of each stage is drawn during the run, and again from the run's record.
     void theStagesOfARunHaveTheirValidationCurve()
     {
         projects::Project project = quickLanguage();
@@ -74,7 +74,7 @@ private slots:
         QTRY_COMPARE(validated(), kOfTheFirstStage);
     }
 
-    /// Another project's run is not drawn in this one, and is whole again on return.
+    /// A run is drawn only in its own project. It is complete again when the user returns to that project.
     void aRunKeepsToItsProject()
     {
         const std::filesystem::path other = folder("other");
@@ -99,7 +99,7 @@ private slots:
         QTRY_COMPARE(ended.count(), 1);
     }
 
-    /// What came of a run stands in the toolbar while the document that it is of is shown.
+    /// The toolbar shows the outcome of a run only while the run's project is open.
     void theOutcomeOfARunKeepsToItsProject()
     {
         const std::filesystem::path other = folder("other");
@@ -120,7 +120,7 @@ private slots:
         QVERIFY(!bar->isVisible());
     }
 
-    /// Changes that were left unsaved come back without a word about a crash.
+    /// Unsaved edits are restored when the project is opened again, without a message about a crash.
     void switchingProjectsIsNoCrash()
     {
         const std::filesystem::path other = folder("other");
@@ -184,7 +184,7 @@ private slots:
         QTRY_COMPARE(stepsShown(), 8);
     }
 
-    /// It has the steps that its directory lacks yet, too.
+    /// The curve includes steps that are not in the run's directory yet.
     void aRunUnderWayThatIsShownAgainHasNoGap()
     {
         constexpr int kSome = 100;
@@ -201,7 +201,7 @@ private slots:
         QCOMPARE(stepsShown(), static_cast<int>(lastX()));
     }
 
-    /// Its answer would say here that the run has no checkpoint. The list that follows is read after it.
+    /// The cancelled request would report that the run has no checkpoint. The next list of runs is read after it.
     void aFeatureThatIsGivenUpIsNotShown()
     {
         write("a", 0.25F);
@@ -255,7 +255,7 @@ private slots:
         QVERIFY(!m_window->runs().queueHeld());
     }
 
-    /// While the queue is held, the window says why a run was stopped or failed, and nothing of one that finishes.
+    /// While the queue is held, the window tells why a run stopped or failed. It shows nothing for a finished run.
     void heldQueueTellsWhyARunEnded()
     {
         train();
@@ -325,7 +325,7 @@ private slots:
         QCOMPARE(table->model()->index(0, 1).data().toString(), QString("12 layers"));
     }
 
-    /// As `train my-project --run study/a` makes one.
+    /// `train my-project --run study/a` makes such a run.
     void aRunOutsideTheProjectIsOpenedByItsFolderAndStopped()
     {
         const std::filesystem::path study = folder("study") / "a";
@@ -412,7 +412,7 @@ private slots:
         QTest::newRow("large") << 12345.5 << 12.0 << QStringList{"12345.5", "12.0", "-12333.5"};
     }
 
-    /// Both have the decimals that show six digits of the larger.
+    /// Both numbers have the decimals that show six digits of the larger one.
     void losses()
     {
         QFETCH(double, first);
@@ -428,7 +428,7 @@ private slots:
         QCOMPARE((QStringList{loss->text(1), loss->text(2), loss->text(3)}), cells);
     }
 
-    /// The run that is chosen is one, wherever it was chosen: in the list or from elsewhere.
+    /// All views show the same selected run, whether it was selected in the list or elsewhere.
     void theChosenRunIsOneInEveryView()
     {
         write("a", 0.25F);

@@ -62,7 +62,7 @@ private slots:
         QCOMPARE(m_project.stack().schedule.stages.back().start, std::int64_t(600));
     }
 
-    /// It holds the project that all views share, and no copy of it.
+    /// The panel refers to the project that all views share, and makes no copy.
     void aHiddenPanelShowsTheProjectWhenItIsShown()
     {
         m_panel->hide();
@@ -100,7 +100,7 @@ private slots:
         QVERIFY(std::abs(static_cast<double>(m_project.stack().schedule.stages[1].start) - 700) < 5);
     }
 
-    /// The cost of what was typed before comes while the border is being dragged.
+    /// The costs of the previous plan arrive during a drag.
     void aDragOutlivesTheCostsOfTheSamePlan()
     {
         twoStages();
@@ -205,7 +205,7 @@ private slots:
         QCOMPARE(m_project.stack().schedule.stages.size(), std::size_t(3));
     }
 
-    /// What trains and how that is chosen, for every kind of schedule, with what it saves where that is known.
+    /// Each kind of schedule shows what trains, how it is chosen, and the saving if that is known.
     void aBarSaysWhatItsStageTrains_data()
     {
         QTest::addColumn<QString>("schedule");
@@ -279,7 +279,7 @@ private slots:
         QVERIFY(borderTexts({.step = 500, .name = "12 layers", .note = {}}).isEmpty()); // none was taken
     }
 
-    /// A border is drawn where the run's lies at one of the ribbon's; a run of another schedule draws none.
+    /// A border of the run is drawn if the ribbon has one at that step. A run with another schedule has none.
     void theBordersOfARunAreDrawnOverTheirBars()
     {
         twoStages();
@@ -295,7 +295,7 @@ private slots:
         QCOMPARE(ribbon.grab().toImage(), before);
     }
 
-    /// A narrow bar's text has no room in it; the pointer tells it.
+    /// A narrow bar has no room for its text, so the tooltip shows it.
     void thePointerTellsOfABar()
     {
         twoStages();
@@ -308,7 +308,7 @@ private slots:
         QToolTip::hideText();
     }
 
-    /// What a stage takes and saves, and its memory, stand beside its numbers.
+    /// The cost, saving and memory of the selected stage are shown beside its numbers.
     void theChosenStageTellsItsCost()
     {
         twoStages();

@@ -35,7 +35,7 @@ private slots:
     }
     void cleanup() { m_window.reset(); }
 
-    /// The folder's name; none of the program's own before there is one.
+    /// The project is named after the folder. Its name is empty until a folder is chosen.
     void theFolderNamesTheProject()
     {
         QCOMPARE(line("importName")->text(), QString());
@@ -49,7 +49,7 @@ private slots:
         QCOMPARE(line("importName")->text(), QString("mine"));
     }
 
-    /// It says so once it is so, and goes on to import after all.
+    /// The dialog reports the cancellation once the engine has confirmed it. The import can then start again.
     void cancelledImportLeavesNoFiles()
     {
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
@@ -72,7 +72,7 @@ private slots:
         QVERIFY(m_window->bannerText().contains("resume, fork or retrofit"));
     }
 
-    /// A single file, which needs an open project.
+    /// A single file needs an open project.
     void aFileGoesOntoTheOpenProject()
     {
         const QString file = m_folder->filePath("tiny-llama/model.safetensors");
@@ -100,7 +100,7 @@ private slots:
         QVERIFY2(m_window->bannerText().contains("resume, fork or retrofit"), qPrintable(m_window->bannerText()));
     }
 
-    /// Each in a row of its own, where the message has the first few.
+    /// The list has a row for each mismatch. The message shows only the first few.
     void allThatDoesNotFitIsListed()
     {
         QFile config(m_folder->filePath("tiny-llama/config.json"));
@@ -122,7 +122,7 @@ private slots:
         QVERIFY(table->topLevelItem(table->topLevelItemCount() - 1)->text(2).startsWith("tensor is missing: "));
     }
 
-    /// Data may be a large folder, which is not read on the GUI thread.
+    /// Data may be a large folder, so they are not read on the GUI thread.
     void dataAreLookedAtInTheBackground()
     {
         line("importFolder")->setText(m_folder->filePath("tiny-llama"));
@@ -190,7 +190,7 @@ private slots:
         QVERIFY(!m_dialog);
     }
 
-    /// A text that wraps does not squeeze what stands above it.
+    /// A wrapped message does not shrink the widgets above it.
     void aReasonHasRoom()
     {
         line("importFolder")->setText(m_folder->path()); // no model

@@ -74,7 +74,7 @@ private slots:
         QCOMPARE(projects::projectFrom(wanted).error().place, std::string("depth"));
     }
 
-    /// Nobody has done anything wrong before the first letter.
+    /// A field that the user has not filled in yet is not shown as an error.
     void emptyFieldsAreNotErrors()
     {
         NewProjectDialog* dialog = open();
@@ -87,7 +87,7 @@ private slots:
         }
     }
 
-    /// A recipe that reads the chosen data sets sizes and topology.
+    /// A recipe that accepts the chosen data sets the sizes and the topology.
     void recipesAreOfferedForTheirData()
     {
         NewProjectDialog* dialog = open();
@@ -116,7 +116,7 @@ private slots:
         QTRY_COMPARE(preview->toHtml().count("<tr>"), qsizetype{12});
     }
 
-    /// What a document may hold can be chosen, and nothing else.
+    /// Each number has exactly the range that the document allows.
     void numbersHaveTheRangesOfTheSchema()
     {
         NewProjectDialog* dialog = open();
@@ -131,7 +131,7 @@ private slots:
         QVERIFY(range("newSteps") == std::pair(1, std::numeric_limits<int>::max()));
     }
 
-    /// Data and tokenisers are those of the schema, and each data is asked for what its source has.
+    /// The dialog offers every source and tokeniser of the schema, with the fields of the chosen source.
     void everySourceAndTokeniserIsOffered()
     {
         NewProjectDialog* dialog = open();
@@ -170,7 +170,7 @@ private slots:
         QVERIFY(child<QSpinBox>(*dialog, "newVocabulary")->isVisible());
     }
 
-    /// Ctrl+N, a text file, two sizes, Return.
+    /// The user presses Ctrl+N, chooses a text file, types two sizes and presses Return.
     void aTextFileBecomesAProject()
     {
         QFile file(m_folder->filePath("verse.txt"));

@@ -42,7 +42,7 @@ private slots:
     }
     void cleanup() { m_window.reset(); }
 
-    /// By mouse and keys, and back by one undo.
+    /// The dialog is operated by mouse and keyboard. One undo reverts the edit.
     void usingATrainedTokeniserIsOneEdit()
     {
         TokeniserDialog* dialog = open();
@@ -73,7 +73,7 @@ private slots:
         QVERIFY(!m_window->session().history().canUndo());
     }
 
-    /// What the network is cut for follows, and it trains.
+    /// The sizes of the network follow the new vocabulary, and the network trains.
     void theNetworkHasTheNewVocabulary()
     {
         TokeniserDialog* dialog = open();
@@ -111,7 +111,7 @@ private slots:
         QVERIFY(!button(*dialog, "tokeniserUse")->isEnabled());
     }
 
-    /// While it learns: Esc ends the training and not the dialog, and nothing is left beside the text.
+    /// During training Escape cancels the training but keeps the dialog. No file is left beside the text.
     void cancelledTrainingLeavesNoFiles()
     {
         writeVerse(60000);
@@ -164,7 +164,7 @@ private slots:
         QVERIFY2(problem.contains("expected a folder that is there and may be written to"), qPrintable(problem));
     }
 
-    /// It is beside the file of a text alone, and is about the project that is open.
+    /// Only a project with a text file has the dialog. It closes when another project opens.
     void itBelongsToATextThatIsOpen()
     {
         TokeniserDialog* dialog = open();
@@ -177,7 +177,7 @@ private slots:
         QVERIFY(!offer());
     }
 
-    /// A panel that is narrow cuts off what is wider than it.
+    /// A narrow panel cuts off widgets that are wider than itself.
     void theButtonDoesNotWidenTheInspector()
     {
         const auto* body = visible<QWidget>("inspectorBody");

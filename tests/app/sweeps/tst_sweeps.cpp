@@ -84,7 +84,7 @@ private slots:
         QVERIFY(m_panel->findChild<QTableView*>("sweepGrid")->width() >= 200);
     }
 
-    /// Whatever property the inspector shows, its proposed values are taken by the field that was found for it.
+    /// For each property in the inspector, the field that is found for it accepts the proposed values.
     void everyPropertyLeadsToItsField()
     {
         int found = 0;
@@ -120,7 +120,8 @@ private slots:
         QFAIL("no peak rate among the properties");
     }
 
-    /// A choice of alternatives is varied as a whole, each with its defaults; a node's setting by its own pointer.
+    /// A sweep varies a choice of alternatives as a whole, each with its defaults. A node's setting has its own
+    /// pointer.
     void choicesAndSettingsOfNodesAreFieldsToo()
     {
         const projects::Project project = projects::findExample("ancre-language")->project;
@@ -206,7 +207,7 @@ private slots:
         QCOMPARE(members.back().membership.label(), std::string("3, 0.01"));
     }
 
-    /// The newest run that trained the member counts; only one that has finished has a loss.
+    /// The status comes from the newest run that trained the member. Only a finished run has a loss.
     void theGridSaysHowFarEachMemberIs()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"5"}}, {{}, {"6"}}, {{}, {"7"}}}});
@@ -259,7 +260,7 @@ private slots:
         QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(1));
     }
 
-    /// The example trains with full batches, which have no order.
+    /// The example trains with full batches, so the order of its examples has no effect.
     void anAxisThatChangesNothingIsTold()
     {
         const auto* total = m_panel->findChild<QLabel*>("sweepTotal");
@@ -281,7 +282,7 @@ private slots:
         QVERIFY(!m_panel->findChild<QPushButton*>("queueSweep")->isEnabled());
     }
 
-    /// The grid is made on another thread: one of before a change has too few values for the columns of after it.
+    /// The grid is made on another thread. An outdated grid has too few values for the new columns.
     void aGridOfBeforeAChangeIsDropped()
     {
         auto* soon = m_panel->findChild<QTimer*>();
@@ -296,7 +297,7 @@ private slots:
         QTRY_COMPARE(table()->model()->rowCount(), 6);
     }
 
-    /// The button counts the members of before the edit until the grid is made; what is queued are those of after it.
+    /// The button shows the old number of members until the new grid is made. The queue gets the new members.
     void queueingIncludesTheTextJustTyped()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
@@ -326,7 +327,7 @@ private slots:
         QCOMPARE(members.front().project.seeds.init, std::int64_t(7));
     }
 
-    /// A click waits for the grid of what it was made on, and for no later one's.
+    /// A click waits for the grid of the project that was clicked on, not for the grid of a later project.
     void openingAnotherProjectDropsTheQueueRequest()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
@@ -354,7 +355,7 @@ private slots:
         QVERIFY(m_document.project.sweeps.empty());
     }
 
-    /// A combo box has the focus of its field, and passes the keys on to it.
+    /// A combo box is the focus proxy of its field and forwards the keys to it.
     void escapeAndUndoInAComboBoxAreThoseOfAField()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
@@ -378,7 +379,7 @@ private slots:
         QCOMPARE(undone, 2);
     }
 
-    /// The value may have changed since the typing began.
+    /// The value may have changed after the user began to type.
     void escapeShowsTheValueOfTheDocument()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
@@ -405,7 +406,7 @@ private slots:
         QCOMPARE(m_document.project.sweeps[1].name, std::string("sweep 2"));
     }
 
-    /// A file may hold any text as a field.
+    /// A file may have any text as the name of a field.
     void oddFieldsHaveNoValue()
     {
         for (const char* field : {"", "a", "/", "/a~", "/~2", "/network/stack/01", "/network/stack/-"}) {

@@ -30,8 +30,8 @@ private slots:
         m_queue = m_project / projects::kRunsFolder / ".queue";
     }
 
-    /// Each run with what it is a member of. One of earlier versions, which kept projects alone, tells by its name; of
-    /// any other the name says nothing.
+    /// Each run is restored with its membership. A run file of an earlier version holds only the project; its
+    /// membership is read from the name. The name of any other run has no meaning.
     void waitingRunsAreRestored()
     {
         const projects::Membership member{"a · b", "seeds", {{"/seeds/init", "seed", "5"}}};
@@ -61,7 +61,7 @@ private slots:
         QTRY_VERIFY(!fs::exists(m_queue));
     }
 
-    /// They do not begin unasked, and those of another project that were queued before stay.
+    /// Restored runs do not start by themselves. Runs of another project that were queued before stay.
     void forgettingRestoredRunsKeepsTheOthers()
     {
         put("1.json", projects::toJson(waiting("left").project));
@@ -109,7 +109,7 @@ private slots:
         QVERIFY(queue.empty());
     }
 
-    /// The membership file is a link to itself, which cannot be read: no membership is guessed from the name.
+    /// The membership file is a link to itself and cannot be read. The membership is not guessed from the name.
     void aMembershipThatCannotBeReachedIsNotGuessed()
     {
         put("1.json", projects::toJson(waiting("study · 6").project));
@@ -123,7 +123,7 @@ private slots:
         QVERIFY(queue.empty());
     }
 
-    /// As a process leaves it that dies between the two files of a run.
+    /// A process that ends between writing the two files of a run leaves this state.
     void aMembershipWithoutItsRunIsRemoved()
     {
         put("1.json", projects::toJson(waiting("study").project));

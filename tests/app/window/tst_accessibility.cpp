@@ -37,7 +37,7 @@ private slots:
         m_nameless.clear();
     }
 
-    /// On every tab, for every kind of thing that can be selected.
+    /// Checks every tab with every kind of selection.
     void focusableWidgetsHaveANameAndARole()
     {
         using projects::Shortcut;
@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(m_nameless.values().join('\n'), QString());
     }
 
-    /// A name that looks like markup is shown as it is, in tooltips too.
+    /// A name that looks like markup is shown literally, also in tooltips.
     void textIsNotReadAsMarkup()
     {
         const QString name = "<b>bold</b>";
@@ -96,7 +96,7 @@ private slots:
         QToolTip::hideText();
     }
 
-    /// Through editing, undo, filters and the palettes; the testers end the test at the first broken promise.
+    /// The models are tested during edits, undo, filters and palettes. The first violation ends the test.
     void modelsKeepTheirPromises()
     {
         m_window->workspace().showCanvas(WorkspaceView::Depth);

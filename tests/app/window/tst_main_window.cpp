@@ -74,7 +74,7 @@ private slots:
         QCOMPARE(m_window->session().project(), projects::examples()[1].project);
     }
 
-    /// They were sized in vain before the workspace behind the start page had been laid out.
+    /// Sizes that are set before the workspace has been laid out have no effect.
     void theFirstProjectFindsTheDocksInTheirPlaces()
     {
         openWindow({1280, 720});
@@ -152,7 +152,7 @@ private slots:
         QCOMPARE(field("property:/training/steps")->text(), QString("9"));
     }
 
-    /// By one at a time, or at once.
+    /// The number of steps changes one at a time, or at once.
     void stagesKeepTheirSharesOfTheSteps()
     {
         m_window->openProject(m_project);
@@ -305,7 +305,7 @@ private slots:
         QCOMPARE(projects::readJournal(m_project)->value().project.training.steps, std::int64_t(7));
     }
 
-    /// A folder stands where the project's journal would be: nothing can be written there.
+    /// A folder has the name of the project's journal, so nothing can be written there.
     void changesThatCannotBeKeptAreAskedFor()
     {
         m_window->openProject(m_project);
@@ -456,7 +456,7 @@ private slots:
         }
     }
 
-    /// Whatever a menu holds can be found by its name and given another key.
+    /// Every command of a menu has a name to search for and to assign another key to.
     void everyCommandHasAName()
     {
         m_window->openProject(m_project);

@@ -68,7 +68,7 @@ private slots:
         QCOMPARE(inputs->currentText(), QString("[a batch of the data]"));
     }
 
-    /// The window's canvases have told their context where words come from.
+    /// The window's canvases have set the translator of their context.
     void canvasesAreTranslated()
     {
         openWindowOn(quickExample());

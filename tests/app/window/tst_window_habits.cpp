@@ -63,7 +63,7 @@ private slots:
         QVERIFY(!dock("runsDock")->widget()->visibleRegion().isEmpty()); // in front
     }
 
-    /// Also if the layout was left by a project of the other kind.
+    /// This also holds if a project of the other kind left the layout.
     void onlyAProjectThatClassifiesShowsItsConfusion()
     {
         const std::filesystem::path classifies = folder("classifies");
@@ -109,7 +109,7 @@ private slots:
                  qPrintable(m_window->findChild<Banner*>()->text()));
     }
 
-    /// From the keys, the inspector and the palette, and with no project at all.
+    /// Help opens by key, from the inspector and from the palette, and also without a project.
     void helpExplainsTheSelection()
     {
         m_window->actions().explain->trigger();
