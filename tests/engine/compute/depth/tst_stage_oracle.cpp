@@ -93,7 +93,8 @@ class TestStageOracle : public QObject {
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
 
-    /// Mixes, DCA and ANCRe: forward and the gradients of every parameter, those of the topology among them.
+    /// Compares the output and the gradient of every parameter, including the topology's, for depth mixes, DCA and
+    /// ANCRe.
     void leftOutLayersEqualTheEquations_data()
     {
         scaledRows({"plain", "grn-v1", "grn-v2", "grn-v3", "dca", "k-dca", "ancre-ingoing", "ancre-outgoing",
@@ -117,7 +118,7 @@ private Q_SLOTS:
         QVERIFY2(apart < 1e-11 * largest, qPrintable(QString("%1 of %2").arg(apart).arg(largest)));
     }
 
-    /// Both objectives of vectors, whose loss is that of what is left.
+    /// Checks both objectives of vectors. The loss is that of the remaining layers.
     void lossesOfWhatIsLeft_data()
     {
         QTest::addColumn<bool>("mean");
@@ -142,8 +143,8 @@ private Q_SLOTS:
         QVERIFY(gradientDistance(*network, got, expected) < 1e-10);
     }
 
-    /// Under streams and gates a layer that is left out is gone: the network is that of the others, whose last matrices
-    /// may take the factors.
+    /// With streams and gates, a left-out layer has no effect. The result equals a network of the remaining layers,
+    /// whose last matrices may include the factors.
     void theNetworkOfTheKeptLayers_data()
     {
         QTest::addColumn<QString>("topology");
@@ -190,8 +191,8 @@ private Q_SLOTS:
         }
     }
 
-    /// MSG of heads and MLP parts: what opens counts by its factor, forward and in the gradients; at a border, where
-    /// that is 0, the network is the one of before.
+    /// In MSG of heads and MLP parts, new parts count by the opening factor, in the output and in the gradients. At a
+    /// border the factor is 0, and the network equals the one before the border.
     void newColumnsCountByTheOpeningFactor_data()
     {
         QTest::addColumn<QString>("block");
@@ -240,7 +241,8 @@ private Q_SLOTS:
         QVERIFY(distance(before, opening->forward(batch.input, kTraining)) > 1e-6);
     }
 
-    /// Layers, heads and MLP parts left out of one step: the same bits whether the inside is kept or computed again.
+    /// With layers, heads and MLP parts left out of a step, results are bitwise equal whether activations are kept or
+    /// recomputed.
     void computedAgainToTheSameBits_data()
     {
         QTest::addColumn<QString>("topology");

@@ -108,7 +108,7 @@ class TestFactoredWeights : public QObject {
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
 
-    /// At full rank nothing is lost: the network is the full one, whose weights the factors are of.
+    /// At full rank the factored network equals the full network that its factors come from.
     void fullRankIsTheFullNetwork_data()
     {
         QTest::addColumn<QString>("block");
@@ -133,7 +133,7 @@ private Q_SLOTS:
         QVERIFY(at::equal(parameter(*inFactors, "head.logits.weight"), parameter(*full, "head.logits.weight")));
     }
 
-    /// A pass that runs parts of heads and MLPs takes the rows of u, and the columns of v, that are theirs.
+    /// A pass that runs parts of heads and MLPs takes the matching rows of u and columns of v.
     void partsOfFactors()
     {
         const Project whole = tinyLanguage("gpt", "plain", 3);
@@ -180,7 +180,7 @@ private Q_SLOTS:
         QVERIFY2(check.worst < 1e-7, check.name.c_str());
     }
 
-    /// λ/2·‖u·v‖_F² beside the objective, and factors that do not decay themselves.
+    /// Adds λ/2·‖u·v‖_F² to the objective. The factors themselves do not decay.
     void frobeniusDecay()
     {
         Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{2}, LowRankMethod::Spectral);
@@ -209,7 +209,7 @@ private Q_SLOTS:
             engine::Decay::Yes);
     }
 
-    /// A layer that a step leaves out is not trained by the decay of its products either.
+    /// A layer that a step leaves out is not changed by the decay of its products.
     void frobeniusDecayIsOfWhatRuns()
     {
         Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{2}, LowRankMethod::Spectral);
@@ -237,7 +237,7 @@ private Q_SLOTS:
         }
     }
 
-    /// A convolution in factors is the direct one by the product of its factors on C_out × (C_in · kernel²).
+    /// A factored convolution equals the direct one with the product of its factors as C_out × (C_in · kernel²).
     void convolutionByFactors()
     {
         for (const std::int64_t stride : {1, 2}) {
@@ -266,8 +266,8 @@ private Q_SLOTS:
         QVERIFY(distance(inFactors.of(x), full.of(x)) < 1e-12);
     }
 
-    /// By side of the kernel, it is the direct one by the product of its factors on (C_out · kernel) × (C_in · kernel),
-    /// also with strides, paddings and sides of the image that differ from the kernel's.
+    /// A convolution factored by kernel side equals the direct one with the product of its factors as (C_out · kernel)
+    /// × (C_in · kernel), also if strides, paddings and image sides differ.
     void convolutionBySide()
     {
         for (const std::int64_t stride : {1, 2}) {
@@ -295,7 +295,7 @@ private Q_SLOTS:
             }
         }
     }
-    /// At full rank every method gives the full weight back, whatever follows and whatever it reads.
+    /// At full rank every method returns the full weight, whatever its input and activation.
     void aFitBySideIsOfTheWeight()
     {
         const std::map<std::string, projects::ParamValue> bySide{
@@ -327,7 +327,7 @@ private Q_SLOTS:
         QVERIFY(std::abs(errorOfFit(fitted) - nearest) < 1e-4);
     }
 
-    /// What is seen of a weight's inputs is what it is multiplied with, of a convolution its patches.
+    /// The moments are those of the inputs that the weight multiplies. For a convolution these are the patches.
     void momentsOfInputs()
     {
         Image image({{"out", std::int64_t{5}}, {"bias", false}}, LowRankMethod::Baseline);
@@ -360,7 +360,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Each factor by the law, as low-rank nodes of earlier files start.
+    /// Each factor is drawn by its own law, as low-rank nodes of earlier files are.
     void baselineDrawsEachFactor()
     {
         Project project = factored(tinyLanguage("mlp", "plain", 2), projects::FixedRank{3}, LowRankMethod::Baseline);
@@ -373,7 +373,7 @@ private Q_SLOTS:
         QVERIFY(distance(at::matmul(u.t(), u), 0.25 / 4 * at::eye(3, at::kDouble)) < 1e-12);
     }
 
-    /// u·v is of the very matrix that the full network draws, so of its scale by depth and its start factor too.
+    /// u·v is computed from the matrix that the full network draws. It has the same scale by depth and start factor.
     void spectralIsOfTheFullDraw()
     {
         Project project = tinyLanguage("mlp", "plain", 2);
@@ -392,7 +392,7 @@ private Q_SLOTS:
         }
     }
 
-    /// A weight of zeros computes nothing, and its factors can learn.
+    /// A weight of zeros gives zero output, but its factors get gradients.
     void aWeightOfZerosCanLearn()
     {
         Project project = tinyLanguage("mlp", "plain", 1);
@@ -446,7 +446,7 @@ private Q_SLOTS:
             {}));
     }
 
-    /// What is kept is read again; what is damaged is fitted again; where nothing can be kept the fits stand.
+    /// Cached fits are read again and damaged ones are recomputed. If nothing can be cached, the fits are still used.
     void theCacheIsSurvived()
     {
         const QTemporaryDir folder;
@@ -502,7 +502,7 @@ private Q_SLOTS:
         QVERIFY(uncached->initPlan().notes().back().find("is not kept for another time") != std::string::npos);
     }
 
-    /// Each thing that a fit depends on gives it a file of its own.
+    /// Each input of a fit changes the name of its file.
     void filesAreOfProblems()
     {
         engine::LowRankProblem problem;

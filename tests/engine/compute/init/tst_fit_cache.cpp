@@ -86,7 +86,7 @@ private Q_SLOTS:
         engine::trimCache(m_folder / "none", kEnding, 0);
     }
 
-    /// Reading counts as use; the end of the use trims.
+    /// Reading a fit counts as use. The cache is trimmed when it is closed.
     void readingIsUse()
     {
         const auto name = [](double weight) { return jobOf(weight).key; };
@@ -108,7 +108,7 @@ private Q_SLOTS:
         QCOMPARE(namesIn(m_folder), (std::set<std::string>{name(1), name(3)}));
     }
 
-    /// What another version has kept is said to be older or newer, not damaged, and is replaced.
+    /// A file of another version is reported as older or newer, not as damaged, and is replaced.
     void anotherFormatIsSaid()
     {
         for (const auto& [format, said] :
@@ -124,7 +124,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Both fits have the same shapes and are sound.
+    /// Both fits are valid and have the same shapes.
     void aFitUnderAnotherNameIsNotUsed()
     {
         const auto name = [](double weight) { return jobOf(weight).key; };
@@ -158,7 +158,8 @@ private Q_SLOTS:
         qunsetenv(engine::kFitCache.variable);
     }
 
-    /// The fits are made, the user is told, nothing half-written is left; with room again they are kept.
+    /// On a full disk the fits are made, the user is told, and no partial file is left. With free space the fits are
+    /// cached.
     void aFullDisk()
     {
         projects::Project project = tinyLanguage("mlp", "plain", 2);

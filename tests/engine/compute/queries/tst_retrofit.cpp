@@ -206,7 +206,7 @@ private slots:
         }
     }
 
-    /// The share that a curve keeps depends on γ_f/T alone: of a run made longer it goes on as it began.
+    /// The share that a curve keeps depends only on γ_f/T. A longer run continues the curve as it began.
     void aCurveKeepsItsCourse()
     {
         projects::Project project = plainProject(Precision::Fp32);
@@ -220,7 +220,8 @@ private slots:
         QCOMPARE(after->stack().schedule.curveRate, 2 * project.stack().schedule.curveRate);
     }
 
-    /// A softmax, over sources and over targets: what is read from the checkpoint is what the network applied.
+    /// With a softmax over sources and over targets, the weights from the checkpoint equal those that the network
+    /// applied.
     void checkpointsTellTheWeightsThatAreApplied()
     {
         for (const char* const name : {"ancre-ingoing", "ancre-outgoing"}) {
@@ -234,7 +235,7 @@ private slots:
         }
     }
 
-    /// Norms of their own start as the norm that they were.
+    /// Separate norms start with the weights of the shared norm.
     void separateNormsStartAsTheSharedOne()
     {
         projects::Topology topology = topologyNamed("dca");
@@ -249,7 +250,7 @@ private slots:
         QVERIFY(isZero(after->optimiser.tensors().at("layers.2.norm_attention_k.weight.mean")));
     }
 
-    /// In the second block the norm of the attention uses the weights of another, in the first it has its own.
+    /// The norm of the attention shares another norm's weights in the second block. It has its own in the first.
     void aSharedNormIsThatOfItsBlock()
     {
         projects::Project project = plainProject(Precision::Fp64);
@@ -323,8 +324,8 @@ private slots:
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
     }
-    /// A trained network of each wiring under each other: it computes the same and can be looked at and trained on, or
-    /// a sentence says why it cannot be.
+    /// Converts a trained network from each wiring to each other. The result computes the same and can be inspected and
+    /// trained on, or an error says why not.
     void everyWiringToEveryOther()
     {
         QFETCH(QString, from);

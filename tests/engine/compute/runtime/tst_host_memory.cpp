@@ -66,7 +66,7 @@ private Q_SLOTS:
         QCOMPARE(hostMemoryUse().used - before, static_cast<std::size_t>(4 * kMegabyte));
     }
 
-    /// Tensors of ever new sizes, one at a time: what is kept of them must not add up.
+    /// Allocates tensors of many sizes one at a time. The kept memory must not accumulate.
     void keptMemoryIsBounded()
     {
         std::size_t most = 0;

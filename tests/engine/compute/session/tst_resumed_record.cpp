@@ -48,7 +48,7 @@ private Q_SLOTS:
         writeTexts();
     }
 
-    /// A run goes on with the threads that it had, and says so where others were asked for.
+    /// A resumed run uses its recorded number of threads, and reports it if another was requested.
     void theNumberOfThreadsIsKept()
     {
         const fs::path run = m_folder / "run-1";
@@ -74,8 +74,8 @@ private Q_SLOTS:
         QCOMPARE(readRunFile(fresh.runDirectory)->info.threads, usual);
     }
 
-    /// Pictures with every random change, and with mixup: losses, confusion matrix and F1 are those of a run that never
-    /// stopped, and the names of the classes are recorded.
+    /// With all augmentations and mixup, losses, confusion matrix and F1 equal those of an uninterrupted run. The class
+    /// names are recorded.
     void mixedPicturesGoOnAsIfNeverStopped()
     {
         projects::Project project = projects::findExample("small-vit")->project;
@@ -111,7 +111,7 @@ private Q_SLOTS:
         QVERIFY(tests::lossesOf(project, m_folder / "unmixed").at(1) != losses.at(1));
     }
 
-    /// The steps beyond the checkpoint are dropped, and so is what run.json says of them.
+    /// Steps after the checkpoint are dropped from the store and from run.json.
     void anEarlierStepsNumbersAreItsOwn_data()
     {
         QTest::addColumn<qint64>("step");
@@ -159,7 +159,7 @@ private Q_SLOTS:
         QCOMPARE(info.loss(), losses.at(2));
     }
 
-    /// It began with weights that no initialisation gives back.
+    /// No initialisation reproduces the weights that it began with.
     void aBranchWithoutItsCheckpointDoesNotBeginAgain()
     {
         QVERIFY(tests::trainTo(tests::quickLanguage(6), m_folder / "run", 4));
@@ -186,7 +186,7 @@ private Q_SLOTS:
                  said.c_str());
     }
 
-    /// The data fail between a step and what is due after it.
+    /// Reading the data fails between a step and the measurements due after it.
     void missedMeasurementsAreRepeated_data()
     {
         QTest::addColumn<qint64>("step");
@@ -211,7 +211,7 @@ private Q_SLOTS:
         QCOMPARE(RunReader::open(m_folder / "run")->matrixSteps(matrix::kStability), (std::vector<std::int64_t>{3, 6}));
     }
 
-    /// A validation that fails again leaves the run as it was: failed, with its checkpoint.
+    /// If the validation fails again, the run stays failed and keeps its checkpoint.
     void aRunIsNotFinishedWithoutItsLastValidation()
     {
         projects::Project project = mixture(6);
@@ -234,8 +234,8 @@ private Q_SLOTS:
                  end.error.text().c_str());
     }
 
-    /// The data fail in the first step after a border, when the new layers are there already: a checkpoint of them
-    /// would be taken for one of before the border, and grow once more.
+    /// The data fail in the first step after a border, when the new layers exist already. A checkpoint would be taken
+    /// for one before the border, and the network would grow twice.
     void noCheckpointIsKeptOfANetworkThatHasJustGrown_data()
     {
         QTest::addColumn<qint64>("every");

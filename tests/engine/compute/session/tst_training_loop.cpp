@@ -58,7 +58,7 @@ class TestTrainingLoop : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    /// What is due is decided by the step's number and the plan alone.
+    /// Only the step's number and the plan decide what is due.
     void workDueAfterAStep_data()
     {
         QTest::addColumn<qint64>("step");
@@ -104,7 +104,7 @@ private Q_SLOTS:
         QVERIFY(dueAfter(plan, step) == (Due{false, {}, false, last, last || ringIsFull}));
     }
 
-    /// More steps than losses have room to wait, with nobody who asks for them.
+    /// There are more steps than the buffer of losses has room for, and no caller reads them.
     void theLoopReadsLossesByItself()
     {
         projects::Project project = quickVectors(300);
@@ -142,7 +142,7 @@ private Q_SLOTS:
         QCOMPARE(loop.trainer().stepsDone(), 2);
     }
 
-    /// However many steps were done after the one that diverged, nothing of them is found.
+    /// The steps after a divergence are not recorded, however many were done.
     void nothingIsFoundOfWhatFollowsADivergence_data()
     {
         QTest::addColumn<int>("steps");
@@ -174,7 +174,7 @@ private Q_SLOTS:
         QCOMPARE(stepsOf(found.progress.stages), (std::set<std::int64_t>{0, 1}));
     }
 
-    /// A quantity that the network names, and nothing else, is in the store, run.json and TensorBoard's file.
+    /// The store, run.json and TensorBoard's file have exactly the quantity that the network names.
     void aQuantityOfTheNetworkIsRecorded()
     {
         projects::Project project = quickVectors(4);

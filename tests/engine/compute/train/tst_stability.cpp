@@ -87,7 +87,7 @@ private Q_SLOTS:
             QTest::newRow(name) << QString(name);
         }
     }
-    /// Root mean squares over the tokens of both batches, and the mean of the losses.
+    /// Compares root mean squares over the tokens of both batches, and the mean of the losses.
     void equalsPassesWithoutTheLayer()
     {
         QFETCH(QString, topology);
@@ -159,7 +159,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Layers that are not there yet have no numbers; a value residual's first layer cannot go.
+    /// Layers that have not been added yet have no numbers. The first layer of a value residual cannot be removed.
     void layersThatCannotBeRemovedHaveNoNumber()
     {
         Project growing = measuredLanguage("plain");
@@ -177,8 +177,8 @@ private Q_SLOTS:
         QVERIFY(!std::isnan(valueAt(mixed[0], StabilityRow::Effect, 2)));
     }
 
-    /// A function with half of each coefficient of degree 2 leaves a quarter of the error at that degree; one that is 0
-    /// leaves all of it at every degree.
+    /// A function with half of each coefficient of degree 2 leaves a quarter of the error at that degree. The zero
+    /// function leaves all of it at every degree.
     void degreesHaveTheirShareOfTheError()
     {
         Project project = tinyVectors("linear", "plain", 1);

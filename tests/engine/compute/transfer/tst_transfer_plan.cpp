@@ -66,7 +66,7 @@ private:
     }
 
 private Q_SLOTS:
-    /// Copied parameters equal their sources, computed ones equal what is computed, and the rest starts as in a fresh
+    /// Copied parameters equal their sources and computed ones equal the computed values. The others start as in a new
     /// network.
     void appliesToANetwork()
     {
@@ -95,7 +95,7 @@ private Q_SLOTS:
         QVERIFY(std::ranges::find(report.unused, second) != report.unused.end());
     }
 
-    /// A watch gives it up on the way, in what is initialised and in what is read.
+    /// The callback cancels the transfer during initialisation and during reading.
     void canBeGivenUp()
     {
         const projects::Project project = tinyVectors("linear", "rezero", 2);
@@ -126,7 +126,7 @@ private Q_SLOTS:
         QTest::newRow("by head") << 2 << false;
         QTest::newRow("by head, transposed") << 2 << true;
     }
-    /// Of three parameters of four rows; what lies where is written out.
+    /// Packs three parameters of four rows. The expected order is written out.
     void unpacksWhatItPacks()
     {
         QFETCH(const int, groups);
@@ -152,8 +152,8 @@ private Q_SLOTS:
         }
     }
 
-    /// Rows are carried out in order, so that a layer is read before it is written; moments come from where the numbers
-    /// do, or from the tensor that a computed row names.
+    /// Rows are carried out in order, so a layer is read before it is written. Moments come from the source of the
+    /// numbers, or from the tensor that a computed row names.
     void appliesWithinANetwork()
     {
         const projects::Project project = tinyVectors("linear", "plain", 3);

@@ -271,7 +271,7 @@ private slots:
         QCOMPARE((*shards)->size(Split::Test), (*all)->size(Split::Test));
     }
 
-    /// As gzip -k leaves them; and by gzip and zstd.
+    /// gzip -k and zstd leave such files beside the original.
     void theSameTwiceIsReadOnce()
     {
         writeAll(m_folder / "all.txt", lines("one") + lines("two"));
@@ -314,7 +314,7 @@ private slots:
         QVERIFY(mostTextInMemory() <= static_cast<std::uint64_t>(machineMemory().totalBytes));
     }
 
-    /// The limit is on all files of a source together; what is no longer held no longer counts.
+    /// The limit covers all files of a source together. Released text no longer counts.
     void theMemoryOfASourceIsOne()
     {
         const std::string text(5000, 'a');

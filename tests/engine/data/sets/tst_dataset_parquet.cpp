@@ -240,8 +240,7 @@ private slots:
         QVERIFY(QString::fromStdString(packed.error().text()).contains("is a compressed Parquet file"));
     }
 
-    /// A small file whose dictionary has one text for very many rows, and one whose only page is decompressed to 64
-    /// MiB.
+    /// One small file has a dictionary with one text for very many rows. The only page of the other expands to 64 MiB.
     void textLargerThanTheMemoryIsRefused()
     {
         constexpr std::size_t kMiB = std::size_t{1} << 20;

@@ -40,7 +40,7 @@ private slots:
         QCOMPARE(dataset->decode({59, -4}), dataset->decode({0, 0})); // rows beyond the model: unknown
     }
 
-    /// The rows of an embedding table beyond the model's pieces, the last of which is the mask, have no piece.
+    /// Rows of an embedding table after the model's pieces have no piece. The last row is the mask.
     void rowsBeyondItHaveNoPiece()
     {
         const auto model = trainModel();
@@ -128,7 +128,7 @@ private slots:
         }
     }
 
-    /// The library follows the table of characters wherever it leads, so that this must be found before.
+    /// The library follows offsets of the character table without a check, so they are checked first.
     void aTableThatPointsOutside()
     {
         std::ifstream stream(trainModel(), std::ios::binary);
@@ -144,7 +144,7 @@ private slots:
                                              "outside of itself, or to what is no text (damaged)");
     }
 
-    /// One unit alone, whose distance to its children is that of 2 GiB.
+    /// The table has one unit, whose offset to its children is 2 GiB.
     void aTableWhoseFirstUnitPointsOutside()
     {
         const std::string table("\x04\0\0\0\0\x02\0\x80\0", 9);

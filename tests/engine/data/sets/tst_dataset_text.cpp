@@ -135,7 +135,7 @@ private slots:
         }
     }
 
-    /// Every window of a split is drawn, the last one too, and about as often.
+    /// Every window of a split is drawn, including the last, with about the same frequency.
     void drawsReachEveryWindow()
     {
         std::string text(256, ' ');
@@ -161,7 +161,7 @@ private slots:
         QCOMPARE(none.batch, 0);
     }
 
-    /// The cursor is the index alone: the same draws in any order, from another opening, in other micro-batches.
+    /// The index alone determines a draw: the order, the opening and the micro-batches make no difference.
     void cursorIsTheIndex()
     {
         const std::string text = letters(5000);
@@ -217,7 +217,7 @@ private slots:
         QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
     }
 
-    /// A cancelled preparation is told apart by its kind of error, not by its place.
+    /// A cancelled preparation is recognised by its kind of error, not by its place.
     void encodingErrorNamesTheCorpus()
     {
         class Refusing : public TextCodec {

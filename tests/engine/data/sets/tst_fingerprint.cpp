@@ -110,7 +110,7 @@ private slots:
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
-    /// Sizes alone would not tell where one file ends and the next begins.
+    /// The sizes alone do not tell where one file ends and the next begins.
     void fingerprintSeesTextMovedBetweenFiles()
     {
         const auto project = projectOf(projects::TextData{.path = "texts", .tokeniser = {}});
@@ -122,7 +122,7 @@ private slots:
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
-    /// Beyond 256 MiB: sizes, 256 blocks from the first byte to the last, and every byte.
+    /// Data over 256 MiB are covered by their sizes, 256 blocks from the first byte to the last, and every byte.
     void everyByteOfLargeFilesCounts()
     {
         const auto project = projectOf(projects::TokenFileData{.path = "tokens", .validationPath = ""});
@@ -158,8 +158,7 @@ private slots:
         QVERIFY(*whole != *fingerprintOf(project, m_project));
     }
 
-    /// A file that nobody writes to is read once; one that was written to is read again, whatever its modification
-    /// time.
+    /// An unchanged file is read once. A file that was written to is read again, whatever its modification time.
     void aDigestIsKeptAsLongAsTheFileRests()
     {
         const fs::path file = m_project / "data.bin";
@@ -225,7 +224,7 @@ private slots:
         QCOMPARE(differenceOf(*whole, *fingerprintOf(project, m_project))->place, std::string("data · val.bin"));
     }
 
-    /// The first reading enters no links to folders: neither does what it opens, nor the fingerprint of that.
+    /// The first reading, the data that it opens and their fingerprint do not enter links to folders.
     void linkedFoldersAreThoseOfTheReading()
     {
         const std::string text(2000, 'a');

@@ -115,7 +115,7 @@ private slots:
         QCOMPARE(filesIn(m_folder), (QStringList{"blank.txt", "text.txt"}));
     }
 
-    /// Before the text is read.
+    /// The output is checked before the text is read.
     void aPlaceThatCannotBeWrittenIsSaidFirst()
     {
         std::filesystem::create_directories(m_folder / "there");
@@ -160,7 +160,7 @@ private slots:
         }
     }
 
-    /// The trainer says something of each line with its reserved character: more than a socket holds unread.
+    /// The trainer prints a message for each line with its reserved character, more than an unread socket can hold.
     void aTrainerThatSaysMuchIsListenedTo()
     {
         std::string reserved;

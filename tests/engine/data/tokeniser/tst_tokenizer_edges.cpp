@@ -186,7 +186,7 @@ private slots:
         }
     }
 
-    /// What Oniguruma, which `tokenizers` has, means by these.
+    /// The expected words are those of Oniguruma, which `tokenizers` uses.
     void patternsMeanWhatTheyDoThere_data()
     {
         QTest::addColumn<QString>("pattern");
@@ -226,7 +226,7 @@ private slots:
         QCOMPARE(got, expected);
     }
 
-    /// As the library gives them, whatever the file says: behind the model's count and the largest so far.
+    /// The library numbers added tokens after the model's count and the largest id so far, whatever the file says.
     void addedTokensHaveTheLibrarysIds()
     {
         const auto idsIn = [](const json& file) {

@@ -284,7 +284,7 @@ private slots:
         refuses("ends before \"project.json\""); // and not for its list
     }
 
-    /// Neither where it was packed nor by whom.
+    /// A bundle tells neither where it was packed nor by whom.
     void aBundleTellsNoPlacesOfTheMachine()
     {
         const auto fork = forkRun(m_home / "runs" / "first", 10, m_home / "runs" / "fork");
@@ -359,7 +359,7 @@ private slots:
         refuses("project.json");
     }
 
-    /// A file of the bundle is changed by hand, and the list with it.
+    /// A file of the bundle and its entry in the list are changed by hand.
     void pathsOutOfTheProjectAreRefused_data()
     {
         QTest::addColumn<QString>("path");
@@ -393,7 +393,7 @@ private slots:
         refuses(says.toStdString());
     }
 
-    /// Data may be anywhere, but nobody is left to find that out.
+    /// Data may be anywhere, but the user must be told where.
     void dataOutsideOfTheProjectAreSaid()
     {
         const std::string secret = (m_root / "secret.txt").string();
@@ -404,7 +404,7 @@ private slots:
         QVERIFY(isIn(noteWith(unpacked->notes, "outside of the project"), secret));
     }
 
-    /// Whatever room the disk has.
+    /// The limit does not depend on the free space of the disk.
     void excessiveGrowthIsRefusedUnlessAllowed()
     {
         forge(m_file, {{"a", std::int64_t{400'000'000'000}, 0}}, {});
@@ -442,7 +442,7 @@ private slots:
         QVERIFY(!readBundle(m_root / "none").ok());
     }
 
-    /// A source that bundles do not know would leave its data behind.
+    /// If bundles did not know a source, they would leave its data behind.
     void everyFileOfTheFingerprintIsKnown()
     {
         write(m_root / "d" / "t.txt", "text");

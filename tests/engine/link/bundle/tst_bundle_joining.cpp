@@ -31,7 +31,7 @@ class TestBundleJoining : public BundleHarness {
 private slots:
     void init() { makeProject(); }
 
-    /// What a tokeniser is read from beside its model decides what documents end in.
+    /// Files beside a tokeniser's model decide how documents end.
     void everyFileOfATokeniserComesAlong()
     {
         setData(projects::TextData{
@@ -136,7 +136,7 @@ private slots:
         refusesRuns({"runs/a/b", "runs/a"}, "lists the run \"runs/a/b\" within the run \"runs/a\"");
     }
 
-    /// The runs are unpacked where they will lie, and data go from there to the project.
+    /// The runs are unpacked on their final disk, and the data move from there to the project.
     void runsMayLieOnAnotherDisk()
     {
         if (!hasSecondDisk()) {
@@ -161,7 +161,7 @@ private slots:
         }
     }
 
-    /// The target holds one thread's folder, whole; the other threads keep theirs.
+    /// The target holds the whole folder of one thread. The other threads keep theirs.
     void threadsMoveFoldersToOnePlaceOnAnotherDisk()
     {
         if (!hasSecondDisk()) {
@@ -236,7 +236,7 @@ private slots:
         QVERIFY(fs::status(m_away / "project").permissions() == fs::perms::owner_all);
     }
 
-    /// Data are looked at once all is unpacked, which a person can still give up.
+    /// The data are checked after everything is unpacked. The user can still cancel then.
     void lookingAtTheDataCanBeGivenUp()
     {
         QVERIFY(pack({m_home}, m_file).ok());
@@ -248,7 +248,7 @@ private slots:
         QCOMPARE(below(m_home), before);
     }
 
-    /// Each look at so many bytes asks once.
+    /// Each check of so many bytes calls the callback once.
     void dataOfManyRunsAreLookedAtOnce()
     {
         const auto asked = [&](const fs::path& place) {

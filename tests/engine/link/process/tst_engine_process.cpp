@@ -65,7 +65,7 @@ private slots:
         QVERIFY(childProcesses().empty());
     }
 
-    /// As through ssh.
+    /// A command line may also start the engine through ssh.
     void aCommandLineMayStartIt()
     {
         qputenv("RESIDUA_ENGINE", "sh -c 'cd /; exec " RESIDUA_ENGINE_PROGRAM " --stdio'");
@@ -93,7 +93,8 @@ private slots:
         QVERIFY(!probe.all<CheckpointWritten>().empty());
     }
 
-    /// Killed anywhere, what was recorded is what one process records, and the next process goes on from it.
+    /// The engine is killed at any point. Its record equals that of an uninterrupted process, and the next process
+    /// continues it.
     void aKilledOneLosesNothing()
     {
         const projects::Project project = quickLanguage(60);

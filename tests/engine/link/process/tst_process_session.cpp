@@ -312,7 +312,7 @@ private slots:
         QVERIFY2(saysLimit == (end == "limit" && !command.startsWith("printf")), ended.error.message.c_str());
     }
 
-    /// It does not end the process that another command starts.
+    /// Cancelling it does not end the process that another command starts.
     void aCommandThatWaitsIsGivenUpAlone_data()
     {
         QTest::addColumn<bool>("run");
@@ -342,7 +342,7 @@ private slots:
         QCOMPARE(tests::childProcesses(), process);
     }
 
-    /// The stop is read after the preparation has begun, but was posted before that.
+    /// The stop request is posted before the preparation begins, and read after that.
     void aStopBeforeThePreparationIsHeeded()
     {
         WaitingOwner owner;
@@ -358,7 +358,7 @@ private slots:
         QVERIFY(std::holds_alternative<RunEnded>(events[0]));
     }
 
-    /// The place says that a run has ended whose files are still being sent, and then ends itself.
+    /// The remote reports the end of a run while its files are still being sent, and then ends itself.
     void aPlaceThatEndsWhileFilesAreSent()
     {
         const QString own = hello("own.frame", {buildIdentity(), 0, {}});
@@ -386,7 +386,7 @@ private slots:
         QTest::newRow("of events") << 2;
         QTest::newRow("of a preparation") << 3;
     }
-    /// The command fails, no process stays, and the next command works.
+    /// The command fails, no process remains, and the next command works.
     void aThreadThatCannotBeMadeIsAnError()
     {
         QFETCH(int, thread);
@@ -448,7 +448,7 @@ private slots:
                  message.c_str());
     }
 
-    /// A place that closes what it sends on, but does not end.
+    /// The remote closes its output but does not end.
     void aPlaceThatSendsNoMore()
     {
         const QString own = hello("own.frame", {buildIdentity(), 0, {}});
@@ -463,7 +463,7 @@ private slots:
         QVERIFY(tests::childProcesses().empty());
     }
 
-    /// A place that takes nothing, but does not end: the first command that it does not take ends it.
+    /// The remote stops reading but does not end. The session ends it at the next command.
     void aPlaceThatTakesNoMore()
     {
         const QString own = hello("own.frame", {buildIdentity(), 0, {}});
@@ -478,7 +478,7 @@ private slots:
         QCOMPARE(std::get<RunEnded>(told.untilLast()[0]).status, RunStatus::Interrupted);
     }
 
-    /// There is no memory for a message that the protocol allows.
+    /// A message that the protocol allows does not fit in memory.
     void aMessageWithoutRoomEndsTheProcess()
     {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -132,7 +132,7 @@ private slots:
         QVERIFY(!commandFrom(other));
     }
 
-    /// The document of a run arrives whole, whatever it holds.
+    /// The document of a run arrives complete, whatever its content.
     void projectsArriveUnchanged()
     {
         for (std::uint32_t seed = 0; seed < 30; ++seed) {
@@ -210,7 +210,7 @@ private slots:
         QVERIFY2(got.error().message.find(says.toStdString()) != std::string::npos, got.error().message.c_str());
     }
 
-    /// One flipped bit is found anywhere: in a part of the frame, its lengths or its checksums.
+    /// One flipped bit is detected anywhere: in a part of the frame, its lengths or its checksums.
     void oneFlippedBitIsFound()
     {
         const QByteArray sent = bytesOf({"{\"step\":[1,2.5]}", "12345678"});
@@ -228,7 +228,7 @@ private slots:
         QVERIFY(!written && written.error().message.find("67108865 bytes") != std::string::npos);
     }
 
-    /// Each would be too long as JSON.
+    /// Each text or list would be too long as JSON.
     void longTextsAndListsAreBesideTheJson()
     {
         const SampleReady sample{QueryTag{1}, std::string(kMostJsonBytes / 2, '\n') + "\xff end", 3, {}, {}, {}};
@@ -297,7 +297,7 @@ private slots:
         QTest::newRow("the other direction is closed") << "reverse"
                                                        << "is closed in one direction";
     }
-    /// A side that sends nothing, but does not end either.
+    /// The other side is silent but does not end.
     void aWaitEnds()
     {
         QFETCH(QString, by);
@@ -320,7 +320,7 @@ private slots:
         }
     }
 
-    /// Damaged messages are errors or other messages, which can be written again.
+    /// A damaged message gives an error, or another message that can be written again.
     void damagedMessagesDoNoHarm()
     {
         std::vector<Frame> frames;

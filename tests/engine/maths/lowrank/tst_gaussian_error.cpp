@@ -128,7 +128,7 @@ private slots:
         QCOMPARE(GaussianError(Nonlinearity::Relu, one(3)).fullFunction(), 1.5);
     }
 
-    /// A row that is the full one is no error, at any size.
+    /// A row equal to the full one has no error, at any size.
     void equalRowsHaveNoError_data() { eachNonlinearity(); }
     void equalRowsHaveNoError()
     {
@@ -140,7 +140,7 @@ private slots:
         }
     }
 
-    /// Factors that have diverged must not look like the full layer.
+    /// Diverged factors must not look like the full layer.
     void nanDoesNotBecomeANumber_data() { eachNonlinearity(); }
     void nanDoesNotBecomeANumber()
     {
@@ -176,7 +176,7 @@ private slots:
         }
     }
 
-    /// A zero row has a gradient too: from there a search must get away.
+    /// A zero row has a gradient, so that a search can leave it.
     void zeroRowLeadsSomewhere_data() { eachNonlinearity(); }
     void zeroRowLeadsSomewhere()
     {

@@ -113,8 +113,8 @@ class TestLowRankFit : public QObject {
     Q_OBJECT
 
 private slots:
-    /// Definition 2.1: the error is the sum of the squares of the singular values that are left out; the roots lie on
-    /// each side.
+    /// Definition 2.1: the error is the sum of squares of the omitted singular values. Both factors hold their square
+    /// roots.
     void spectralIsTheTruncatedDecomposition()
     {
         const MatrixXd weight = drawn(12, 8, 1);
@@ -151,7 +151,7 @@ private slots:
         }
     }
 
-    /// Without enumeration the exchanges end at no less than the largest singular values, and mostly at the best.
+    /// Without enumeration the exchanges are at least as good as the largest singular values, and mostly optimal.
     void exchangesComeCloseToTheBest()
     {
         int reached = 0;
@@ -168,7 +168,7 @@ private slots:
         QVERIFY(reached >= 16);
     }
 
-    /// Corollary 3.6: with ρ² in the place of h the choice is the largest singular values, and Y the truncated SVD.
+    /// Corollary 3.6: with ρ² instead of h the choice is the largest singular values, and Y is the truncated SVD.
     void squareInPlaceOfHGivesTheDecomposition()
     {
         const MatrixXd weight = drawn(9, 7, 4);
@@ -244,7 +244,7 @@ private slots:
         }
     }
 
-    /// The measures of given factors against samples of the layer itself, with inputs of a covariance.
+    /// Compares the measures of given factors with samples of the layer, for inputs with a covariance.
     void measuresAgreeWithSamples()
     {
         for (const Nonlinearity follows : kCurved) {
@@ -275,7 +275,7 @@ private slots:
         }
     }
 
-    /// Under the identity nothing is searched; with a covariance the optimum is the decomposition in its measure.
+    /// With the identity nothing is searched. With a covariance the optimum is the decomposition in its norm.
     void identityNeedsNoSearch()
     {
         LowRankProblem problem = problemOf(drawn(10, 6, 3), 2, Nonlinearity::Identity);
@@ -386,7 +386,7 @@ private slots:
         }
     }
 
-    /// A course whose steps are far too long ends above the spectral start, which is kept and said.
+    /// Far too long steps end with a larger error than the spectral start. That start is kept, with a note.
     void divergentFitKeepsTheSpectralStart()
     {
         LowRankProblem problem = problemOf(drawn(12, 8, 1), 2, Nonlinearity::Silu);

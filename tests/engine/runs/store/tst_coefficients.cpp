@@ -78,7 +78,8 @@ private slots:
         QVERIFY(!none.ok() && none.error().text().find("checkpoint") != std::string::npos);
     }
 
-    /// Of a stranger's run: features without end of no weight, and a weight so far away that its matrix is immense.
+    /// A received run may have a weight with endless features but no shortcuts, or a shortcut so far away that its
+    /// matrix is immense.
     void impossibleShapesAreRefused()
     {
         const std::filesystem::path run = m_run.parent_path() / "claims";

@@ -161,7 +161,7 @@ private slots:
         QVERIFY(!store && store.error().message.find("plain file") != std::string::npos);
     }
 
-    /// Weights of as many rows as there are terms, but of another shape behind them.
+    /// The weights have as many rows as there are terms, but another shape after the first dimension.
     void weightsOfAnotherShapeAreRefused()
     {
         const projects::Project learned = projects::findExample("linear-ancre")->project;
@@ -187,7 +187,7 @@ private slots:
         }
     }
 
-    /// On a read-only medium, in a folder whose name means something in a URI.
+    /// The store is read on a read-only medium, in a folder whose name has special characters of a URI.
     void readsWhereNothingMayBeWritten()
     {
         m_run = m_folder / "50% #1?";
@@ -226,7 +226,7 @@ private slots:
         QCOMPARE(WEXITSTATUS(result), 0);
     }
 
-    /// One that only reads keeps SQLite from doing it.
+    /// A reader that is still open keeps SQLite from emptying the write-ahead log.
     void theLastWriterLeavesNothingInTheWal()
     {
         std::optional<RunReader> reader;

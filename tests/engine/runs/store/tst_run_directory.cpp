@@ -197,7 +197,7 @@ private slots:
         QCOMPARE(read->notes, std::string("written meanwhile"));
     }
 
-    /// What a run's name looks like says nothing where run.json says whose member it is.
+    /// If run.json has a membership, the form of the run's name has no meaning.
     void aRunIsAMemberWhereItsFileSaysSo()
     {
         RunInfo info = exampleInfo();
@@ -219,7 +219,7 @@ private slots:
         QVERIFY(member->membership == info.membership);
     }
 
-    /// A run.json from before it held a membership: the name tells, and from the next writing on the file.
+    /// A run.json without a membership, of an earlier version: the name tells it, and the next write records it.
     void aRunOfAnEarlierVersionIsAMemberByItsName()
     {
         RunInfo info = exampleInfo();
@@ -262,7 +262,7 @@ private slots:
         QVERIFY(std::isnan(runs[3].loss()) && std::isnan(runs[3].validationLoss())); // 0 would be the best of all
     }
 
-    /// The files of a run as earlier versions wrote them: two losses in run.json, none of its other values.
+    /// Earlier versions wrote two losses into run.json, and none of its other values.
     void anEarlierRunKeepsItsNames()
     {
         QVERIFY(create());
@@ -299,7 +299,7 @@ private slots:
         QVERIFY(file.contains("loss") && file.contains("validationLoss")); // earlier versions require them
     }
 
-    /// A run that records nothing has no loss, and one that has not finished no result.
+    /// A run without records has no loss. A run that has not finished has no result.
     void onlyAFinishedRunHasAFinalLoss()
     {
         RunInfo info = exampleInfo();
@@ -344,7 +344,7 @@ private slots:
         QVERIFY(claimRunDirectoryIn(m_folder, std::string(5000, 'x')));
     }
 
-    /// The names of many classes take more than other records may.
+    /// The names of many classes need more space than other records may use.
     void aRunKeepsItsReadingAndItsClasses()
     {
         RunInfo info = exampleInfo();

@@ -26,7 +26,7 @@ class TestRunUpkeep : public QObject {
     Q_OBJECT
 
 private slots:
-    /// A run of 20 steps with checkpoints at 10 and 20.
+    /// Makes a run of 20 steps with checkpoints at 10 and 20.
     void init()
     {
         m_folder = std::make_unique<QTemporaryDir>();
@@ -87,7 +87,7 @@ private slots:
         QVERIFY(refused.error().text().find("width") != std::string::npos);
     }
 
-    /// A fork trains the point of the grid that its parent does; a branch of another project is none of the sweep's.
+    /// A fork trains the same point of the grid as its parent. A branch of another project is not a member.
     void aForkOfAMemberIsOneToo()
     {
         RunInfo info;
@@ -125,7 +125,7 @@ private slots:
         QCOMPARE(RunReader::open(m_run)->checkpoints().size(), std::size_t(2));
     }
 
-    /// However it is cut off, nothing that lies there is taken for a run like its parent.
+    /// A branch that was interrupted at any point is not taken for a run like its parent.
     void aBranchIsNoFinishedRunBeforeItIsWhole()
     {
         {
@@ -155,7 +155,7 @@ private slots:
         QVERIFY(!fs::exists(branch.directory));
     }
 
-    /// By the same command, with nothing of the first left.
+    /// Repeating the command makes the branch and removes all files of the first attempt.
     void aBranchThatWasKilledIsMadeAgain_data()
     {
         QTest::addColumn<bool>("named");
@@ -188,7 +188,7 @@ private slots:
         }
     }
 
-    /// A run that trains on removes its older checkpoints while the weights of one are made into another network.
+    /// A running run removes an older checkpoint while its weights are converted to another network.
     void aBranchIsMadeWhereItsCheckpointIsGone()
     {
         RunBranch branch;
@@ -201,7 +201,7 @@ private slots:
         QVERIFY(!forkRun(m_run, 10).ok()); // which copies it
     }
 
-    /// Both are moved with their project.
+    /// Parent and fork are moved together with their project.
     void aParentIsFoundAgainWhereItWasMoved()
     {
         const auto fork = forkRun(m_run, 10);

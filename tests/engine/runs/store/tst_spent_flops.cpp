@@ -70,7 +70,7 @@ class TestSpentFlops : public RunFilesHarness {
 private slots:
     void init() { newFolder(); }
 
-    /// Steps before a branch have the price of the project that trained them, however often a run branches.
+    /// Steps before a branch are priced by the project that trained them, however often a run branches.
     void everyStepHasThePriceThatWasPaid()
     {
         const projects::Project small = projectOf(2);
@@ -92,7 +92,7 @@ private slots:
         QVERIFY(isWhole(third));
     }
 
-    /// A copy of the same project goes on at the same price, stages included.
+    /// A copy of the same project continues at the same price, stages included.
     void aForkCostsWhatItsRunWouldHave()
     {
         projects::Project staged = projectOf(4);
@@ -108,7 +108,7 @@ private slots:
         QVERIFY(isNear(spentAt(fork, 100), spentAt(run, 100)));
     }
 
-    /// An older program recorded nothing: the run that was gone on from tells, as long as it is there.
+    /// Earlier versions did not record the cost. It is computed from the parent run while that exists.
     void unrecordedFlopsAreReadFromTheParentRun()
     {
         const projects::Project small = projectOf(2);
@@ -128,7 +128,7 @@ private slots:
         QVERIFY(isNear(spentAt(third, 30), 20 * priceOf(small) + 10 * priceOf(large))); // recorded in time
     }
 
-    /// What weights from elsewhere have cost is unknown, to the runs after them too.
+    /// The cost of imported weights is unknown, also for the runs that continue from them.
     void importedWeightsHaveAnUnknownCost()
     {
         const projects::Project project = projectOf(2);
@@ -144,7 +144,7 @@ private slots:
         QVERIFY(!isWhole(branch(run, projectOf(4), 10)));
     }
 
-    /// Someone wrote a circle by hand.
+    /// The parents form a cycle that was written by hand.
     void runsThatGoOnFromEachOtherHaveAnEnd()
     {
         const fs::path first = begin("first", projectOf(2), m_folder / "second", 5);
