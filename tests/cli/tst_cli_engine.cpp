@@ -106,7 +106,7 @@ private slots:
 
     // ---- in the background
 
-    /// The run outlives the program, which returns when the run has begun.
+    /// The program returns when the run has begun. The run continues without it.
     void aDetachedRunTrainsOn()
     {
         const Ran ran =
@@ -116,7 +116,7 @@ private slots:
         QTRY_COMPARE(statusOf("detached"), engine::RunStatus::Finished);
     }
 
-    /// Ctrl-C stops an attached run with a checkpoint; a program that is killed leaves the run.
+    /// Ctrl-C stops an attached run with a checkpoint. If the program is killed, the run continues.
     void anAttachedRunIsStoppedOrLeft_data()
     {
         QTest::addColumn<int>("signal");
@@ -154,7 +154,7 @@ private slots:
         QTRY_COMPARE(statusOf("long"), engine::RunStatus::Stopped);
     }
 
-    /// The same command may be called again and again.
+    /// A repeated command does not start a second run.
     void aRunThatTrainsIsNotStartedAgain()
     {
         const QStringList words{"train", "tiny", "--steps", "1000000", "--run", "again", "--resume-or-start"};
@@ -243,7 +243,7 @@ private slots:
         QVERIFY2(ran.code == 1 && ran.errors.contains("--folder"), qPrintable(ran.errors));
     }
 
-    /// A run names no program. A command line that an earlier version, or a stranger, wrote into it is shown.
+    /// A run names no program. A command line that an earlier version or a stranger wrote into it is only shown.
     void aCommandInARunIsNotRun_data()
     {
         QTest::addColumn<QStringList>("words");
@@ -269,7 +269,7 @@ private slots:
         QVERIFY(engine::namedRemotes()->empty() || engine::namedRemotes()->front().name == "there");
     }
 
-    /// Where a run is now is said once, with any command of a run.
+    /// Each command of a run reports once where the run is now.
     void whereARunIsNowIsSaid()
     {
         const QDir here(m_folder.path());
@@ -299,7 +299,7 @@ private slots:
         QVERIFY2(ran.code == 1 && ran.errors.contains("--place"), qPrintable(ran.errors));
     }
 
-    /// A prompt that is a picture's file is one of this directory, wherever the engine is.
+    /// The path of a prompt's picture is relative to the current directory of this machine, wherever the engine runs.
     void aPictureIsAFileOfThisMachine()
     {
         const QDir here(m_folder.path());
@@ -322,7 +322,7 @@ private slots:
         QCOMPARE(runProcess({"sample", "far-drawn"}, m_folder.path()).code, 0);
     }
 
-    /// A command line that neither answers nor ends obeys the first signal.
+    /// The command line neither answers nor ends. The first signal ends the program.
     void aPlaceThatNeverAnswersObeysASignal_data()
     {
         QTest::addColumn<QStringList>("words");
@@ -372,7 +372,7 @@ private slots:
     }
 
 private:
-    /// Copies a run, with a record that somebody else has written.
+    /// Copies a run and replaces its record by one of unknown origin.
     void makeStrange() const
     {
         const std::filesystem::path strange = m_folder.filePath("strange").toStdString();

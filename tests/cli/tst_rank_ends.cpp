@@ -96,7 +96,7 @@ private slots:
         QVERIFY(!QDir(path("run")).exists());
     }
 
-    /// The data's path means another file in each process.
+    /// The path of the data leads to a different file in each process.
     void otherDataAreRefused()
     {
         Project project = tinyProject().project;
@@ -129,7 +129,7 @@ private slots:
         QTest::newRow("data") << QStringList{"--set", "data.source.kind=text", "--set", "data.source.path=missing.txt"}
                               << "missing.txt";
     }
-    /// Rank 0 is refused; rank 1, which has another project or none of the fault, says why it ends too.
+    /// Rank 0 is refused. Rank 1 has no such fault, or another project; it ends and reports the same reason.
     void aRefusalEndsAll()
     {
         QFETCH(QStringList, more);
@@ -146,7 +146,7 @@ private slots:
         QVERIFY2(second.code != 0 && second.errors.contains(says), qPrintable(second.errors));
     }
 
-    /// Nobody else comes.
+    /// Only one rank is started.
     void indivisibleBatchIsRefusedBeforeTheWait()
     {
         save(tinyProject().project);
@@ -176,7 +176,7 @@ private slots:
         QVERIFY2(ran.errors.contains("interrupted before the training began"), qPrintable(ran.errors));
     }
 
-    /// Two of three wait; one of them is asked to stop.
+    /// Two of three ranks wait. One of them gets a stop request.
     void aRankThatIsStoppedTellsTheOthers_data()
     {
         QTest::addColumn<int>("stopped");
@@ -204,7 +204,7 @@ private slots:
         QVERIFY2(other.code != 0 && other.errors.contains(says), qPrintable(other.errors));
     }
 
-    /// TERM to any rank stops the whole run with a checkpoint.
+    /// SIGTERM to any rank stops the whole run with a checkpoint.
     void anyRankStopsTheRun_data()
     {
         QTest::addColumn<int>("stopped");

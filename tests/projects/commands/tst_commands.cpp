@@ -131,7 +131,7 @@ private slots:
         QVERIFY(!toggleFrozen(document, {}).ok());
     }
 
-    /// The inspector's states are set as the keys set them.
+    /// The inspector sets states in the same way as the keys.
     void aStateIsSetAsItsKeyDoesIt()
     {
         Document document = blockOf("mlp");
@@ -164,7 +164,7 @@ private slots:
         QVERIFY(document.project.stack().topology == Topology{});
     }
 
-    /// The plain network with one long shortcut that has a weight of its own.
+    /// The result is the plain network with one long shortcut that has its own weight.
     void aShortcutIsDrawnIntoARunningSum()
     {
         Document document = blockOf("mlp");
@@ -190,7 +190,7 @@ private slots:
         QVERIFY(document.project.stack().topology == Topology{});
     }
 
-    /// DenseFormer: off the period a layer reads the newest entry as it is.
+    /// In DenseFormer, a layer off the period reads the newest entry without a weight.
     void unweightedPassesAreStepsOfTheStream()
     {
         DepthMix mix;
@@ -283,7 +283,7 @@ private slots:
         QVERIFY(keepPlaces(document, viewOf(document)).empty()); // all have one now
     }
 
-    /// An edit of the inspector or the palette, which see no places, becomes one that keeps them.
+    /// Inspector and palette do not know positions. Their edits are extended to keep them.
     void anyEditOfWiresCanKeepThePlaces()
     {
         Document document = blockOf("mlp");
@@ -304,7 +304,7 @@ private slots:
         }
     }
 
-    /// Where nobody looks at the graph, the automatic layout places it.
+    /// If no view shows the graph, the automatic layout places the node.
     void aNodeIsAddedWithoutASpot()
     {
         Document document = blockOf("mlp");
@@ -459,7 +459,7 @@ private slots:
         QVERIFY(offersFor("x * (").empty());
     }
 
-    /// The document of one source alone has another tokeniser, by one edit.
+    /// One edit gives the document of a single source another tokeniser.
     void aTextIsCutByAnotherTokeniser()
     {
         const Tokeniser learned{TokeniserKind::SentencePiece, "text.model", 300};

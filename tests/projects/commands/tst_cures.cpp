@@ -60,7 +60,7 @@ class TestCures : public QObject {
     Q_OBJECT
 
 private slots:
-    /// One click gives the head and the stem what the next sentence needs, and another takes it away again.
+    /// One click adds what next-sentence prediction needs to the head and the stem. Another removes it.
     void nextSentenceFitsStemAndHead()
     {
         const Project bare = findExample("small-bert")->project;
@@ -122,7 +122,7 @@ private slots:
             QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
         }
     }
-    /// And back again, to the project as it was.
+    /// The way back restores the original project.
     void everyTopologyFitsTheBlocksOfATransformer()
     {
         QFETCH(QString, name);
@@ -158,7 +158,7 @@ private slots:
         QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
-    /// An MLP has no attention to open: its layers are made of the preset that has.
+    /// An MLP has no attention with separate inputs, so its layers change to the preset that has one.
     void aBlockThatCannotBeFedApartGivesWay()
     {
         Project project = language();
@@ -184,7 +184,7 @@ private slots:
         QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
-    /// A branch of another width is brought to the width that it is added to.
+    /// A branch of another width gets a linear map to the width that it is added to.
     void widthsThatDoNotMatchGetALinear()
     {
         Project project = language();
@@ -212,7 +212,7 @@ private slots:
         QTest::newRow("the skip is the second input of the sum") << false << false;
         QTest::newRow("a skip through a norm") << true << true;
     }
-    /// A branch of another width gets the linear, and the skip around it none.
+    /// The branch gets the linear map, not the skip connection around it.
     void aSkipKeepsItsWidth()
     {
         QFETCH(bool, skipIsFirst);
@@ -237,7 +237,7 @@ private slots:
         QVERIFY(!hasErrors(validate(after(project, cure->edit))));
     }
 
-    /// Between two nodes of a graph, and to a width that is not the network's.
+    /// The gate is between two nodes of a graph, at a width other than the network's.
     void aGateOfAnotherWidthGetsALinear()
     {
         Project project = language();
@@ -262,7 +262,7 @@ private slots:
         QCOMPARE(cure->title, std::string("Set 1"));
     }
 
-    /// A problem that names the value it asks for, as one of data does, gets it.
+    /// A problem that names the expected value, such as one of the data, gets that value.
     void aFieldGetsTheValueThatItsProblemAsksFor()
     {
         Project project = language();
@@ -302,7 +302,7 @@ private slots:
         QCOMPARE(after(project, cure->edit) == language(), true);
     }
 
-    /// Problems of one path share what is tried, and each has the cure that it has alone.
+    /// Problems with the same path share their trials. Each gets the cure that it would get alone.
     void curesOfManyAreThoseOfEach()
     {
         Project project = language();

@@ -56,7 +56,7 @@ private slots:
     void invalidDocumentsGiveErrors();
 };
 
-/// One node between input and output of a block with 128 features, 32 tokens; worked by hand.
+/// The block has one node between input and output, 128 features and 32 tokens. The expected values are worked by hand.
 void TestCost::node_data()
 {
     QTest::addColumn<QString>("node");
@@ -106,7 +106,7 @@ void TestCost::node()
     QCOMPARE(cost.optimiserBytes, 12.0 * static_cast<double>(parameters));
 }
 
-/// The network's rank is of the blocks' weights, but for those with a rank of their own; stem and head stay full.
+/// The network's rank applies to the weights of blocks, except those with their own rank. Stem and head stay full.
 void TestCost::networkRank()
 {
     Project project = languageProject("x input; a attention heads=4 kv_heads=2 v_rank=full out_rank=0.5; b linear; "
@@ -125,8 +125,8 @@ void TestCost::networkRank()
     QCOMPARE(costOf(project)->nodes.at(GraphRef::block("test")).at(NodeId{3}).parameters, std::int64_t{32 * 256});
 }
 
-/// An attention with r features for each key-value head costs so much: linear in the length, but for the pairs of a
-/// chunk of 64 tokens where causal.
+/// The cost of an attention with r features per key-value head. It is linear in the length, except for the pairs in a
+/// chunk of 64 tokens if causal.
 void TestCost::performer()
 {
     const Shape sequence{{kBatch, kTime, 32}};
@@ -205,7 +205,7 @@ void TestCost::sequencesOfOtherSources()
     QCOMPARE(projects::costOf(*findNodeKind("linear"), *linear, pooled, classes, 16).flops, 2.0 * 32 * 3 / 16);
 }
 
-/// On the matrix C_out × (C_in · kernel²); groups leave a convolution full, whatever the network says.
+/// The rank applies to the matrix C_out × (C_in · kernel²). Convolutions with groups stay full.
 void TestCost::convolutionRank()
 {
     const Shape in[] = {Shape{{kBatch, 6, 8, 8}}};
@@ -224,7 +224,7 @@ void TestCost::convolutionRank()
     QCOMPARE(costWith({{"rank", std::string("full")}}).parameters, std::int64_t{10 * 54});
 }
 
-/// No block over tokens may end with it.
+/// Checks the node alone, because no block over tokens may end with a mean pool.
 void TestCost::meanPoolCountsItsInput()
 {
     const Shape in[] = {Shape{{kBatch, kTime, 128}}};
@@ -235,8 +235,8 @@ void TestCost::meanPoolCountsItsInput()
     QCOMPARE(cost.activationElements, 128.0 / 32);
 }
 
-/// The backward pass of a sum or a mean needs neither what it reads nor what it makes: the outputs before and after are
-/// kept where others read them.
+/// The backward pass of a sum or mean needs neither its inputs nor its output. They are kept only if other nodes need
+/// them.
 void TestCost::inputsOfASumAreNotKept()
 {
     for (const char* const kind : {"position_embedding", "sinusoidal_positions"}) {
@@ -257,7 +257,7 @@ void TestCost::inputsOfASumAreNotKept()
     }
 }
 
-/// All of an image's or a patch's numbers, not those of one position.
+/// Counts all numbers of an image or patch, not those of one position.
 void TestCost::inputOfAViewIsKeptForItsReaders()
 {
     const auto sumOf = [](const std::string& reader) {
@@ -370,7 +370,7 @@ void TestCost::sharedNormsCountOnce()
     QCOMPARE(shared, costOf(underTopology("plain"))->layers[0].parameters);
 }
 
-/// What cost, engine and exports read of a block.
+/// Checks the graphs of a block that cost, engine and exports use.
 void TestCost::blocksRunWholeOrInHalves()
 {
     const Project plain = underTopology("plain");

@@ -120,7 +120,7 @@ private slots:
                  QString("Plain residual + 2:7"));
     }
 
-    /// A wiring that was drawn by hand is not called as the preset that it came from.
+    /// A wiring that was edited by hand no longer has the name of its preset.
     void aWiringIsNamedByWhatItIs()
     {
         Project project = findExample("plain-language")->project;
@@ -156,7 +156,7 @@ private slots:
         QCOMPARE(wiringName({"drawn", DepthMix()}, project.network), std::string("custom"));
     }
 
-    /// A name may hold what stands between the words of a text.
+    /// A name may contain the separator of place texts.
     void placesAreWordByWord()
     {
         Project a = sampleProject();

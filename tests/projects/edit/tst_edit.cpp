@@ -96,7 +96,7 @@ private slots:
         QVERIFY2(read.ok() && *read == document.project, "edits made a document that the file cannot hold");
     }
 
-    /// The newest entry may be listed already and pruned: it is read again, not listed twice.
+    /// If the newest entry is listed but pruned, it is restored and not listed twice.
     void thePrunedNewestIsReadAgain()
     {
         const std::vector<Shortcut> listed{{0, 1}, {0, 3}, {2, 3}};
@@ -138,7 +138,7 @@ private slots:
         QVERIFY((renamed.project.stack().segments == std::vector<StackSegment>{{"wide", 3}}));
     }
 
-    /// Norms that share the weights of another name it: they follow it to its new name.
+    /// Norms that share another norm's weights name it. They follow a renaming.
     void sharersFollowTheirOwner()
     {
         Document document{findExample("plain-language")->project, {}};
@@ -161,7 +161,7 @@ private slots:
         COMPARE_TEXT(troubleWith(document, RenameNode{ref, owner, "before"}), "");
     }
 
-    /// Sweeps name nodes and blocks by their index, which another node or block moves.
+    /// Sweeps refer to nodes and blocks by index. An inserted node or block shifts the index.
     void sweepsKeepTheirFields()
     {
         Document document = sampleDocument();

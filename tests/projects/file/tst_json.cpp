@@ -174,7 +174,7 @@ private slots:
         QVERIFY(*read == expected);
     }
 
-    /// A preset of schema 1 that means what it means today is still known as that preset.
+    /// A preset of schema 1 keeps its name if its meaning has not changed.
     void oldPresetsAreStillTheirs()
     {
         const auto read = [](const char* wiring) {

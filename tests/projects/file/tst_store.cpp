@@ -257,7 +257,7 @@ private slots:
                     .contains("is 67108865 bytes long; expected at most 67108864"));
     }
 
-    /// By more than a count: the engine's library has one of its own.
+    /// A counter is not enough, because the engine's library has its own.
     void temporaryNamesOfTwoThreadsDiffer()
     {
         const auto name = [this] {
@@ -282,7 +282,7 @@ private slots:
         QCOMPARE(writerOfTemporary("run.json.tmp--4-1-0", "run.json"), std::optional<int>());
     }
 
-    /// A whole file takes the place of the old one; of one that fails, by who writes it or at the end, nothing is left.
+    /// A complete file replaces the old one. After a failure while writing or replacing, no temporary file is left.
     void replaceByKeepsTheOldFileOnFailure()
     {
         const fs::path file = m_dir / "file";
@@ -311,7 +311,7 @@ private slots:
         QVERIFY(fs::exists(m_dir / "folder" / "full") && !fs::exists(temporary));
     }
 
-    /// What a process left that was killed while it wrote is removed; what is being written, or is of others, stays.
+    /// Removes temporary files of a process that was killed. Files that are being written, and foreign files, stay.
     void savingRemovesWhatWasLeftHalfWritten()
     {
         const fs::path dead = m_dir / "project.json.tmp-2147483646-0"; // no process has such a number

@@ -52,7 +52,7 @@ private slots:
         QVERIFY(fitOf(again) == PictureFit::Crop);
     }
 
-    /// transformers makes no picture grey, and needs as many means as the picture has channels.
+    /// transformers does not convert pictures to grey, and needs one mean per channel.
     void greyPicturesStayGrey()
     {
         Project project = pictures();
@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(again.data.augmentation, project.data.augmentation);
     }
 
-    /// No size of transformers covers a rectangle, so the file stretches and the user is told.
+    /// No size setting of transformers covers a rectangle, so the file stretches pictures and a note tells the user.
     void rectanglesAreStretchedAndNoted()
     {
         Project project = pictures();

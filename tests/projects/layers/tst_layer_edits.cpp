@@ -61,7 +61,7 @@ private slots:
         QCOMPARE(stackWith(network, {}, "b").stack, (std::vector<StackSegment>{{"a", 3}, {"b", 1}}));
     }
 
-    /// Two layers share an entry: what moves a layer moves it to another entry, and its readers follow it there.
+    /// Two layers share an entry. If an edit moves a layer to another entry, its readers follow it.
     void sharedEntriesKeepTheirLayers()
     {
         Document document = stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {1, 3}, {2, 4}, {1, 5}, {2, 5}});
@@ -108,7 +108,7 @@ private slots:
         QCOMPARE(document.project.stack().schedule.stages.front().always, (std::vector<std::int64_t>{1, 6}));
     }
 
-    /// The sanitizers see a sum that is too large.
+    /// An overflowing sum would be reported by the sanitizers.
     void aLayerThatCannotBeStaysAsItIs()
     {
         constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
@@ -208,7 +208,7 @@ private slots:
         QCOMPARE(target.project.stack().segments.back().block, std::string("a2"));
     }
 
-    /// A file may name a run of any length, and shortcuts that lead anywhere.
+    /// A file may have a segment of any length, and shortcuts to any layer.
     void runsBeyondTheStackTakeNoTime()
     {
         constexpr std::int64_t kFar = 9'223'372'036'854'775'806;
@@ -329,7 +329,7 @@ private slots:
         QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
     }
 
-    /// In the units that the inspector has: 16·128 tokens of 128 features in four bytes each.
+    /// In the inspector's units: 16·128 tokens of 128 features, four bytes each.
     void memoryIsCountedAsTheInspectorCountsIt()
     {
         const Document document{findExample("plain-language")->project, {}};

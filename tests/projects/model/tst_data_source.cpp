@@ -52,7 +52,7 @@ private slots:
         }
     }
 
-    /// Every name that a folder is searched for, and that dialogs let through.
+    /// Checks every file ending that folders are searched for and dialogs accept.
     void theListsSayTheKindToo()
     {
         for (const std::string_view end : kDataEndings) {

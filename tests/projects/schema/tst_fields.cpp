@@ -110,7 +110,7 @@ private slots:
         }
     }
 
-    /// The value at an end of the range is taken and the one beyond refused, where the document's part is trained.
+    /// The limit of each range is accepted and the value beyond it refused, if the field's part is trained.
     void validationHoldsEveryFieldToItsRange()
     {
         int ends = 0;
@@ -127,7 +127,7 @@ private slots:
         QVERIFY(ends > 100);
     }
 
-    /// By the schema's lines alone: within a list, an alternative or a graph as the document may have them.
+    /// The schema decides this alone, also within lists, alternatives and graphs.
     void fieldsWithoutEffectAreKnown()
     {
         for (const char* const pointer : {"/name", "/description", "/topology/preset", "/sweeps", "/sweeps/3/axes/0"}) {
@@ -161,7 +161,7 @@ private slots:
         }
     }
 
-    /// The same value, by the file's reader and by the schema's walk.
+    /// The reader of the file and the walk of the schema give the same value.
     void aFieldSetInTheFileIsTheFieldOfThatPointer()
     {
         const Project project = findExample("ancre-language")->project;
@@ -200,7 +200,7 @@ private slots:
                  std::string("[training · learning rate · peak] got inf, expected a finite number"));
     }
 
-    /// Whatever field the document has: those of graphs are refused, the others are set.
+    /// Fields of graphs are refused. Every other field of the document can be set.
     void everyFieldHasItsEdit()
     {
         for (const FieldEntry& entry : everyField()) {
@@ -246,7 +246,7 @@ private slots:
         QCOMPARE(placeInSection(project, "/schedule/stages/0/start"), std::string("stage 1 · start"));
     }
 
-    /// As the lines of the schema say; how wirings do so is in tests/app/properties/tst_properties.cpp.
+    /// Checks the lines of the schema. Wirings are checked in tests/app/properties/tst_properties.cpp.
     void aFieldWithoutMeaningIsKnown()
     {
         const auto isIdle = [](const Project& project, const char* pointer) {
@@ -280,7 +280,7 @@ private slots:
         }
     }
 
-    /// What the schema says of a depth mix, and what validation takes: with the weight below as what is asked for.
+    /// Compares the schema with validation for each weight and normalisation of a depth mix.
     void fieldsThatADepthMixRefusesAreIdle()
     {
         int refusals = 0;
@@ -371,7 +371,7 @@ private slots:
         QVERIFY(page.find("`inverse_square_root` (inverse square root)") != std::string::npos);
     }
 
-    /// What is said of a field is said in one place, by whoever finds the problem.
+    /// The wording of a field's problem is in one place, whichever check finds it.
     void problemsOfFieldsAreInTheWordsOfTheSchema()
     {
         int ofFields = 0;
