@@ -49,6 +49,22 @@ QCPScatterStyle dash(const QColor& colour)
     return style;
 }
 
+/// Shows the finite values of the weights at their places in the order.
+template <class Plottable, class Value>
+void setValues(Plottable& plottable, const std::vector<std::size_t>& order, const Value& valueOf)
+{
+    QVector<double> places;
+    QVector<double> values;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        const std::optional<double> value = valueOf(order[at]);
+        if (value && std::isfinite(*value)) {
+            places << static_cast<double>(at);
+            values << *value;
+        }
+    }
+    plottable.setData(places, values, true);
+}
+
 } // namespace
 
 std::size_t colourOf(projects::LowRankMethod method)
@@ -199,15 +215,6 @@ void GapBars::drawBars()
         m_bars.back()->setPen(Qt::NoPen);
     }
     for (std::size_t method = 0; method < m_bars.size(); ++method) {
-        QVector<double> places;
-        QVector<double> values;
-        for (std::size_t at = 0; at < m_order.size(); ++at) {
-            const std::optional<double> value = valueOf(m_gap.fit(m_order[at], method), m_measure);
-            if (value && std::isfinite(*value)) {
-                places << static_cast<double>(at);
-                values << *value;
-            }
-        }
         QCPBars& bars = *m_bars[method];
         const QString title = QString::fromStdString(projects::titleOf(m_gap.methods[method]));
         const QString& pointed = plotLegend()->pointed();
@@ -216,22 +223,16 @@ void GapBars::drawBars()
         bars.setWidth(kGroupWidth / static_cast<double>(m_bars.size()));
         bars.setBrush(toQColor(resources::curveColour(colourOf(m_gap.methods[method]), m_theme),
                                pointed.isEmpty() || pointed == title ? 1 : kBehind));
-        bars.setData(places, values, true);
+        setValues(bars, m_order, [&](std::size_t weight) { return valueOf(m_gap.fit(weight, method), m_measure); });
     }
 }
 
 void GapBars::drawBound()
 {
-    QVector<double> places;
-    QVector<double> values;
-    for (std::size_t at = 0; m_measure == GapMeasure::FunctionError && at < m_order.size(); ++at) {
-        if (const std::optional<double> best = bestAtMost(m_gap, m_order[at])) {
-            places << static_cast<double>(at);
-            values << *best;
-        }
-    }
+    setValues(*m_bound, m_order, [this](std::size_t weight) {
+        return m_measure == GapMeasure::FunctionError ? bestAtMost(m_gap, weight) : std::nullopt;
+    });
     m_bound->setScatterStyle(dash(toQColor(resources::themeColours(m_theme).text)));
-    m_bound->setData(places, values, true);
     m_bound->setLayer(QStringLiteral("axes"));
 }
 

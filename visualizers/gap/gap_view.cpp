@@ -51,11 +51,18 @@ bool isQuick(LowRankMethod method)
     return method == LowRankMethod::Spectral || method == LowRankMethod::ReluSvd || method == LowRankMethod::Exact;
 }
 
+/// Names a control for tests, and for screen readers.
+void name(QWidget& control, const char* object, const QString& accessible)
+{
+    control.setObjectName(QString::fromLatin1(object));
+    control.setAccessibleName(accessible);
+}
+
 } // namespace
 
 class GapView::Impl {
 public:
-    Impl(const ShownRuns& runs, GapView* view);
+    Impl(const ShownRuns& runs, GapView* of);
 
     void show();
     void showMarks();
@@ -68,25 +75,27 @@ public:
 
     void fitParts();
 
-    GapBars* bars;
-    QScrollBar* scroll; ///< over the weights, if there are more than the bars have room for
-    QSplitter* upper;   ///< of bars and table
-    PlotChoice* part;   ///< that is shown where there is no room for all
-    PlotChoice* subject;
-    PlotChoice* rank;
-    QToolButton* choice;
-    PlotChoice* measure;
-    PlotChoice* sorting;
-    QPushButton* compute;
-    QProgressBar* progress;
-    QSpinBox* seeds;
-    QPushButton* train;
-    QTableView* table;
+    GapView* const view;
+    GapBars* bars = new GapBars(view);
+    QScrollBar* scroll = new QScrollBar(Qt::Horizontal, view); ///< over the weights, if there are more than fit
+    QSplitter* upper = new QSplitter(Qt::Horizontal, view);    ///< of bars and table
+    PlotChoice* part = new PlotChoice(view);                   ///< that is shown where there is no room for all
+    PlotChoice* subject = new PlotChoice(view);
+    PlotChoice* rank = new PlotChoice(view);
+    QToolButton* choice = new QToolButton(view);
+    PlotChoice* measure = new PlotChoice(view);
+    PlotChoice* sorting = new PlotChoice(view);
+    QPushButton* compute = new QPushButton(view);
+    QProgressBar* progress = new QProgressBar(view);
+    QSpinBox* seeds = new QSpinBox(view);
+    QPushButton* train = new QPushButton(view);
+    QTableView* table = new QTableView(view);
     GapModel model;
     StartLosses* losses;
-    TurningSplit* split; ///< of bars, table and losses
-    QLabel* state;
-    QLabel* empty;
+    TurningSplit* split = new TurningSplit(kLow, view); ///< of bars, table and losses
+    QLabel* state = new QLabel(view);
+    QLabel* empty = inviteOver(*bars, tr("Compute: how far each weight in two factors is from the full one, by how the "
+                                         "factors start."));
     std::vector<QAction*> actions; ///< one per kMethods
     engine::Gap gap;
     QString told;
@@ -99,31 +108,9 @@ private:
     void connectControls();
     void choose(std::size_t weight);
     void nameTraining();
-
-    GapView* m_view;
 };
 
-GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
-    : bars(new GapBars(view)),
-      scroll(new QScrollBar(Qt::Horizontal, view)),
-      upper(new QSplitter(Qt::Horizontal, view)),
-      part(new PlotChoice(view)),
-      subject(new PlotChoice(view)),
-      rank(new PlotChoice(view)),
-      choice(new QToolButton(view)),
-      measure(new PlotChoice(view)),
-      sorting(new PlotChoice(view)),
-      compute(new QPushButton(view)),
-      progress(new QProgressBar(view)),
-      seeds(new QSpinBox(view)),
-      train(new QPushButton(view)),
-      table(new QTableView(view)),
-      losses(new StartLosses(runs, view)),
-      split(new TurningSplit(kLow, view)),
-      state(new QLabel(view)),
-      empty(inviteOver(*bars, tr("Compute: how far each weight in two factors is from the full one, by how the factors "
-                                 "start."))),
-      m_view(view)
+GapView::Impl::Impl(const ShownRuns& runs, GapView* of) : view(of), losses(new StartLosses(runs, of))
 {
     fillChoices();
     layOut();
@@ -135,17 +122,14 @@ GapView::Impl::Impl(const ShownRuns& runs, GapView* view)
 void GapView::Impl::fillChoices()
 {
     part->addItems({tr("bars"), tr("table"), tr("losses")});
-    part->setObjectName(QStringLiteral("gapPart"));
-    part->setAccessibleName(tr("What is shown"));
+    name(*part, "gapPart", tr("What is shown"));
     subject->addItems({tr("as drawn"), tr("as the run in front learned them"), tr("as that run started")});
-    subject->setObjectName(QStringLiteral("gapSubject"));
-    subject->setAccessibleName(tr("Which weights"));
+    name(*subject, "gapSubject", tr("Which weights"));
     rank->addItem(tr("ranks of the project"));
     for (const double share : kShares) {
         rank->addItem(tr("rank scale %1").arg(share), share);
     }
-    rank->setObjectName(QStringLiteral("gapRank"));
-    rank->setAccessibleName(tr("Rank of the factors"));
+    name(*rank, "gapRank", tr("Rank of the factors"));
     auto* menu = new QMenu(choice);
     for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
         QAction* action = menu->addAction(QString::fromStdString(projects::titleOf(traits.method)));
@@ -159,15 +143,12 @@ void GapView::Impl::fillChoices()
     choice->setObjectName(QStringLiteral("gapMethods"));
     choice->setToolTip(tr("Which starts are compared; LFAI and LFAI-WS take much longer than the others"));
     measure->addItems({tr("function error"), tr("weight error"), tr("correlation"), tr("seconds")});
-    measure->setObjectName(QStringLiteral("gapMeasure"));
-    measure->setAccessibleName(tr("What the bars show"));
+    name(*measure, "gapMeasure", tr("What the bars show"));
     sorting->addItems({tr("by layer"), tr("by size"), tr("by error")});
-    sorting->setObjectName(QStringLiteral("gapSort"));
-    sorting->setAccessibleName(tr("Order of the weights"));
+    name(*sorting, "gapSort", tr("Order of the weights"));
     seeds->setRange(1, kMostSeeds);
     seeds->setValue(kSeeds);
-    seeds->setObjectName(QStringLiteral("gapSeeds"));
-    seeds->setAccessibleName(tr("Seeds of each start"));
+    name(*seeds, "gapSeeds", tr("Seeds of each start"));
     train->setObjectName(QStringLiteral("gapTrain"));
     train->setToolTip(tr("A sweep over the chosen methods and so many seeds; their losses are drawn below"));
     compute->setObjectName(QStringLiteral("gapCompute"));
@@ -177,10 +158,9 @@ void GapView::Impl::fillChoices()
 
 void GapView::Impl::layOut()
 {
-    m_view->setAccessibleName(tr("Gap of low-rank weights"));
+    view->setAccessibleName(tr("Gap of low-rank weights"));
     table->setModel(&model);
-    table->setObjectName(QStringLiteral("gapTable"));
-    table->setAccessibleName(tr("Gap of each weight"));
+    name(*table, "gapTable", tr("Gap of each weight"));
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setShowGrid(false);
     table->setWordWrap(false);
@@ -193,14 +173,13 @@ void GapView::Impl::layOut()
     state->setObjectName(QStringLiteral("gapState"));
     state->setWordWrap(true);
     state->setContentsMargins(8, 0, 8, 4);
-    auto* scrolled = new QWidget(m_view);
+    auto* scrolled = new QWidget(view);
     auto* barsColumn = new QVBoxLayout(scrolled);
     barsColumn->setContentsMargins(0, 0, 0, 0);
     barsColumn->setSpacing(0);
     barsColumn->addWidget(bars, 1);
     barsColumn->addWidget(scroll);
-    scroll->setObjectName(QStringLiteral("gapScroll"));
-    scroll->setAccessibleName(tr("Weights that are shown"));
+    name(*scroll, "gapScroll", tr("Weights that are shown"));
     scroll->hide();
     upper->addWidget(scrolled);
     upper->addWidget(table);
@@ -212,7 +191,7 @@ void GapView::Impl::layOut()
     split->addWidget(upper);
     split->addWidget(losses);
     split->setShares({2 * kAnyWidth, kAnyWidth}, {kAnyWidth, kAnyWidth});
-    auto* column = new QVBoxLayout(m_view);
+    auto* column = new QVBoxLayout(view);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     auto* controls = new ControlRows;
@@ -227,28 +206,28 @@ void GapView::Impl::layOut()
 
 void GapView::Impl::connectControls()
 {
-    QObject::connect(compute, &QPushButton::clicked, m_view,
-                     [this] { emit(work == Work::Computes ? m_view->stopRequested() : m_view->computeRequested()); });
-    QObject::connect(train, &QPushButton::clicked, m_view, &GapView::trainRequested);
+    QObject::connect(compute, &QPushButton::clicked, view,
+                     [this] { emit(work == Work::Computes ? view->stopRequested() : view->computeRequested()); });
+    QObject::connect(train, &QPushButton::clicked, view, &GapView::trainRequested);
     for (PlotChoice* drawn : {measure, sorting}) {
-        QObject::connect(drawn, &QComboBox::currentIndexChanged, m_view, [this] { show(); });
+        QObject::connect(drawn, &QComboBox::currentIndexChanged, view, [this] { show(); });
     }
-    QObject::connect(seeds, &QSpinBox::valueChanged, m_view, [this] { nameTraining(); });
+    QObject::connect(seeds, &QSpinBox::valueChanged, view, [this] { nameTraining(); });
     for (QAction* action : actions) {
-        QObject::connect(action, &QAction::toggled, m_view, [this] { nameTraining(); });
+        QObject::connect(action, &QAction::toggled, view, [this] { nameTraining(); });
     }
-    QObject::connect(bars, &GapBars::weightClicked, m_view, [this](std::size_t weight) { choose(weight); });
-    QObject::connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, m_view,
+    QObject::connect(bars, &GapBars::weightClicked, view, [this](std::size_t weight) { choose(weight); });
+    QObject::connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, view,
                      [this](const QModelIndex& current) {
                          const auto weight = current.isValid() ? model.row(current.row()).weight : std::nullopt;
                          if (weight) {
                              choose(*weight);
                          }
                      });
-    QObject::connect(losses, &StartLosses::emptyChanged, m_view, [this] { fitParts(); });
-    QObject::connect(part, &QComboBox::currentIndexChanged, m_view, [this] { fitParts(); });
+    QObject::connect(losses, &StartLosses::emptyChanged, view, [this] { fitParts(); });
+    QObject::connect(part, &QComboBox::currentIndexChanged, view, [this] { fitParts(); });
     QObject::connect(scroll, &QScrollBar::valueChanged, bars, &GapBars::showFrom);
-    QObject::connect(bars, &GapBars::roomChanged, m_view, [this](int shown, int all) {
+    QObject::connect(bars, &GapBars::roomChanged, view, [this](int shown, int all) {
         scroll->setPageStep(shown);
         scroll->setMaximum(all - shown);
         scroll->setVisible(all > shown);
@@ -257,7 +236,7 @@ void GapView::Impl::connectControls()
 
 void GapView::Impl::choose(std::size_t weight)
 {
-    emit m_view->weightChosen(placeOfWeight(gap.weights[weight].name));
+    emit view->weightChosen(placeOfWeight(gap.weights[weight].name));
 }
 
 std::vector<LowRankMethod> GapView::Impl::methods() const
@@ -295,7 +274,7 @@ void GapView::Impl::show()
 void GapView::Impl::fitParts()
 {
     enum Part { Bars, Table, Losses };
-    const bool isWide = m_view->width() >= kLeastForAll;
+    const bool isWide = view->width() >= kLeastForAll;
     const bool isHigh = split->height() >= kLow;
     const bool areLosses = part->currentIndex() == Losses && !losses->isEmpty();
     const bool isTable = part->currentIndex() == Table && !gap.weights.empty();
