@@ -100,8 +100,7 @@ private slots:
     {
         const Ran ran = runWith("/bin/echo", {"train", "tiny", "--run", "made"});
         QCOMPARE(ran.code, 3);
-        QVERIFY2(ran.errors.contains("[/bin/echo] is not the engine of this version of the program"),
-                 qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("[/bin/echo] is not the engine"), qPrintable(ran.errors));
     }
 
     // ---- in the background

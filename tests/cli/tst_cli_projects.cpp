@@ -115,7 +115,7 @@ private slots:
         const Ran made =
             run({"new", path("lm1b"), "--recipe", "dca-lm1b", "--data", path("few.txt"), "--tokeniser", "characters"});
         QVERIFY2(made.code == 0, qPrintable(made.errors));
-        QVERIFY2(made.output.contains("differs from its source: rows begin anywhere"), qPrintable(made.output));
+        QVERIFY2(made.output.contains("rows begin anywhere"), qPrintable(made.output));
     }
 
     /// What is set for the topology and the schedule is set after the depth that they are made for, in any order.

@@ -306,9 +306,7 @@ private Q_SLOTS:
     {
         Project project = tinyVectors("linear", "ancre-ingoing", 3);
         mixOf(project).sites = MixSites::Both;
-        QVERIFY(
-            QString::fromStdString(compileError(project))
-                .contains("has no feed-forward half to bridge, expected input + a → FFN, and a + FFN as the output"));
+        QVERIFY(QString::fromStdString(compileError(project)).contains("has no feed-forward half"));
     }
 
     void gateOptions_data()

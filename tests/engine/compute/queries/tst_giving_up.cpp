@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions about a run that are given up while the run is opened.
 #include "engine/base/api/environment.h"
+#include "engine/base/machine/preparation.h"
 #include "engine/compute/queries/branches/branch_queries.h"
 #include "engine/compute/queries/measures/network_queries.h"
 #include "engine/compute/queries/models/model_queries.h"
@@ -97,7 +98,7 @@ private:
         QVERIFY(answer);
         const auto* const failed = std::get_if<QueryFailed>(&*answer);
         QVERIFY(failed != nullptr);
-        QCOMPARE(failed->error.text(), std::string("[data] its preparation was given up"));
+        QVERIFY(failed->error == preparationGivenUp());
         QCOMPARE(asked, 1);
     }
 

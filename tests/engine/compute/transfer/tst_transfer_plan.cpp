@@ -230,12 +230,10 @@ private Q_SLOTS:
         const TensorFiles stored = written(source().stored());
         TransferPlan absent;
         absent.add({.tensor = {"c", {"layers.1.weight.weight"}}});
-        QCOMPARE(absent.apply(stored, *network, {}).error().text(),
-                 std::string("[c] is missing in what the weights are taken from"));
+        QCOMPARE(absent.apply(stored, *network, {}).error().place, std::string("c"));
         TransferPlan plan;
         plan.add({.tensor = {"a", {"layers.1.weight.weight"}}});
-        QCOMPARE(plan.apply(stored, *network, {}).error().text(),
-                 std::string("[layers.1.weight.weight] got [2, 3], expected [6, 6]"));
+        QCOMPARE(plan.apply(stored, *network, {}).error().place, std::string("layers.1.weight.weight"));
     }
 };
 

@@ -2,6 +2,7 @@
 // Texts in columns of Parquet files as Arrow writes them, folders of them, and what is wrong with such files.
 #include "dataset_harness.h"
 #include "engine/base/api/tokeniser_training.h"
+#include "engine/base/machine/preparation.h"
 #include "engine/data/sets/fingerprint.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/parquet_table.h"
@@ -264,7 +265,7 @@ private slots:
         int asked = 0;
         const auto texts = readParquet(m_folder / "d.parquet", "text", [&asked](double) { return ++asked < 2; });
         QVERIFY(!texts);
-        QCOMPARE(texts.error().text(), std::string("[data] its preparation was given up"));
+        QVERIFY(texts.error() == preparationGivenUp());
         QCOMPARE(asked, 2); // within the row group
     }
 
@@ -279,8 +280,7 @@ private slots:
         other.start(QCoreApplication::applicationFilePath(), {"tst_dataset_parquet", "readInAnotherProcess"});
         QVERIFY(other.waitForFinished());
         const QString said = QString::fromUtf8(other.readAllStandardOutput());
-        QVERIFY2(said.contains("d.parquet] is a Parquet file, which this program was built without Apache Arrow"),
-                 qPrintable(said));
+        QVERIFY2(said.contains("without Apache Arrow"), qPrintable(said));
         QVERIFY2(said.contains("packaging/setup.sh") && said.contains("pandas.read_parquet"), qPrintable(said));
     }
     void readInAnotherProcess()

@@ -113,8 +113,7 @@ private slots:
             writeAll(m_folder / "bad.model", bytes);
             const auto dataset = open(source);
             QVERIFY(!dataset);
-            QVERIFY(dataset.error().text().find("bad.model] is not a readable SentencePiece model") !=
-                    std::string::npos);
+            QVERIFY(dataset.error().text().find("is not a readable") != std::string::npos);
         }
         std::mt19937 random(tests::randomSeed());
         for (std::size_t size = 0; size < whole.size();
@@ -152,8 +151,7 @@ private slots:
         writeAll(m_folder / "t.txt", std::string(1000, 'a'));
         const auto dataset = open(projects::TextData{"t.txt", {TokeniserKind::SentencePiece, "bad.model", 60}});
         QVERIFY(!dataset);
-        QVERIFY2(dataset.error().text().find("its table of characters points outside of itself") != std::string::npos,
-                 dataset.error().text().c_str());
+        QVERIFY2(dataset.error().text().find("points outside") != std::string::npos, dataset.error().text().c_str());
     }
 
     void libraryErrorsHideItsSourceFiles()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dataset_harness.h"
 
+#include "engine/base/machine/preparation.h"
 #include "engine/data/tokens/text_corpus.h"
 #include "projects/base/utf8.h"
 #include "tests/support/random_seed.h"
@@ -214,7 +215,7 @@ private slots:
         QCOMPARE(shares, (std::vector<double>{0.25, 0.5, 0.75, 1}));
         const auto givenUp = Dataset::open(project, m_folder, [](double share) { return share < 0.5; });
         QVERIFY(!givenUp.ok());
-        QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
+        QVERIFY(givenUp.error() == preparationGivenUp());
     }
 
     /// A cancelled preparation is recognised by its kind of error, not by its place.
@@ -236,7 +237,7 @@ private slots:
         QVERIFY(!refused);
         QCOMPARE(refused.error().place, std::string("corpus"));
         const auto givenUp = encodeParts(*parts, *byteCodec(), {}, "corpus", [](double) { return false; });
-        QCOMPARE(givenUp.error().text(), std::string("[data] its preparation was given up"));
+        QVERIFY(givenUp.error() == preparationGivenUp());
     }
 
     void charactersAreSorted()
@@ -426,7 +427,7 @@ private slots:
         fs::create_directories(m_folder / "t.txt");
         const auto empty = open(sourceFor("t.txt"));
         QVERIFY(!empty);
-        QVERIFY(empty.error().text().find("holds no file that ends in .txt, alone or before .gz") != std::string::npos);
+        QVERIFY(empty.error().text().find("holds no file") != std::string::npos);
         fs::create_directories(m_folder / "t.jsonl");
         QVERIFY(!open(sourceFor("t.jsonl")));
     }
