@@ -105,7 +105,7 @@ private slots:
         clock.start();
         for (int i = 1; i <= actions; ++i) {
             const QString what = user.act();
-            const QString wrong = whatIsWrong();
+            const QString wrong = faultOfDocument();
             const bool ends = i % kActionsOnADocument == 0 || i == actions || hasMuchInIt(project());
             if (wrong.isEmpty() && ends) {
                 takeAnother(user);
@@ -121,8 +121,8 @@ private slots:
     void cleanup() { m_window.reset(); }
 
 private:
-    /// Empty where the document can be written, read, checked and shown.
-    QString whatIsWrong() const
+    /// Returns why the document cannot be written, read, checked or shown. Empty if it can.
+    QString faultOfDocument() const
     {
         const projects::Document& document = m_window->session().document();
         const auto project = projects::projectFromJson(projects::toJson(document.project));
