@@ -118,8 +118,10 @@ void RunCommands::connectSamples()
     connect(&panel, &SamplesPanel::sampleRequested, this, [this, &panel](engine::SampleRequest request) {
         const std::string run = request.of.runDirectory.string();
         request.of.projectDirectory = m_session.directory();
+        const QString prompt = QString::fromStdString(request.prompt);
         m_engine.ask(
-            std::move(request), &panel, [&panel, run](const engine::SampleReady& sample) { panel.take(run, sample); },
+            std::move(request), &panel,
+            [&panel, run, prompt](const engine::SampleReady& sample) { panel.take(run, sample, prompt); },
             [&panel, run](const engine::QueryFailed& failed) {
                 panel.refuse(run, QString::fromStdString(failed.error.text()));
             });

@@ -54,8 +54,10 @@ QString exampleTable(const engine::FedBatch& batch, QTextDocument& document, con
                         .arg(QString::fromStdString(batch.examples[i].input).toHtmlEscaped(), caption);
             continue;
         }
-        const QString name = QStringLiteral("picture:%1").arg(i);
-        document.addResource(QTextDocument::ImageResource, QUrl(name), pictures[i]);
+        const QImage& picture = pictures[i];
+        const QByteArrayView bits(picture.constBits(), picture.sizeInBytes());
+        const QString name = QStringLiteral("picture:%1").arg(qHash(bits)); // a document may have several tables
+        document.addResource(QTextDocument::ImageResource, QUrl(name), picture);
         rows += (i % static_cast<std::size_t>(grid.columns) == 0 ? QStringLiteral("<tr>") : QString()) +
                 QStringLiteral("<td valign=\"top\"><img src=\"%1\"><br>%2</td>").arg(name, caption);
     }

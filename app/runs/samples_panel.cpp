@@ -44,10 +44,11 @@ QString candidatesOf(const engine::MaskedPosition& place)
     return candidates.join(QStringLiteral(", "));
 }
 
-/// Returns the text, and a line with the candidates of each masked token.
-QString textOf(const engine::SampleReady& sample)
+/// Returns what was given to a classifier, the text, and a line with the candidates of each masked token.
+QString textOf(const engine::SampleReady& sample, const QString& given)
 {
-    QString text = QString::fromStdString(sample.text);
+    QString text = given.isEmpty() ? QString() : given + QStringLiteral(" → ");
+    text += QString::fromStdString(sample.text);
     for (const engine::MaskedPosition& place : sample.masked) {
         text += QStringLiteral("\n  ") + formatWhole(place.position) + QStringLiteral(": ") + candidatesOf(place);
     }
@@ -55,11 +56,11 @@ QString textOf(const engine::SampleReady& sample)
 }
 
 /// Returns what the network takes each example for, and whether that is its class.
-QStringList answersOf(const engine::SampleReady& sample)
+QStringList answersOf(const engine::SampleReady& sample, const engine::FedBatch& classified)
 {
     QStringList answers;
-    for (std::size_t i = 0; i < sample.masked.size() && i < sample.classified.examples.size(); ++i) {
-        const std::string& known = sample.classified.examples[i].target;
+    for (std::size_t i = 0; i < sample.masked.size() && i < classified.examples.size(); ++i) {
+        const std::string& known = classified.examples[i].target;
         const std::vector<engine::TokenCandidate>& candidates = sample.masked[i].candidates;
         const bool isRight = !candidates.empty() && candidates.front().token == known;
         const QString label = QStringLiteral("<b>%1</b><br>").arg(QString::fromStdString(known).toHtmlEscaped());
@@ -177,6 +178,7 @@ void SamplesPanel::takePicture(const QString& path)
 
 void SamplesPanel::askFor(projects::SampleUse use, Given given)
 {
+    m_use = use;
     if (std::exchange(m_given, given) != given) {
         m_prompt->clear(); // it is a text, or a picture's file
     }
@@ -229,13 +231,17 @@ void SamplesPanel::sample()
     emit sampleRequested(request);
 }
 
-void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample)
+void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample, const QString& prompt)
 {
-    std::vector<engine::SampleReady>& samples = m_samples[directory];
-    if (!samples.empty()) {
-        samples.back().classified = {}; // the same examples
+    std::vector<Taken>& all = m_samples[directory];
+    const bool isOfData = prompt.isEmpty() && !sample.classified.examples.empty();
+    for (Taken& earlier : all) {
+        if (isOfData && earlier.isOfData) {
+            earlier.sample.classified = {}; // the same examples
+        }
     }
-    samples.push_back(sample);
+    const bool showsPrompt = m_use == projects::SampleUse::Classify && m_given == Given::Text;
+    all.push_back({sample, showsPrompt ? prompt : QString(), isOfData});
     if (directory == m_run) {
         QStringList notes;
         for (const std::string& note : sample.notes) {
@@ -253,20 +259,23 @@ void SamplesPanel::refuse(const std::string& directory, const QString& reason)
     }
 }
 
-/// The newest sample is first. Only it shows the examples of the data.
+/// The newest sample is first. All that classify the data have the examples of the newest of them.
 void SamplesPanel::showSamples()
 {
     QString shown;
     m_texts->clear();
-    const auto found = m_samples.find(m_run);
-    if (found != m_samples.end()) {
-        const std::vector<engine::SampleReady>& samples = found->second;
-        for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
-            shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(sample->step))) +
-                     (sample->classified.examples.empty()
-                          ? textOf(*sample)
-                          : exampleTable(sample->classified, *m_texts->document(), {}, answersOf(*sample)));
+    const engine::FedBatch* ofData = nullptr;
+    const std::vector<Taken>& all = m_samples[m_run];
+    for (auto taken = all.rbegin(); taken != all.rend(); ++taken) {
+        const engine::FedBatch& own = taken->sample.classified;
+        if (taken->isOfData && !own.examples.empty()) {
+            ofData = &own;
         }
+        const engine::FedBatch& examples = taken->isOfData ? *ofData : own;
+        shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(taken->sample.step))) +
+                 (examples.examples.empty()
+                      ? textOf(taken->sample, taken->given)
+                      : exampleTable(examples, *m_texts->document(), {}, answersOf(taken->sample, examples)));
     }
     m_texts->setHtml(shown);
 }

@@ -35,7 +35,8 @@ public:
     void setModel(const projects::Project& project);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
-    void take(const std::string& directory, const engine::SampleReady& sample);
+    /// `prompt` is the request's.
+    void take(const std::string& directory, const engine::SampleReady& sample, const QString& prompt);
     void refuse(const std::string& directory, const QString& reason);
     /// Samples a text now.
     void sample();
@@ -54,9 +55,15 @@ private:
     void showSamples();
 
     std::string m_run;
-    std::map<std::string, std::vector<engine::SampleReady>> m_samples; ///< by run, in order of arrival
+    struct Taken {
+        engine::SampleReady sample;
+        QString given;         ///< the text that was classified; empty if the sample shows what was given
+        bool isOfData = false; ///< it classifies the first held-out examples, which only the newest of these has
+    };
+    std::map<std::string, std::vector<Taken>> m_samples; ///< by run, in order of arrival
     QLineEdit* m_prompt;
     QPushButton* m_choose; ///< a picture's file
+    projects::SampleUse m_use = projects::SampleUse::Continue;
     Given m_given = Given::Text;
     QSpinBox* m_tokens;
     QDoubleSpinBox* m_temperature;

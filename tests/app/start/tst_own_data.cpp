@@ -83,6 +83,12 @@ private slots:
         QTRY_VERIFY2(texts->toPlainText().contains("blue") && texts->toPlainText().contains("green"),
                      qPrintable(texts->toPlainText()));
         QVERIFY(texts->toHtml().contains("<img "));
+        const qsizetype own1 = texts->toHtml().count("<img ");
+        prompt->clear(); // the held-out pictures besides; the own one stays
+        samples.sample();
+        QTRY_VERIFY(texts->toHtml().count("<img ") > own1);
+        QVERIFY2(texts->toPlainText().contains(QChar(u'✓')) || texts->toPlainText().contains(QChar(u'✗')),
+                 qPrintable(texts->toPlainText()));
         drop(samples, m_folder->filePath("labels.csv")); // does not exist
         const auto* state = samples.findChild<QLabel*>("sampleState");
         QTRY_VERIFY2(state->text().contains("labels.csv"), qPrintable(state->text()));
@@ -117,6 +123,30 @@ private slots:
         press(*dialog);
         QCOMPARE(std::get<projects::LabelledTextData>(project().data.source).classes, std::int64_t{3});
         runToTheEnd();
+        // The held-out texts with their classes, then a text of one's own, and the texts again: all keep what they
+        // show.
+        auto& samples = m_window->workspace().view<SamplesPanel>();
+        m_window->workspace().showPanelOf(samples);
+        const auto* texts = samples.findChild<QTextBrowser*>("sampleTexts");
+        auto* prompt = samples.findChild<QLineEdit*>("samplePrompt");
+        const auto shown = [&] { return texts->toPlainText().count("the text number"); };
+        const auto judged = [&] {
+            return texts->toPlainText().count(QChar(u'✓')) + texts->toPlainText().count(QChar(u'✗'));
+        };
+        prompt->clear();
+        samples.sample();
+        QTRY_VERIFY(shown() > 0);
+        const qsizetype one = shown();
+        QCOMPARE(judged(), one);
+        prompt->setText("a line of mine");
+        samples.sample();
+        QTRY_VERIFY2(texts->toPlainText().contains("a line of mine → "), qPrintable(texts->toPlainText()));
+        QCOMPARE(shown(), one);
+        QCOMPARE(judged(), one);
+        prompt->clear();
+        samples.sample();
+        QTRY_COMPARE(shown(), 2 * one);
+        QCOMPARE(judged(), 2 * one);
     }
 
     void aSmallBertOnAText()
