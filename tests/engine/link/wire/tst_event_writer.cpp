@@ -75,9 +75,10 @@ private slots:
         EventWriter writer(m_write);
         SampleReady ready;
         ready.tag = QueryTag{5};
-        ready.text.assign(kMostJsonBytes + 1, 'x');
+        const std::string longest(std::size_t{1} << 20, 'x'); // longer ones are beside the JSON
+        ready.notes.assign(kMostJsonBytes / longest.size() + 1, longest);
         writer.take(std::move(ready));
-        writer.take(Notice{RunId{3}, std::string(kMostJsonBytes + 1, 'y')});
+        writer.take(Notice{RunId{3}, "the run goes on"});
         writer.take(RunEnded{RunId{3}, RunStatus::Stopped, 1, {}});
         const std::vector<Event> events = readUntil<RunEnded>();
         QCOMPARE(events.size(), std::size_t{3});
