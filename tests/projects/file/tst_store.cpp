@@ -380,8 +380,10 @@ private slots:
     {
         QFETCH(QString, name);
         QFETCH(QString, kind);
-        QVERIFY(saveProject(m_dir, sample(1)).ok());
-        const fs::path file = m_dir / name.toStdString();
+        const QTemporaryDir folder;
+        const fs::path directory = folder.path().toStdString();
+        QVERIFY(saveProject(directory, sample(1)).ok());
+        const fs::path file = directory / name.toStdString();
         fs::remove(file);
         if (kind == "deep") {
             put(file, std::string(100'000, '[') + std::string(100'000, ']'));
@@ -403,8 +405,8 @@ private slots:
         }
         const bool isLayout = name == kLayoutFile;
         const std::optional<Error> error = [&]() -> std::optional<Error> {
-            const auto loaded = loadProject(m_dir);
-            const auto journal = readJournal(m_dir);
+            const auto loaded = loadProject(directory);
+            const auto journal = readJournal(directory);
             return isLayout ? (loaded ? std::nullopt : std::optional(loaded.error()))
                             : (journal ? std::nullopt : std::optional(journal.error()));
         }();
