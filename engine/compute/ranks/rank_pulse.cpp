@@ -17,8 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPulse{1};
-constexpr std::chrono::minutes kReaching{
-    5};                                   ///< to reach the store, which the other connection of this rank has reached
+/// The time to reach the store, which the other connection of this rank has reached.
+constexpr std::chrono::minutes kReaching{5};
 constexpr std::chrono::seconds kObeys{5}; ///< in which rank 0 ends a run that has not begun
 
 } // namespace
@@ -57,11 +57,12 @@ struct RankPulse::State {
                 said = now;
                 store->set(pulseKeyOf(place.rank), std::to_string(count++));
             }
-            std::optional<std::string> over = store->find(kOverKey);
+            // A rank that trains hears of the end in its next exchange.
+            std::optional<std::string> over = trains ? std::nullopt : store->find(kOverKey);
             std::optional<std::string> stop = place.rank == 0 ? store->find(kStopKey) : std::nullopt;
             {
                 const std::scoped_lock lock(mutex);
-                refused = std::move(over);
+                refused = over ? std::move(over) : std::move(refused);
                 stopAsked = std::move(stop);
             }
             if (place.rank == 0) {

@@ -82,9 +82,9 @@ public:
         std::string first; ///< of rank 0
         std::string other;
     };
+    using Agrees = std::function<bool(const std::string& first, const std::string& other)>;
     /// Compares the text of each rank with that of rank 0, which `agrees` receives first. Returns nullopt if all agree,
     /// else the same disagreement on all ranks. Throws likewise.
-    using Agrees = std::function<bool(const std::string& first, const std::string& other)>;
     [[nodiscard]] std::optional<Disagreement> compare(const std::string& text,
                                                       const Agrees& agrees = std::equal_to<std::string>());
 

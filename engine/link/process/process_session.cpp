@@ -61,7 +61,7 @@ public:
         std::unique_lock lock(m_mutex);
         m_quit = true;
         m_lastEvent = Clock::now();
-        if (m_starts && !(m_at.kind == EngineRemote::Kind::Background && runWaits())) {
+        if (m_starts && !runMayOutlive(m_at)) {
             m_process->kill();
         }
         m_preparations.cancel();
@@ -131,7 +131,7 @@ private:
         std::unique_lock lock(m_mutex);
         m_sent.reset();
         m_wake.wait(lock, [this] { return m_quit || !m_waiting.empty(); });
-        const bool goesOn = m_runs || (m_place.kind == EngineRemote::Kind::Background && runWaits());
+        const bool goesOn = m_runs || runMayOutlive(m_place);
         if (m_waiting.empty() || (m_quit && !goesOn)) {
             return std::nullopt;
         }
@@ -140,11 +140,16 @@ private:
         return m_sent;
     }
 
-    /// True if a run was asked for that has not been sent: in the background it may be meant to begin without this
-    /// program. Called with the lock.
+    /// True if a run was asked for that has not been sent. Called with the lock.
     [[nodiscard]] bool runWaits() const
     {
         return (m_sent && beginsRun(*m_sent)) || std::ranges::any_of(m_waiting, beginsRun);
+    }
+
+    /// True if such a run may be meant to begin in the background without this program. Called with the lock.
+    [[nodiscard]] bool runMayOutlive(const EngineRemote& place) const
+    {
+        return place.kind == EngineRemote::Kind::Background && runWaits();
     }
 
     /// Ends the process, if there is one. One at another place that has no run is not waited for long.
@@ -394,7 +399,7 @@ private:
             const std::scoped_lock lock(m_mutex);
             m_process = process;
             m_starts = true;
-            const bool isLeft = m_quit && !(m_at.kind == EngineRemote::Kind::Background && runWaits());
+            const bool isLeft = m_quit && !runMayOutlive(m_at);
             if (isLeft || givenUpLater(command)) {
                 process->kill();
             }

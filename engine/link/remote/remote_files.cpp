@@ -311,8 +311,7 @@ Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std:
             return done.error();
         }
     }
-    const auto wanted = [&watch] { return !watch || watch(1); };
-    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory, wanted); !intact) {
+    if (const Status intact = checkCheckpoint(scratch->path(), opened->step, directory, watch); !intact) {
         return Error{"the checkpoint that was sent", intact.error().message};
     }
     const fs::path place = checkpointDirectory(directory, opened->step);

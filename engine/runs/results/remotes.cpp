@@ -67,6 +67,28 @@ std::vector<std::string> wordsOf(const std::string& text)
     return words;
 }
 
+/// Returns a name for a command line: the host of ssh, or the program. The list need not lack it.
+std::string nameForCommand(const std::string& command)
+{
+    const std::vector<std::string> words = wordsOf(command);
+    const auto plain = [](const std::string& word) {
+        std::string name = word.substr(word.find_last_of("/@") + 1); // npos + 1 is 0
+        std::erase_if(name, [](char c) { return !isPlain(c); });
+        return name;
+    };
+    // These options of ssh take a value.
+    constexpr std::string_view kWithValue = "bcDeEFIiJLlmOopQRSWw";
+    std::string name = words.empty() ? std::string() : plain(words[0]);
+    for (std::size_t i = 1; name == "ssh" && i < words.size(); ++i) {
+        if (!words[i].starts_with('-')) {
+            name = plain(words[i]);
+            break;
+        }
+        i += words[i].size() == 2 && kWithValue.find(words[i][1]) != std::string_view::npos ? 1 : 0;
+    }
+    return name.empty() || name == kBackground ? "place" : name;
+}
+
 /// Returns a place with a name that the list does not have.
 ChosenRemote unnamed(const std::string& command, const std::vector<EngineRemote>& places)
 {
@@ -229,27 +251,6 @@ Status keepNamedRemote(const EngineRemote& place)
         places->push_back(place);
     }
     return keepNamedRemotes(*places);
-}
-
-std::string nameForCommand(const std::string& command)
-{
-    const std::vector<std::string> words = wordsOf(command);
-    const auto plain = [](const std::string& word) {
-        std::string name = word.substr(word.find_last_of("/@") + 1); // npos + 1 is 0
-        std::erase_if(name, [](char c) { return !isPlain(c); });
-        return name;
-    };
-    // These options of ssh take a value.
-    constexpr std::string_view kWithValue = "bcDeEFIiJLlmOopQRSWw";
-    std::string name = words.empty() ? std::string() : plain(words[0]);
-    for (std::size_t i = 1; name == "ssh" && i < words.size(); ++i) {
-        if (!words[i].starts_with('-')) {
-            name = plain(words[i]);
-            break;
-        }
-        i += words[i].size() == 2 && kWithValue.find(words[i][1]) != std::string_view::npos ? 1 : 0;
-    }
-    return name.empty() || name == kBackground ? "place" : name;
 }
 
 Result<ChosenRemote> chooseRemote(const std::string& text, const std::optional<std::filesystem::path>& folder)

@@ -43,9 +43,6 @@ struct ChosenRemote {
 [[nodiscard]] Result<ChosenRemote> chooseRemote(const std::string& text,
                                                 const std::optional<std::filesystem::path>& folder = {});
 
-/// Returns a name for a command line: the host of ssh, or the program. The list need not lack it.
-[[nodiscard]] std::string nameForCommand(const std::string& command);
-
 /// Returns a place to add to the user's list for a run at the place that it calls `name`, in `folder` there. It has the
 /// name if that is one word of a shell, and the command line that the list has under it, or else `formerCommand`.
 [[nodiscard]] EngineRemote proposedRemote(const std::string& name, const std::filesystem::path& folder,

@@ -37,7 +37,7 @@ struct Whole {
     using Checkpoint = LoadedCheckpoint;
 
     static Result<SafetensorsFile> open(const fs::path& path, const std::string& checksum,
-                                        const std::function<bool()>& /*wanted*/)
+                                        const PreparationWatch& /*watch*/)
     {
         auto file = SafetensorsFile::open(path);
         if (!file) {
@@ -51,8 +51,7 @@ struct Whole {
 struct InPieces {
     using Checkpoint = CheckpointFiles;
 
-    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum,
-                                    const std::function<bool()>& wanted)
+    static Result<TensorFiles> open(const fs::path& path, const std::string& checksum, const PreparationWatch& watch)
     {
         auto files = TensorFiles::openFile(path);
         const auto file = files ? InputFile::open(path) : Result<InputFile>(files.error());
@@ -68,8 +67,8 @@ struct InPieces {
                 return read.error();
             }
             actual = crc32c(piece, actual);
-            if (wanted && !wanted()) {
-                return Error{path.string(), "was not read to its end, because it is no longer wanted"};
+            if (Status wanted = stillWanted(watch, 1); !wanted) {
+                return wanted.error();
             }
         }
         const Status same = compareChecksum(path, actual, checksum);
@@ -79,7 +78,7 @@ struct InPieces {
 
 template <class How>
 Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::int64_t step,
-                                              const fs::path& runDirectory, const std::function<bool()>& wanted = {})
+                                              const fs::path& runDirectory, const PreparationWatch& watch = {})
 {
     auto state = readState(directory, step);
     if (!state) {
@@ -91,11 +90,11 @@ Result<typename How::Checkpoint> checkpointIn(const fs::path& directory, std::in
                      "is " + state->run + ", expected " + run +
                          ": this is a checkpoint of another run; import --onto takes the weights of a file"};
     }
-    auto model = How::open(directory / kModelTensors, state->modelChecksum, wanted);
+    auto model = How::open(directory / kModelTensors, state->modelChecksum, watch);
     if (!model) {
         return model.error();
     }
-    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum, wanted);
+    auto optimiser = How::open(directory / kOptimiserTensors, state->optimiserChecksum, watch);
     if (!optimiser) {
         return optimiser.error();
     }
@@ -413,9 +412,9 @@ Result<CheckpointFiles> findCheckpoint(const fs::path& runDirectory, std::option
 }
 
 Status checkCheckpoint(const fs::path& folder, std::int64_t step, const fs::path& runDirectory,
-                       const std::function<bool()>& wanted)
+                       const PreparationWatch& watch)
 {
-    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory, wanted);
+    const auto checkpoint = checkpointIn<InPieces>(folder, step, runDirectory, watch);
     return checkpoint ? Status(Done{}) : Status(checkpoint.error());
 }
 

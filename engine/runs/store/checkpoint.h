@@ -4,13 +4,13 @@
 #include "engine/base/files/safetensors.h"
 #include "engine/base/files/safetensors_writer.h"
 #include "engine/base/files/tensor_files.h"
+#include "engine/base/machine/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/objective.h"
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -103,10 +103,10 @@ struct CheckpointFiles {
                                                      std::optional<std::int64_t> step,
                                                      std::vector<std::string>* skipped);
 
-/// Returns an error unless `folder`, which need not be in the run, has an intact checkpoint of `step` of the run, or
-/// once `wanted` returns false.
+/// Returns an error unless `folder`, which need not be in the run, has an intact checkpoint of `step` of the run, and
+/// if `watch` cancels, whose share is 1 throughout.
 [[nodiscard]] Status checkCheckpoint(const std::filesystem::path& folder, std::int64_t step,
-                                     const std::filesystem::path& runDirectory, const std::function<bool()>& wanted);
+                                     const std::filesystem::path& runDirectory, const PreparationWatch& watch);
 
 /// Returns <run>/checkpoints.
 [[nodiscard]] std::filesystem::path checkpointsFolder(const std::filesystem::path& runDirectory);

@@ -214,7 +214,7 @@ private slots:
         QCOMPARE(called, 1);
     }
 
-    /// Also if nobody waits for the query any more.
+    /// This holds for a query without handlers too.
     void textsOfAQueryAreNoticed()
     {
         EngineBridge bridge;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the exported code says. That it computes the same is tests/engine/compute/network/tst_pytorch_folder.
+// The text of exported code. tests/engine/compute/network/tst_pytorch_folder compares what it computes.
 #include "projects/cost/cost.h"
 #include "projects/nodes/expression.h"
 #include "projects/pytorch/graph_code.h"

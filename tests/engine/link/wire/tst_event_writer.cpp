@@ -2,6 +2,7 @@
 // What waits for a reader that stands still is bounded, and what it needs arrives when it reads again.
 #include "engine/link/wire/event_writer.h"
 #include "engine/link/wire/messages.h"
+#include "engine/link/wire/values.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -75,7 +76,7 @@ private slots:
         EventWriter writer(m_write);
         SampleReady ready;
         ready.tag = QueryTag{5};
-        const std::string longest(std::size_t{1} << 20, 'x'); // longer ones are beside the JSON
+        const std::string longest(kLongestJsonText, 'x'); // longer ones are beside the JSON
         ready.notes.assign(kMostJsonBytes / longest.size() + 1, longest);
         writer.take(std::move(ready));
         writer.take(Notice{RunId{3}, "the run goes on"});
