@@ -115,17 +115,16 @@ void RunCommands::connectSamples()
     });
     connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
             [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
-    connect(&panel, &SamplesPanel::sampleRequested, this, [this, &panel](engine::SampleRequest request) {
-        const std::string run = request.of.runDirectory.string();
-        request.of.projectDirectory = m_session.directory();
-        const QString prompt = QString::fromStdString(request.prompt);
-        m_engine.ask(
-            std::move(request), &panel,
-            [&panel, run, prompt](const engine::SampleReady& sample) { panel.take(run, sample, prompt); },
-            [&panel, run](const engine::QueryFailed& failed) {
-                panel.refuse(run, QString::fromStdString(failed.error.text()));
+    connect(&panel, &SamplesPanel::sampleRequested, this,
+            [this, &panel](engine::SampleRequest request, const QString& given) {
+                request.of.projectDirectory = m_session.directory();
+                m_engine.ask(
+                    request, &panel,
+                    [&panel, request, given](const engine::SampleReady& sample) { panel.take(request, sample, given); },
+                    [&panel, run = request.of.runDirectory.string()](const engine::QueryFailed& failed) {
+                        panel.refuse(run, QString::fromStdString(failed.error.text()));
+                    });
             });
-    });
 }
 
 void RunCommands::askToExport(const std::string& run)

@@ -300,7 +300,7 @@ QAction* RemoteCommands::add(const QString& text, const QString& toolTip, const 
     choice->setCheckable(true);
     choice->setData(QString::fromStdString(place.name));
     choice->setActionGroup(m_choices);
-    connect(choice, &QAction::triggered, this, [this, place] { m_controller.chooseRemote(place); });
+    connect(choice, &QAction::triggered, this, [this, place] { m_controller.choosePlace(place); });
     m_menu.insertAction(m_end, choice);
     return choice;
 }

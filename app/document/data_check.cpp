@@ -5,7 +5,6 @@
 #include "engine/base/api/data_summary.h"
 
 #include <QGuiApplication>
-#include <QPointer>
 
 #include <algorithm>
 #include <functional>
@@ -107,17 +106,18 @@ void DataCheck::read()
         *m_wanted = false;
     }
     m_wanted = std::make_shared<std::atomic<bool>>(true);
-    const auto tell = [owner = QPointer<DataCheck>(this), wanted = m_wanted](const Found& found) {
-        if (owner && wanted->load()) {
-            owner->m_state = found.state;
-            owner->m_problems = found.problems;
-            emit owner->changed();
-        }
-    };
-    startOn(backgroundPool(), [project = m_project, directory = m_subject.directory, wanted = m_wanted, tell] {
-        const Found found = problemsIn(project, directory, [&wanted] { return wanted->load(); });
-        onGuiThread([tell, found] { tell(found); });
-    });
+    inBackground(
+        this,
+        [project = m_project, directory = m_subject.directory, wanted = m_wanted] {
+            return problemsIn(project, directory, [&wanted] { return wanted->load(); });
+        },
+        [this, wanted = m_wanted](const Found& found) {
+            if (wanted->load()) {
+                m_state = found.state;
+                m_problems = found.problems;
+                emit changed();
+            }
+        });
 }
 
 } // namespace residua::app

@@ -182,12 +182,13 @@ void EngineBridge::dispatch(const engine::Event& event)
                event);
 }
 
-void EngineBridge::hear(QObject* owner, std::type_index kind, std::function<void(const engine::Event&)> take)
+void EngineBridge::hear(engine::QueryTag query, QObject* owner, std::type_index kind,
+                        std::function<void(const engine::Event&)> take)
 {
     std::erase_if(m_listeners, [owner, kind](const auto& entry) {
         return entry.second.owner == owner && entry.second.kind == kind;
     });
-    m_listeners.insert_or_assign(m_lastTag, Listener{owner, kind, std::move(take)});
+    m_listeners.emplace(query, Listener{owner, kind, std::move(take)});
     connect(owner, &QObject::destroyed, this, &EngineBridge::dropAllOf, Qt::UniqueConnection);
 }
 

@@ -75,7 +75,8 @@ public:
     }
     /// Sends a query to the engine and returns its tag. Calls `onProgress` while the engine works on it, then either
     /// `onAnswer` or `onFailed`. Calls none of them once `owner` has been destroyed, which cancels the query, and none
-    /// once drop() has been called or `owner` has asked another query of this kind.
+    /// once drop() has been called or `owner` has asked another query of this kind. The engine
+    /// answers one query of a kind at a time: a newer one makes the older one fail, whoever asked.
     template <class Query>
     engine::QueryTag ask(Query query, QObject* owner,
                          const std::function<void(const engine::AnswerOf<Query>&)>& onAnswer,
@@ -84,7 +85,7 @@ public:
     {
         m_lastTag = static_cast<engine::QueryTag>(static_cast<std::uint64_t>(m_lastTag) + 1);
         query.tag = m_lastTag;
-        hear(owner, typeid(Query), [onAnswer, onFailed, onProgress](const engine::Event& event) {
+        hear(query.tag, owner, typeid(Query), [onAnswer, onFailed, onProgress](const engine::Event& event) {
             if (const auto* const answer = std::get_if<engine::AnswerOf<Query>>(&event)) {
                 onAnswer(*answer);
             } else if (const auto* const failed = std::get_if<engine::QueryFailed>(&event)) {
@@ -125,7 +126,8 @@ private:
         std::function<void(const engine::Event&)> take;
     };
 
-    void hear(QObject* owner, std::type_index kind, std::function<void(const engine::Event&)> take);
+    void hear(engine::QueryTag query, QObject* owner, std::type_index kind,
+              std::function<void(const engine::Event&)> take);
     void dropAllOf(QObject* owner);
     void receive(engine::Event event, std::uint64_t session); ///< engine thread
     void deliver();                                           ///< GUI thread

@@ -228,20 +228,18 @@ void SamplesPanel::sample()
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
     m_state->setText(tr("sampling …"));
-    emit sampleRequested(request);
+    const bool classifiesText = m_use == projects::SampleUse::Classify && m_given == Given::Text;
+    emit sampleRequested(request, classifiesText ? prompt : QString());
 }
 
-void SamplesPanel::take(const std::string& directory, const engine::SampleReady& sample, const QString& prompt)
+void SamplesPanel::take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given)
 {
-    std::vector<Taken>& all = m_samples[directory];
-    const bool isOfData = prompt.isEmpty() && !sample.classified.examples.empty();
-    for (Taken& earlier : all) {
-        if (isOfData && earlier.isOfData) {
-            earlier.sample.classified = {}; // the same examples
-        }
+    const std::string directory = request.of.runDirectory.string();
+    RunSamples& all = m_samples[directory];
+    Taken& taken = all.taken.emplace_back(sample, given, request.prompt.empty() && !sample.classified.examples.empty());
+    if (taken.isOfData) {
+        all.ofData = std::exchange(taken.sample.classified, {});
     }
-    const bool showsPrompt = m_use == projects::SampleUse::Classify && m_given == Given::Text;
-    all.push_back({sample, showsPrompt ? prompt : QString(), isOfData});
     if (directory == m_run) {
         QStringList notes;
         for (const std::string& note : sample.notes) {
@@ -259,23 +257,21 @@ void SamplesPanel::refuse(const std::string& directory, const QString& reason)
     }
 }
 
-/// The newest sample is first. All that classify the data have the examples of the newest of them.
+/// The newest sample is first.
 void SamplesPanel::showSamples()
 {
     QString shown;
     m_texts->clear();
-    const engine::FedBatch* ofData = nullptr;
-    const std::vector<Taken>& all = m_samples[m_run];
-    for (auto taken = all.rbegin(); taken != all.rend(); ++taken) {
-        const engine::FedBatch& own = taken->sample.classified;
-        if (taken->isOfData && !own.examples.empty()) {
-            ofData = &own;
+    const auto found = m_samples.find(m_run);
+    if (found != m_samples.end()) {
+        const auto& [all, ofData] = found->second;
+        for (auto taken = all.rbegin(); taken != all.rend(); ++taken) {
+            const engine::FedBatch& examples = taken->isOfData ? ofData : taken->sample.classified;
+            shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(taken->sample.step))) +
+                     (examples.examples.empty()
+                          ? textOf(taken->sample, taken->given)
+                          : exampleTable(examples, *m_texts->document(), {}, answersOf(taken->sample, examples)));
         }
-        const engine::FedBatch& examples = taken->isOfData ? *ofData : own;
-        shown += QStringLiteral("<p>%1</p>").arg(tr("step %1").arg(formatWhole(taken->sample.step))) +
-                 (examples.examples.empty()
-                      ? textOf(taken->sample, taken->given)
-                      : exampleTable(examples, *m_texts->document(), {}, answersOf(taken->sample, examples)));
     }
     m_texts->setHtml(shown);
 }

@@ -35,15 +35,16 @@ public:
     void setModel(const projects::Project& project);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
-    /// `prompt` is the request's.
-    void take(const std::string& directory, const engine::SampleReady& sample, const QString& prompt);
+    /// Takes the answer to a request that sampleRequested() told with `given`.
+    void take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given);
     void refuse(const std::string& directory, const QString& reason);
     /// Samples a text now.
     void sample();
 
 signals:
-    /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer.
-    void sampleRequested(const residua::engine::SampleRequest& request);
+    /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer. `given` is the text that a
+    /// classifier is asked about, because its answer does not have it; else empty.
+    void sampleRequested(const residua::engine::SampleRequest& request, const QString& given);
 
 private:
     void layOut();
@@ -57,10 +58,14 @@ private:
     std::string m_run;
     struct Taken {
         engine::SampleReady sample;
-        QString given;         ///< the text that was classified; empty if the sample shows what was given
-        bool isOfData = false; ///< it classifies the first held-out examples, which only the newest of these has
+        QString given;         ///< as sampleRequested()'s
+        bool isOfData = false; ///< it classifies the first held-out examples: RunSamples::ofData, for `sample` has none
     };
-    std::map<std::string, std::vector<Taken>> m_samples; ///< by run, in order of arrival
+    struct RunSamples {
+        std::vector<Taken> taken; ///< in order of arrival
+        engine::FedBatch ofData;  ///< the same for each
+    };
+    std::map<std::string, RunSamples> m_samples; ///< by run
     QLineEdit* m_prompt;
     QPushButton* m_choose; ///< a picture's file
     projects::SampleUse m_use = projects::SampleUse::Continue;

@@ -96,7 +96,7 @@ void RunController::setPlace(engine::EngineRemote place)
     emit phaseChanged();
 }
 
-void RunController::chooseRemote(engine::EngineRemote place)
+void RunController::choosePlace(engine::EngineRemote place)
 {
     setPlace(place);
     if (m_engine.place() == place) {

@@ -54,7 +54,7 @@ public:
     /// another run is under way.
     void setPlace(engine::EngineRemote place);
     /// Does so because the user wants to train this project there; placeChosen() follows unless it is refused.
-    void chooseRemote(engine::EngineRemote place);
+    void choosePlace(engine::EngineRemote place);
     [[nodiscard]] const engine::EngineRemote& place() const { return m_engine.place(); }
     /// True if setPlace() is not refused.
     [[nodiscard]] bool mayChangePlace() const { return m_phase == RunPhase::Idle || m_engine.outlivesWindow(); }

@@ -77,7 +77,7 @@ void DocumentViews::openAnew()
 {
     m_place = ProjectPlace{};
     m_state = {};
-    m_scaled = {};
+    m_scaledAt.reset();
     if (m_session.isOpen()) {
         refresh();
         for (CanvasWidget* canvas : m_workspace.canvases()) {
@@ -176,16 +176,13 @@ void DocumentViews::applyProperty(const Property& property, const QVariant& valu
         if (applyEdit(keepingPlaces(*edit)) == Applied::Yes && doesMore) {
             emit noted(QString::fromStdString(titleOf(*edit)));
         }
-        m_scaled = property.key == projects::kTrainingSteps ? course() : m_scaled;
+        if (property.key == projects::kTrainingSteps) {
+            m_scaledAt = m_session.history().revision();
+        }
     } else {
         emit refused(QString::fromStdString(edit.error().text()));
         refresh(); // the editor shows the value that was rejected
     }
-}
-
-DocumentViews::Course DocumentViews::course() const
-{
-    return {m_session.project().training.steps, m_session.project().stack().schedule};
 }
 
 /// Returns the edit of a property. Every change of the steps rounds the borders of the stages, so that successive
@@ -195,14 +192,15 @@ Result<projects::Edit> DocumentViews::editOf(const Property& property, const QVa
     if (property.key != projects::kTrainingSteps) {
         return property.edit(m_session.project(), value);
     }
-    const Course now = course();
-    m_unscaled = now == m_scaled ? m_unscaled : now;
-    projects::Project unscaled = m_session.project();
-    unscaled.training.steps = m_unscaled.steps;
-    unscaled.stack().schedule = m_unscaled.schedule;
-    auto edit = property.edit(unscaled, value);
-    if (edit && !std::holds_alternative<projects::EditGroup>(*edit) && now.schedule != m_unscaled.schedule) {
-        return projects::Edit{projects::EditGroup{titleOf(*edit), {*edit, projects::SetSchedule{m_unscaled.schedule}}}};
+    const projects::History& history = m_session.history();
+    if (m_scaledAt != history.revision()) {
+        m_unscaled = history.projectSnapshot();
+    }
+    auto edit = property.edit(*m_unscaled, value);
+    const projects::StageSchedule& schedule = m_unscaled->stack().schedule;
+    if (edit && !std::holds_alternative<projects::EditGroup>(*edit) &&
+        m_session.project().stack().schedule != schedule) {
+        return projects::Edit{projects::EditGroup{titleOf(*edit), {*edit, projects::SetSchedule{schedule}}}};
     }
     return edit;
 }

@@ -75,15 +75,8 @@ private:
     Place m_place;
     editor::ViewState m_state; ///< of the canvases; its selection may contain more than the place
     QTimer m_soon;
-    /// A training's number of steps with its stages.
-    struct Course {
-        std::int64_t steps = 0;
-        projects::StageSchedule schedule;
-        bool operator==(const Course&) const = default;
-    };
-    [[nodiscard]] Course course() const;
-    Course m_unscaled; ///< before the user began to change the steps
-    Course m_scaled;   ///< as the last change of the steps left it
+    projects::ProjectSnapshot m_unscaled;    ///< before the user began to change the steps
+    std::optional<std::uint64_t> m_scaledAt; ///< the revision that the last change of the steps made
 };
 
 /// Connects the page to the document: shows its stages, the step of the training run and the losses at the borders of

@@ -14,6 +14,7 @@
 
 #include <qcustomplot.h>
 
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -38,12 +39,13 @@ auto PlotView::onThread(Work work)
     QPromise<std::invoke_result_t<const Work&>> promise;
     promise.start();
     auto future = promise.future();
-    std::erase_if(m_work, [](const Running& other) { return other.end.isFinished(); });
-    m_work.push_back(
-        {QFuture<void>(future), std::jthread([promise = std::move(promise), work = std::move(work)]() mutable {
-             promise.addResult(work());
-             promise.finish();
-         })});
+    std::erase_if(m_work, [](const std::future<void>& other) {
+        return other.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    });
+    m_work.push_back(std::async(std::launch::async, [promise = std::move(promise), work = std::move(work)]() mutable {
+        promise.addResult(work());
+        promise.finish();
+    }));
     return future;
 }
 

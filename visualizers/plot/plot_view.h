@@ -10,7 +10,7 @@
 #include <QString>
 #include <QWidget>
 
-#include <thread>
+#include <future>
 #include <vector>
 
 class QCustomPlot;
@@ -59,13 +59,8 @@ private:
     template <class Work>
     auto onThread(Work work);
 
-    struct Running {
-        QFuture<void> end;
-        std::jthread thread;
-    };
-
     ExportChoice m_exportChoice;
-    std::vector<Running> m_work; ///< the destructor waits for it
+    std::vector<std::future<void>> m_work; ///< the destructor waits for it
 };
 
 } // namespace residua::visualizers
