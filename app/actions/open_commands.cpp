@@ -99,10 +99,10 @@ void OpenCommands::connectStartPage()
 
 void OpenCommands::fillExamples()
 {
-    for (const projects::Example& example : projects::examples()) {
-        QAction* action = m_examples->addAction(QString::fromStdString(example.title));
-        action->setStatusTip(QString::fromStdString(example.summary));
-        connect(action, &QAction::triggered, this, [this, name = example.name] { refuse(openExample(name)); });
+    for (const projects::ExampleCard& card : projects::exampleCards()) {
+        QAction* action = m_examples->addAction(QString::fromUtf8(card.title));
+        action->setStatusTip(QString::fromUtf8(card.summary));
+        connect(action, &QAction::triggered, this, [this, name = card.name] { refuse(openExample(name)); });
     }
 }
 

@@ -8,13 +8,7 @@
 namespace residua::projects {
 namespace {
 
-struct Card {
-    const char* name;
-    const char* title;
-    const char* summary;
-};
-
-constexpr Card kCards[] = {
+constexpr ExampleCard kCards[] = {
     {"plain-language", "Plain residual",
      "Language model, 8 layers, the residual sum everyone uses: draw a shortcut into it"},
     {"ancre-language", "Learned shortcuts", "The same language model with ANCRe: watch the shortcuts being learned"},
@@ -34,20 +28,25 @@ constexpr Card kCards[] = {
     {"small-bert", "Small BERT", "Encoder that fills in hidden tokens: what stands on both sides decides"},
 };
 
-Project projectOf(const char* name)
+} // namespace
+
+std::span<const ExampleCard> exampleCards()
+{
+    return kCards;
+}
+
+Project exampleProject(std::string_view name)
 {
     const auto file = std::ranges::find(exampleFiles(), name, &ExampleFile::name);
     return projectFromJson(file->text).value(); // a test reads each
 }
 
-} // namespace
-
 const std::vector<Example>& examples()
 {
     static const std::vector<Example> all = [] {
         std::vector<Example> made;
-        for (const Card& card : kCards) {
-            made.push_back({card.name, card.title, card.summary, projectOf(card.name)});
+        for (const ExampleCard& card : kCards) {
+            made.push_back({card.name, card.title, card.summary, exampleProject(card.name)});
         }
         return made;
     }();

@@ -17,9 +17,19 @@ struct Example {
     std::string summary; ///< one line for its card
     Project project;
 };
+/// What is told of an example without reading its file.
+struct ExampleCard {
+    const char* name;
+    const char* title;
+    const char* summary;
+};
+/// Returns the cards of examples(), in the same order.
+[[nodiscard]] std::span<const ExampleCard> exampleCards();
 /// Returns the examples in display order. The program opens the first one when it is started for the first time.
 [[nodiscard]] const std::vector<Example>& examples();
 [[nodiscard]] const Example* findExample(const std::string& name);
+/// Reads the project of one example, which must exist, and no other's.
+[[nodiscard]] Project exampleProject(std::string_view name);
 
 /// A file of resources/examples.
 struct ExampleFile {

@@ -244,7 +244,7 @@ const std::vector<Recipe>& recipes()
         {"small-bert",
          "Small BERT",
          "8 layers of 128 that fill in hidden tokens, on text of your own",
-         findExample("small-bert")->project,
+         exampleProject("small-bert"),
          kPlainPreset,
          {}},
         bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),

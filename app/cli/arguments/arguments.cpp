@@ -302,7 +302,7 @@ Command withSubcommands(Command command, PositionalSpec word, std::vector<Positi
 const std::vector<std::string>& exampleNames()
 {
     static const auto kNames =
-        namesOf(projects::examples(), [](const projects::Example& example) { return example.name; });
+        namesOf(projects::exampleCards(), [](const projects::ExampleCard& card) { return std::string(card.name); });
     return kNames;
 }
 
@@ -314,8 +314,8 @@ const std::vector<std::string>& recipeNames()
 
 const std::vector<std::string>& topologyNames()
 {
-    static const auto kNames = namesOf(projects::topologyPresets(projects::examples().front().project.network),
-                                       [](const projects::TopologyPreset& preset) { return preset.name; });
+    static const auto kNames =
+        namesOf(projects::topologyPresets(1), [](const projects::TopologyPreset& preset) { return preset.name; });
     return kNames;
 }
 

@@ -30,7 +30,7 @@ template <class Presets>
 void listPresets(const Presets& presets, const char* option, json& list, const Console& console)
 {
     for (const auto& preset : presets) {
-        console.line(preset.name + ": " + preset.title + "\n    " + preset.summary);
+        console.line(std::string(preset.name) + ": " + preset.title + "\n    " + preset.summary);
         list.push_back(
             {{"name", preset.name}, {"title", preset.title}, {"summary", preset.summary}, {"option", option}});
     }
@@ -54,12 +54,11 @@ Exit listChoices(const Console& console)
 {
     json list = json::array();
     console.line("examples (--example):");
-    listPresets(projects::examples(), "example", list, console);
+    listPresets(projects::exampleCards(), "example", list, console);
     console.line("\nat a paper's size, of your data (--recipe):");
     listPresets(projects::recipes(), "recipe", list, console);
     console.line("\ntopologies (--topology, and --set topology=NAME; residua-cli explain NAME says more):");
-    const std::vector<projects::TopologyPreset> topologies =
-        projects::topologyPresets(projects::examples().front().project.network);
+    const std::vector<projects::TopologyPreset> topologies = projects::topologyPresets(1);
     listPresets(topologies, "topology", list, console);
     listVariants(topologies, console);
     console.value(list);
@@ -195,13 +194,11 @@ Result<projects::Project> sizedProject(const Arguments& arguments, const std::fi
 
 Result<projects::Project> exampleProject(const std::string& name)
 {
-    if (const projects::Example* const example = projects::findExample(name)) {
-        return example->project;
+    if (std::ranges::find(exampleNames(), name) != exampleNames().end()) {
+        return projects::exampleProject(name);
     }
-    return Error{"--example",
-                 "no example \"" + name + "\"" +
-                     meantHint(name, projects::examples() | std::views::transform(&projects::Example::name), kTypedHint,
-                               "; residua-cli new --list shows them")};
+    return Error{"--example", "no example \"" + name + "\"" +
+                                  meantHint(name, exampleNames(), kTypedHint, "; residua-cli new --list shows them")};
 }
 
 Exit runNew(const Arguments& arguments, const Console& console)
@@ -219,8 +216,7 @@ Exit runNew(const Arguments& arguments, const Console& console)
                                                        "it with residua-cli set"});
     }
     Result<projects::Project> project =
-        sized ? sizedProject(arguments, directory)
-              : exampleProject(arguments.text("example", projects::examples().front().name));
+        sized ? sizedProject(arguments, directory) : exampleProject(arguments.text("example", exampleNames().front()));
     if (!project) {
         return console.fail(Exit::Usage, project.error());
     }

@@ -9,7 +9,6 @@
 #include <ATen/Parallel.h>
 
 #include <cmath>
-#include <exception>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -131,12 +130,10 @@ void RunningFits::run(std::size_t index, const std::stop_token& stop)
         const std::scoped_lock lock(m_mutex);
         m_shares[index] = of.fraction;
     };
-    Result<Fitted> fit = stoppedFit();
-    try {
-        fit = stop.stop_requested() ? std::move(fit) : m_cache.fit(m_fits[index].job(), {progress, stop});
-    } catch (const std::exception& failure) { // too little memory must not end the program from a thread
-        fit = Error{"", std::string("the fit failed: ") + failure.what()};
-    }
+    Result<Fitted> fit = guardedFit([&] {
+        return stop.stop_requested() ? Result<Fitted>(stoppedFit())
+                                     : m_cache.fit(m_fits[index].job(), {progress, stop});
+    });
     const std::scoped_lock lock(m_mutex);
     m_shares[index] = 1;
     m_ended.push_back({index, std::move(fit)});

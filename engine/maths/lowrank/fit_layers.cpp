@@ -2,8 +2,6 @@
 #include "engine/maths/lowrank/fit_threads.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
 
-#include <exception>
-
 namespace residua::engine {
 
 std::vector<Result<LowRankFit>> fitLayers(std::span<const LowRankProblem> problems,
@@ -16,11 +14,8 @@ std::vector<Result<LowRankFit>> fitLayers(std::span<const LowRankProblem> proble
     std::vector<Result<LowRankFit>> results(works.size(), Result<LowRankFit>(stoppedFit()));
     const LowRankWatch watch{{}, std::move(stop)};
     runOnThreads(works, threads, [&](std::size_t i) {
-        try {
-            results[i] = fitLowRank(problems[i / methods.size()], methods[i % methods.size()], watch);
-        } catch (const std::exception& failure) { // too little memory must not end the program from a thread
-            results[i] = Error{"", std::string("the fit failed: ") + failure.what()};
-        }
+        results[i] =
+            guardedFit([&] { return fitLowRank(problems[i / methods.size()], methods[i % methods.size()], watch); });
     });
     return results;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,7 +23,11 @@ void runOnThreads(std::span<const double> works, int threads, const std::functio
     };
     std::vector<std::jthread> helpers;
     for (std::size_t helper = 1; helper < std::min(works.size(), std::size_t(std::max(1, threads))); ++helper) {
-        helpers.emplace_back(take);
+        try {
+            helpers.emplace_back(take);
+        } catch (const std::system_error&) {
+            break; // the system allows no more: those that there are do all
+        }
     }
     take();
 }

@@ -226,7 +226,8 @@ Result<std::vector<StartPoint>> lossByStart(const StartStudy& study, std::span<c
     std::vector<Result<StartPoint>> points(fitSteps.size() * count, Result<StartPoint>(stoppedFit()));
     runOnThreads(std::vector<double>(points.size(), 1.0), threads, [&](std::size_t i) {
         if (!stop.stop_requested()) {
-            points[i] = pointOf(study, networks[i % count], fitSteps[i / count], i % count, watch);
+            points[i] =
+                guardedFit([&] { return pointOf(study, networks[i % count], fitSteps[i / count], i % count, watch); });
         }
     });
     if (const auto failed = std::ranges::find_if(points, [](const auto& point) { return !point; });

@@ -178,6 +178,12 @@ private slots:
         QCOMPARE(project().stack().schedule.stages.size(), std::size_t(1));
         typeInto("property:/training/steps", "12");
         QCOMPARE(project().stack().schedule.stages.back().start, std::int64_t(3));
+        // A stage that was dropped does not come back after another edit, which may have changed what it referred to.
+        press(Qt::Key_Down, 11);
+        QCOMPARE(project().stack().schedule.stages.size(), std::size_t(1));
+        QVERIFY(m_window->session().perform(projects::SetField{"/training/batch", {"3"}}).ok());
+        typeInto("property:/training/steps", "12");
+        QCOMPARE(project().stack().schedule.stages.size(), std::size_t(1));
     }
 
     void aDragAddsAShortcutAndDeleteTakesItAway()

@@ -79,7 +79,9 @@ private slots:
     {
         QVERIFY(!examples().empty());
         for (const ExampleFile& file : exampleFiles()) {
-            QVERIFY2(findExample(std::string(file.name)) != nullptr, std::string(file.name).c_str());
+            const Example* const example = findExample(std::string(file.name));
+            QVERIFY2(example != nullptr, std::string(file.name).c_str());
+            QCOMPARE(asQString(toJson(example->project)), asQString(std::string(file.text)));
         }
         for (const Example& example : examples()) {
             const std::string text = toJson(example.project);
