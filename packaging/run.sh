@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# From a clone to the workbench, in one command: sets up, builds, and opens PROJECT, or the embedded example.
-# Without a display it trains the project here in the terminal, and leaves a report, a checkpoint and a sample.
+# From a clone to the workbench, in one command: sets up, builds, and opens PROJECT, or the start page.
+# Without a display it trains PROJECT, or an example, here in the terminal, and leaves a report, a checkpoint and a sample.
 #
 #   packaging/run.sh [PROJECT] [--cuda | --cpu]
 set -euo pipefail

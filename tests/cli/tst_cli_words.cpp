@@ -60,6 +60,9 @@ private slots:
         }
         QCOMPARE(run({"analyze", "--json", "coefficients", "-h"}).json().object()["command"].toString(),
                  QString("analyze coefficients"));
+        // The value of an option is not the word of a subcommand.
+        QCOMPARE(run({"analyze", "-o", "gap", "--json", "coefficients", "-h"}).json().object()["command"].toString(),
+                 QString("analyze coefficients"));
         const QString list = run({"analyze", "--help"}).output;
         QVERIFY2(list.contains("residua-cli analyze WHAT --help") && !list.contains("--kappa"), qPrintable(list));
         int count = 0;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands under "Ten lines" of README.md, word for word in an empty directory, with a smaller project; and its
-// table of topologies.
+// The commands under "Ten lines" of README.md, word for word in an empty directory, with a smaller project; its table
+// of topologies; and the files that the documents name.
 #include "app/cli/arguments/arguments.h"
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
+#include <QDirIterator>
 #include <QFile>
+#include <QFileInfo>
 #include <QProcess>
+#include <QRegularExpression>
+#include <QSet>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -98,8 +102,50 @@ private slots:
     {
         const qsizetype begin = m_readme.indexOf("\n## Topologies\n");
         const QString table = m_readme.mid(begin, m_readme.indexOf("\n## ", begin + 1) - begin);
+        QStringList named;
+        static const QRegularExpression kFirstColumn("^\\|([^|]*)\\|", QRegularExpression::MultilineOption);
+        static const QRegularExpression kName("`([^`]+)`");
+        for (auto row = kFirstColumn.globalMatch(table); row.hasNext();) {
+            for (auto name = kName.globalMatch(row.next().captured(1)); name.hasNext();) {
+                named << name.next().captured(1);
+            }
+        }
+        QStringList known;
         for (const std::string& name : topologyNames()) {
-            QVERIFY2(table.contains('`' + QString::fromStdString(name) + '`'), name.c_str());
+            known << QString::fromStdString(name);
+        }
+        named.sort();
+        known.sort();
+        QCOMPARE(named, known);
+    }
+
+    /// The sources and headers that the documents name in code style, at least by the end of their path.
+    void filesOfTheDocumentsExist()
+    {
+        static const QRegularExpression kFile("`([A-Za-z0-9_./-]+\\.(?:h|cpp|cu|cuh|cmake|sh|py))`");
+        const QDir checkout = QFileInfo(README_FILE).dir();
+        QSet<QString> ends;
+        QStringList documents;
+        for (const char* const top : {".", "app", "cmake", "editor", "engine", "kernels", "packaging", "projects",
+                                      "resources", "tests", "visualizers"}) {
+            const auto below = QString(top) == "." ? QDirIterator::NoIteratorFlags : QDirIterator::Subdirectories;
+            for (QDirIterator file(checkout.filePath(top), QDir::Files, below); file.hasNext();) {
+                const QString path = checkout.relativeFilePath(file.next());
+                for (qsizetype at = -1; at != -2; at = path.indexOf('/', at + 1) < 0 ? -2 : path.indexOf('/', at + 1)) {
+                    ends << path.mid(at + 1);
+                }
+                documents += path.endsWith(".md") && !path.contains("help/") ? QStringList{path} : QStringList{};
+            }
+        }
+        QVERIFY(documents.size() > 20);
+        for (const QString& document : documents) {
+            QFile file(checkout.filePath(document));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            for (auto name = kFile.globalMatch(QString::fromUtf8(file.readAll())); name.hasNext();) {
+                QString path = name.next().captured(1);
+                path.remove(QRegularExpression("^\\./"));
+                QVERIFY2(path.startsWith("ATen/") || ends.contains(path), qPrintable(document + ": " + path));
+            }
         }
     }
 

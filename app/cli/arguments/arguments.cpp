@@ -273,6 +273,13 @@ Call callOf(const Command& command, std::span<const std::string> words)
 {
     std::vector<std::string> others(words.begin(), words.end());
     for (auto word = others.begin(); word != others.end() && *word != "--"; ++word) {
+        const OptionSpec* const option = findOption(command.syntax, *word);
+        if (option != nullptr && option->kind != OptionKind::Flag) { // the next word is its value
+            if (++word == others.end()) {
+                break;
+            }
+            continue;
+        }
         const auto selected = std::ranges::find(command.subcommands, *word, &wordOf);
         if (selected != command.subcommands.end()) {
             others.erase(word);

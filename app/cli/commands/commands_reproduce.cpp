@@ -379,20 +379,6 @@ std::vector<Outcome> outcomesIn(const Given& given, const Reproduction& row)
     return outcomes;
 }
 
-/// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
-std::string commandOf(const Reproduction& row, const Comparison& comparison)
-{
-    const bool isSweep = !comparison.a.member.starts_with(kOutPlaceholder);
-    std::size_t sweeps = 0;
-    for (const std::string& line : row.commands) {
-        if (isSweep ? line.starts_with("sweep ") && sweeps++ == comparison.sweep
-                    : line.find(kSeedPlaceholder) != std::string::npos) {
-            return line;
-        }
-    }
-    return {};
-}
-
 /// Returns the values of the row's comparisons as recordings in the form of resources/reproductions.json, which lack
 /// the commit. A command without values has none.
 json recordingsIn(const Given& given, const Reproduction& row)

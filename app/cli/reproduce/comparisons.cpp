@@ -181,12 +181,25 @@ std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& c
     return found;
 }
 
+std::string commandOf(const Reproduction& row, const Comparison& comparison)
+{
+    const bool isSweep = !comparison.a.member.starts_with(kOutPlaceholder);
+    std::size_t sweeps = 0;
+    for (const std::string& line : row.commands) {
+        if (isSweep ? line.starts_with("sweep ") && sweeps++ == comparison.sweep
+                    : line.find(kSeedPlaceholder) != std::string::npos) {
+            return line;
+        }
+    }
+    return {};
+}
+
 Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
 {
     Outcome best = outcomeOf(comparison, {}, {});
     for (const Recording* const recording : recordingsOf(row)) {
-        if (std::ranges::find(row.commands, recording->command) == row.commands.end()) {
-            continue; // of a wider study, of another size
+        if (recording->command != commandOf(row, comparison)) {
+            continue; // of another comparison, or of a wider study
         }
         const std::optional<Outcome> found = outcomeIn(*recording, comparison);
         if (found && found->difference.pairs > 0) {

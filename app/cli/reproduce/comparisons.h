@@ -31,7 +31,9 @@ struct Outcome {
                                 const std::vector<SeededValue>& b);
 /// Returns the outcome by one recording; nullopt if it lacks a side.
 [[nodiscard]] std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison);
-/// Returns the outcome by the recordings of the row's commands. If a side was recorded as a mean, the difference is
+/// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
+[[nodiscard]] std::string commandOf(const Reproduction& row, const Comparison& comparison);
+/// Returns the outcome by the recordings of that command. If a side was recorded as a mean, the difference is
 /// that of means (differenceOfMeans).
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
 [[nodiscard]] std::vector<Outcome> recordedOutcomes(const Reproduction& row);

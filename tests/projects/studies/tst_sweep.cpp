@@ -316,6 +316,21 @@ private slots:
         QCOMPARE(expand(project, project.sweeps[1])->front().project.stack().width, project.stack().width);
     }
 
+    /// Tables 1 and 8 of RaPTr: the steps of each method come to the FLOP of the others.
+    void methodsOfSmallBertCompareAtEqualFlop()
+    {
+        const Project project = findExample("small-bert")->project;
+        const auto sweep = std::ranges::find(project.sweeps, "RaPTr, tables 1 and 8", &Sweep::name);
+        QVERIFY(sweep != project.sweeps.end());
+        const auto members = expand(project, *sweep);
+        QVERIFY(members);
+        QCOMPARE(members->size(), std::size_t{12}); // four methods, three seeds
+        for (const SweepMember& member : *members) {
+            QVERIFY2(!member.error, member.error ? member.error->text().c_str() : "");
+            QVERIFY2(std::abs(member.trainFlops / members->front().trainFlops - 1) < 0.02, member.label.c_str());
+        }
+    }
+
     void errorsNameAxisAndValue_data()
     {
         QTest::addColumn<QString>("axis");
