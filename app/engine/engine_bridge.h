@@ -100,7 +100,7 @@ public:
     }
     /// Cancels a query. Its answer is still delivered: onFailed, unless the engine had answered it before.
     void giveUp(engine::QueryTag query) { m_session->post(engine::GiveUp{query}); }
-    /// Cancels a query. None of its handlers is called after that.
+    /// Cancels a query and forgets its handlers.
     void drop(engine::QueryTag query);
     /// Emits the signal of an event that is not stale, or calls who waits for it.
     void dispatch(const engine::Event& event);

@@ -17,7 +17,7 @@ struct Example {
     std::string summary; ///< one line for its card
     Project project;
 };
-/// What is told of an example without reading its file.
+/// Name and texts of an example, without its project.
 struct ExampleCard {
     const char* name;
     const char* title;
