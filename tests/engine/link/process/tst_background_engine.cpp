@@ -9,6 +9,7 @@
 #include "tests/support/background_engine.h"
 #include "tests/support/frame_header.h"
 #include "tests/support/full_disk.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_program.h"
 
 #include <QProcess>
@@ -196,9 +197,9 @@ private slots:
     /// There is no memory for a message that the protocol allows: the run goes on.
     void aMessageWithoutRoomEndsItsProgramAlone()
     {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        QSKIP("the sanitizer's own map takes more than any limit on the address space");
-#endif
+        if (tests::kSanitized) {
+            QSKIP(tests::kSanitizedMemory);
+        }
         {
             SessionProbe first(backgroundRemote());
             first.post(startIn(folder(), kRun, quickLanguage(kEndless)));
@@ -444,10 +445,7 @@ private slots:
     }
 
 private:
-    [[nodiscard]] std::filesystem::path folder() const
-    {
-        return m_folder->path().toStdString();
-    }
+    [[nodiscard]] std::filesystem::path folder() const { return m_folder->path().toStdString(); }
 
     static Command endlessText(const std::filesystem::path& run)
     {

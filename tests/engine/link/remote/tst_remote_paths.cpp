@@ -20,7 +20,7 @@ using namespace residua::engine;
 
 namespace {
 
-projects::Project projectOf(projects::Source source)
+[[nodiscard]] projects::Project exampleFed(projects::Source source)
 {
     projects::Project project = projects::findExample("ancre-language")->project;
     project.data.source = std::move(source);
@@ -46,8 +46,8 @@ private slots:
             resume.of.runDirectory = path;
             QVERIFY(!checkAtPlace(place(), resume).ok());
         }
-        const projects::Project pictures = projectOf(projects::DrawnPictures{});
-        const projects::Project text = projectOf(projects::TextData{.path = "text.txt", .tokeniser = {}});
+        const projects::Project pictures = exampleFed(projects::DrawnPictures{});
+        const projects::Project text = exampleFed(projects::TextData{.path = "text.txt", .tokeniser = {}});
         QVERIFY(RunWriter::create(place() / "runs/pictures", RunInfo{}, pictures, root(), {}).ok());
         QVERIFY(RunWriter::create(place() / "runs/text", RunInfo{}, text, root(), {}).ok());
         for (const char* const prompt : {"", "/etc/x.png"}) {
