@@ -58,6 +58,11 @@ std::string printable(std::string_view text, LineEnds lineEnds)
     return result;
 }
 
+bool isPrintable(std::string_view name)
+{
+    return printable(name, LineEnds::Escape) == name;
+}
+
 std::string shellQuoted(std::string_view text)
 {
     std::string result = "'";

@@ -13,6 +13,8 @@ enum class LineEnds { Keep, Escape };
 /// Makes `text` safe for a terminal: escapes control characters, escape sequences and marks that change the writing
 /// direction as \x1b or \u202e, and replaces invalid UTF-8 by U+FFFD. Keeps tabs.
 [[nodiscard]] std::string printable(std::string_view text, LineEnds lineEnds);
+/// True if printable() changes nothing in a name within a line.
+[[nodiscard]] bool isPrintable(std::string_view name);
 
 /// Quotes a text with single quotes for a POSIX shell.
 [[nodiscard]] std::string shellQuoted(std::string_view text);

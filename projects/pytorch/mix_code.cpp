@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Depth mixes: the stack and its loop over the layers.
-#include "projects/pytorch/mix_writer.h"
-
+// The code of a depth mix: its tables, parameters and weights, and the loop over the layers.
 #include "projects/base/text.h"
+#include "projects/depth/stream_start.h"
+#include "projects/pytorch/topology_code.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace residua::projects {
 namespace {
@@ -64,7 +71,106 @@ return self.read(%2, x, stack))",
     return code;
 }
 
-} // namespace
+/// Writes the class of a depth mix. The table SOURCES lists the sources of each reader; the code of
+/// the weights depends on their kind.
+class MixWriter {
+public:
+    MixWriter(const TopologySetting& setting, const DepthMix& mix)
+        : m_setting(setting),
+          m_mix(mix),
+          m_present(stackEntryOf(mix, mixedModules(mix, setting.present))),
+          m_plan(readPlan()),
+          m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
+          m_ofTokens(isMadePerToken(mix.weight)),
+          m_gated(mix.gate.kind != GateKind::None)
+    {
+    }
+
+    TopologyCode write();
+
+private:
+    [[nodiscard]] PythonText& out() { return m_code.text; }
+    [[nodiscard]] bool besides() const { return m_mix.feeds == MixFeeds::ResidualBesideBranch; }
+    [[nodiscard]] bool isFull() const { return m_mix.entry == StackEntry::Full; }
+    /// True if each reader has one mix.
+    [[nodiscard]] bool isSingle() const { return m_mixes == 1; }
+    /// Returns the names of a term's parts in a comprehension over TERMS.
+    [[nodiscard]] std::string parts(const char* reader, const char* source) const
+    {
+        return std::string(reader) + (isSingle() ? ", " : ", _, ") + source;
+    }
+    [[nodiscard]] bool gatesEntries() const { return m_gated && m_mix.gate.vectors == GateVectors::PerEntry; }
+    [[nodiscard]] bool hasMiddle() const
+    {
+        return std::ranges::any_of(m_plan.readers, [](const DepthReader& r) { return r.middle.has_value(); });
+    }
+    [[nodiscard]] bool isLearned() const
+    {
+        return m_mix.weight != WeightKind::Fixed || !shortcutsIn(ShortcutState::Learned).empty();
+    }
+    [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
+    /// Lists the shortcuts in this state that are read: "(0, 2), (1, 2)".
+    [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
+    [[nodiscard]] bool hasFrozen() const
+    {
+        return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || m_mix.weight != WeightKind::Fixed);
+    }
+
+    /// Writes a dictionary with a line for each reader whose text is not empty.
+    void writeTable(const std::string& name, const std::function<std::string(const DepthReader&)>& textOf);
+    void writeTables();
+    void writeParameters();
+    /// Writes the tensors that the coefficients start from, and returns their start.
+    std::string writeStart();
+    void writePerceptrons();
+    void writeWeights();
+    /// Writes a softmax on a grid of readers and entries, with −∞ for pairs without a shortcut.
+    void writeSoftmaxOverReaders();
+    /// Writes a method's result: the part of `all` of each mix, or the softmax of that.
+    void writeRows(const std::string& all, bool softmax = false);
+    void writeGates();
+    void writeRegulariser();
+
+    [[nodiscard]] std::string overTau() const
+    {
+        return m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
+    }
+    /// True if the method mix() computes one of several mixes of a reader.
+    [[nodiscard]] bool takesPort() const { return !isSingle() && m_mix.weight != WeightKind::PerToken; }
+    /// True if layers that are not in the export have zeros in the stack. Else each is replaced by a branch of zeros,
+    /// because full outputs and the residual beside a branch pass through it.
+    [[nodiscard]] bool fillsStack() const { return !isFull() && !besides() && m_mix.finalMix; }
+    /// Returns the number of the newest entry before reader j, as an expression.
+    [[nodiscard]] std::string newest() const;
+    [[nodiscard]] std::string mixArguments() const
+    {
+        return m_ofTokens ? "" : gatesEntries() ? ", weights, gates" : ", weights";
+    }
+
+    void writeMix();
+    void writeTokenMix();
+
+    /// Returns the plan. An attention over branches does not read those of layers that are not in the export.
+    [[nodiscard]] DepthPlan readPlan() const;
+    /// Returns what a reader reads: a mix, or a list of mixes.
+    [[nodiscard]] std::string readOf(const std::string& reader, bool isFinal = false) const;
+    void growMiddle(const std::string& reader);
+    void writeForward();
+    /// Returns the mix that the residual of a layer is, of the variable `read`.
+    [[nodiscard]] std::string residual() const;
+    void writeOnMix();
+    void writeBeside(bool families);
+    void writeResult();
+
+    const TopologySetting& m_setting;
+    const DepthMix& m_mix;
+    const std::int64_t m_present; ///< the last entry that layers in the export make
+    const DepthPlan m_plan;
+    const std::int64_t m_mixes; ///< per layer
+    const bool m_ofTokens;      ///< true if weights are computed for each token
+    const bool m_gated;
+    TopologyCode m_code;
+};
 
 TopologyCode MixWriter::write()
 {
@@ -118,6 +224,237 @@ std::string MixWriter::newest() const
     const std::string entry =
         m_mix.blockLayers == 1 ? "j - 1" : "(j + " + written(m_mix.blockLayers - 2) + ") // " + each;
     return m_setting.lacksLayers() && !isFull() ? "min(" + entry + ", " + written(m_present) + ")" : entry;
+}
+
+void MixWriter::writeTable(const std::string& name, const std::function<std::string(const DepthReader&)>& textOf)
+{
+    out().line(name + " = {");
+    for (const DepthReader& reader : m_plan.readers) {
+        if (const std::string text = textOf(reader); !text.empty()) {
+            out().lines("    %1: %2,", {written(reader.target), text});
+        }
+    }
+    out().line("}");
+}
+
+void MixWriter::writeTables()
+{
+    out().comment("The entries of the stack that each reader weighs, by the reader's number: the layers, and " +
+                  std::string(m_mix.finalMix ? "as " + finalReader() + " the final output." : "no other."));
+    const auto readsAll = [](const DepthReader& reader) {
+        return static_cast<std::int64_t>(reader.sources.size()) == reader.target;
+    };
+    if (std::ranges::all_of(m_plan.readers, readsAll)) {
+        out().line("SOURCES = {j: range(j) for j in range(1, " +
+                   written(static_cast<std::int64_t>(m_plan.readers.size()) + 1) + ")}");
+    } else {
+        writeTable("SOURCES", [](const DepthReader& reader) { return sequenceText(reader.sources); });
+    }
+    if (hasMiddle()) {
+        out().comment("For these readers entry 1 stands for the sum of the entries from 1 to that one.");
+        writeTable("MIDDLE",
+                   [](const DepthReader& reader) { return reader.middle ? written(reader.middle->last) : ""; });
+    }
+    if (!m_ofTokens && !isSingle()) {
+        out().comment("Every mix: its reader, and which of the reader's mixes it is.");
+        out().line("MIXES = [(j, o) for j in SOURCES for o in range(" + written(m_mixes) +
+                   (m_mix.finalMix ? " if j <= " + written(m_plan.modules) + " else 1" : "") + ")]");
+    }
+    if (!m_ofTokens) {
+        out().comment(isSingle() ? "Every weight: its reader and its source."
+                                 : "Every weight: its mix and its source.");
+        out().line(isSingle() ? "TERMS = [(j, i) for j in SOURCES for i in SOURCES[j]]"
+                              : "TERMS = [(j, o, i) for j, o in MIXES for i in SOURCES[j]]");
+    }
+    if (hasFrozen()) {
+        out().comment("Shortcuts i:j whose weights keep their values.");
+        out().line("FROZEN = {" + shortcutsIn(ShortcutState::Frozen) + "}");
+    }
+    if (m_mix.weight == WeightKind::Fixed && isLearned()) {
+        out().comment("Shortcuts i:j whose weights are learned; all others are fixed.");
+        out().line("LEARNED = {" + shortcutsIn(ShortcutState::Learned) + "}");
+    }
+    out().line();
+    out().line();
+}
+
+void MixWriter::writeParameters()
+{
+    std::map<std::string, std::string> starts;
+    if (m_mix.weight == WeightKind::PerToken) {
+        writePerceptrons();
+    } else if (!m_ofTokens) {
+        starts["coefficient"] = writeStart();
+    }
+    m_code.parameters(m_setting, starts);
+}
+
+std::string MixWriter::writeStart()
+{
+    const StartLaw& law = startLaw(m_mix.init);
+    const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
+    const std::string values = "[" + std::string(law.python) + " for " + names + " in TERMS]";
+    if (m_mix.weight == WeightKind::Fixed) {
+        out().lines(R"(
+fixed = torch.tensor(%1, dtype=torch.float64)
+%2
+self.register_buffer("fixed", fixed, persistent=False)
+%3)",
+                    {values,
+                     isLearned() ? "learned = torch.tensor([t for t, (" + parts("j", "i") +
+                                       ") in enumerate(TERMS) if (i, j) in LEARNED])"
+                                 : "",
+                     isLearned() ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
+        return "fixed[learned].float()";
+    }
+    const bool each = m_mix.weight == WeightKind::PerFeature;
+    out().line("start = torch.tensor(" + values + ")");
+    if (hasFrozen()) {
+        out().lines(R"(
+frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])%2
+self.register_buffer("frozen", frozen, persistent=False))",
+                    {parts("j", "i"), each ? ".unsqueeze(1)" : ""});
+    }
+    return each ? "start.unsqueeze(1).repeat(1, " + written(m_setting.width()) + ")" : "start";
+}
+
+void MixWriter::writePerceptrons()
+{
+    m_setting.helpers.use(Helper::TokenWeights);
+    out().comment("Hidden features and weights of the small network that makes the weights of each reader.");
+    writeTable("sizes", [this](const DepthReader& reader) {
+        const std::int64_t hidden = perTokenHidden(m_mix, reader.terms(), reader.target > m_plan.modules);
+        return hidden > 0 ? "(" + written(hidden) + ", " + written(reader.terms()) + ")" : "";
+    });
+    out().lines("self.readers = nn.ModuleDict({str(j): TokenWeights(%1, *sizes[j]) for j in sizes})",
+                {written(m_setting.width())});
+}
+
+void MixWriter::writeWeights()
+{
+    const bool fixed = m_mix.weight == WeightKind::Fixed;
+    out().define("weights(self)", {std::string(m_gated ? "The weights of every mix before the gates: [sources]"
+                                                       : "The weights of every mix: [sources]") +
+                                   (m_mix.weight == WeightKind::PerFeature ? ", each with its features." : ".")});
+    const std::string c = !fixed && hasFrozen() ? "torch.where(self.frozen, self.coefficient.detach(), "
+                                                  "self.coefficient)"
+                          : !fixed              ? "self.coefficient"
+                          : isLearned()
+                              ? "self.fixed.to(self.coefficient).index_copy(0, self.learned, self.coefficient)"
+                              : "self.fixed";
+    out().line("c = " + c);
+    if (m_mix.normalise == NormaliseOver::Targets) {
+        writeSoftmaxOverReaders();
+    }
+    writeRows("c", m_mix.normalise == NormaliseOver::Sources);
+    out().outdent();
+}
+
+void MixWriter::writeRows(const std::string& all, bool softmax)
+{
+    const std::string keys = isSingle() ? "SOURCES" : "MIXES";
+    out().lines(R"(
+rows = %1.split([len(%2])
+return %3)",
+                {all, isSingle() ? "sources) for sources in SOURCES.values()" : "SOURCES[j]) for j, _ in MIXES",
+                 softmax ? "{key: torch.softmax(row" + overTau() + ", dim=0) for key, row in zip(" + keys + ", rows)}"
+                         : "dict(zip(" + keys + ", rows))"});
+}
+
+void MixWriter::writeSoftmaxOverReaders()
+{
+    const std::string rows = written(m_plan.readers.back().target);
+    out().lines(R"(
+%1 = (torch.tensor(each) for each in zip(*[%2]))
+grid = c.new_full((%3%4, %4, *c.shape[1:]), -math.inf)
+c = grid.index_put((%1), c%5).softmax(dim=%6)[%1])",
+                {isSingle() ? "j, i" : "o, j, i",
+                 isSingle() ? "(j - 1, i) for j, i in TERMS" : "(o, j - 1, i) for j, o, i in TERMS",
+                 isSingle() ? "" : written(m_mixes) + ", ", rows, overTau(), isSingle() ? "0" : "1"});
+}
+
+void MixWriter::writeGates()
+{
+    if (gatesEntries()) {
+        out().define("gates(self)", {"The vectors v of every mix: [sources, features]."});
+        writeRows("self.gate");
+        out().outdent();
+    }
+    out().define("gated(self, c, v, entry)", {"The weight of an entry for each token: [..., 1] or with its features."});
+    const std::string relu = m_mix.gate.reluGradAtZero == ReluGradAtZero::One ? "open_relu(" : "F.relu(";
+    if (m_mix.gate.reluGradAtZero == ReluGradAtZero::One) {
+        m_setting.helpers.use(Helper::OpenRelu);
+    }
+    const bool raw = m_mix.gate.input == GateInput::Raw;
+    out().line(std::string("s = (") + (raw ? "entry" : "F.rms_norm(entry, entry.shape[-1:], eps=1e-6)") +
+               " @ v).unsqueeze(-1)");
+    out().line(m_mix.gate.kind == GateKind::Outside ? "return c + " + relu + "s)" : "return " + relu + "c + s)");
+    out().outdent();
+}
+
+void MixWriter::writeRegulariser()
+{
+    const auto& [q, weight] = m_mix.tsallis;
+    m_code.regularises = true;
+    out().define("regulariser(self)",
+                 {"The Tsallis entropy of the weights, (1 - Σ p^q) / (q - 1) of each reader, times its factor."});
+    out().line("p = torch.cat([row.flatten() for row in self.weights().values()])");
+    if (q == 1) {
+        out().lines(R"(
+p = p.clamp_min(torch.finfo(torch.float32).tiny)
+return %1 * (p * p.log()).sum())",
+                    {pythonReal(-weight)});
+    } else {
+        const auto readers = std::ranges::count_if(m_plan.readers, [](const auto& r) { return !r.sources.empty(); });
+        out().lines("return %1 * (%2 - (p ** %3).sum())",
+                    {pythonReal(weight / (q - 1)), written(readers), pythonReal(q)});
+    }
+    out().outdent();
+}
+
+void MixWriter::writeMix()
+{
+    out().define("mix(self, j" + std::string(takesPort() ? ", o" : "") + ", stack" + mixArguments() + ")",
+                 {takesPort()  ? "Mix o of reader j."
+                  : isSingle() ? "What reader j reads."
+                               : "What reader j reads, one mix for each port."});
+    const std::string key = isSingle() ? "j" : "j, o";
+    const std::string place = isSingle() ? "j - 1" : written(m_mixes) + " * (j - 1) + o";
+    if (m_mix.weight == WeightKind::PerToken) {
+        writeTokenMix();
+    } else if (m_mix.weight == WeightKind::DepthAttention) {
+        out().lines(R"(
+entries = [stack[i] for i in SOURCES[j]]
+keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries])
+v = self.query[%1] * self.norm[%1]
+p = torch.softmax(keys @ v%2, dim=0).unsqueeze(-1)
+return sum(w * e for w, e in zip(p, entries)))",
+                    {place, overTau()});
+    } else if (m_gated) {
+        const std::string plain = m_mix.gate.kind == GateKind::Inside ? "F.relu(c)" : "c";
+        const std::string gated = "self.gated(c, v, stack[i])";
+        out().lines(R"(
+%1
+return sum(%2 * stack[i] for c, %3i in zip(weights[%4], %5SOURCES[j])))",
+                    {gatesEntries() ? "" : "v = self.gate[" + place + "]",
+                     hasFrozen() ? "(" + plain + " if (i, j) in FROZEN else " + gated + ")" : gated,
+                     gatesEntries() ? "v, " : "", key, gatesEntries() ? "gates[" + key + "], " : ""});
+    } else {
+        out().line("return sum(w * stack[i] for w, i in zip(weights[" + key + "], SOURCES[j]))");
+    }
+    out().outdent();
+}
+
+void MixWriter::writeTokenMix()
+{
+    const std::string sum = "[..., s, None] * stack[i] for s, i in enumerate(SOURCES[j]))";
+    out().lines(R"(
+w = self.readers[str(j)](stack[%1])%2
+%3
+return %4)",
+                {newest(), isSingle() ? "" : ".unflatten(-1, (-1, len(SOURCES[j])))",
+                 m_mix.normalise == NormaliseOver::Sources ? "w = torch.softmax(w" + overTau() + ", dim=-1)" : "",
+                 isSingle() ? "sum(w" + sum : "[sum(row" + sum + " for row in w.unbind(-2)]"});
 }
 
 std::string MixWriter::readOf(const std::string& reader, bool isFinal) const
@@ -231,6 +568,8 @@ void MixWriter::writeResult()
                    (m_mix.blockLayers > 1 ? "branch" : "stack[" + written(m_plan.modules) + "]"));
     }
 }
+
+} // namespace
 
 TopologyCode codeOf(const TopologySetting& setting, const DepthMix& mix)
 {

@@ -247,6 +247,25 @@ std::string pythonReal(double value)
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+std::string sequenceText(const std::vector<std::int64_t>& values)
+{
+    const std::int64_t step = values.size() > 1 ? values[1] - values[0] : 1;
+    bool even = values.size() > 2 || step == 1;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        even = even && values[i] - values[i - 1] == step;
+    }
+    if (values.empty()) {
+        return "()";
+    }
+    if (even) {
+        const std::string first = values.front() == 0 && step == 1 ? "" : std::to_string(values.front()) + ", ";
+        return "range(" + first + std::to_string(values.back() + 1) +
+               (step == 1 ? ")" : ", " + std::to_string(step) + ")");
+    }
+    const auto textOf = [](std::int64_t value) { return std::to_string(value); };
+    return "(" + joinedText(values, ", ", textOf) + (values.size() == 1 ? ",)" : ")");
+}
+
 std::string plainText(std::string_view text)
 {
     std::string result;

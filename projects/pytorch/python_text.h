@@ -60,6 +60,8 @@ private:
 
 /// Formats a number that Python reads back to the same bits, with a point or an exponent: "0.1", "1.0", "1e-06".
 [[nodiscard]] std::string pythonReal(double value);
+/// Returns range(0, 5), range(1, 8, 2) or a tuple.
+[[nodiscard]] std::string sequenceText(const std::vector<std::int64_t>& values);
 /// Returns the text for a docstring or comment: one line, without characters that would end it.
 [[nodiscard]] std::string plainText(std::string_view text);
 
