@@ -17,6 +17,10 @@ namespace residua::engine {
 template <class Algorithm>
 using StateTensors = typename Algorithm::template States<at::Tensor>;
 
+/// The tensors of one of these algorithms' states.
+template <class... Algorithms>
+std::variant<StateTensors<Algorithms>...> stateTensorsOf(const std::variant<Algorithms...>& algorithm);
+
 /// The optimiser's states of one parameter, which statesOf() declares.
 class ParameterStates {
 public:
@@ -41,9 +45,7 @@ public:
 
 private:
     std::vector<State> m_states;
-    std::variant<StateTensors<projects::AdamW>, StateTensors<projects::Sgd>, StateTensors<projects::Adafactor>,
-                 StateTensors<projects::Galore>, StateTensors<projects::Muon>, StateTensors<projects::Lion>>
-        m_tensors; ///< of m_states
+    decltype(stateTensorsOf(projects::Optimiser())) m_tensors; ///< of m_states
 };
 /// Increments a count on the host. Returns the number of updates, this one included.
 [[nodiscard]] double counted(const at::Tensor& step);
