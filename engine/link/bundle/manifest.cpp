@@ -23,11 +23,6 @@ constexpr std::size_t kLongestName = 255; ///< the limit of file systems
 constexpr std::int64_t kLargestChecksum = 0xffffffff;
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
 
-bool isPrintable(const std::string& text)
-{
-    return printable(text, LineEnds::Escape) == text;
-}
-
 RecordJson jsonOf(const BundleContents& contents)
 {
     RecordJson data = RecordJson::array();

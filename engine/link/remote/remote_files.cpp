@@ -4,6 +4,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/base/files/sha256.h"
 #include "engine/link/bundle/manifest.h"
+#include "engine/link/remote/remote_paths.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "projects/base/files.h"
@@ -55,21 +56,6 @@ Status replaceStore(const fs::path& store, const fs::path& copy)
     return code ? Status(systemError(store, "cannot be replaced", code.value())) : Done{};
 }
 
-/// Refuses files that have no room in the run in `directory`.
-Status checkRoom(std::span<const OpenedFile> files, const fs::path& directory, const std::string& what)
-{
-    std::uintmax_t bytes = 0;
-    for (const OpenedFile& file : files) {
-        bytes += static_cast<std::uintmax_t>(file.bytes);
-    }
-    std::error_code code;
-    const fs::space_info space = fs::space(directory, code);
-    return code || bytes <= space.available
-               ? Status(Done{})
-               : Error{directory.string(), "has room for " + std::to_string(space.available) + " bytes; " + what +
-                                               " needs " + std::to_string(bytes)};
-}
-
 /// Refuses an answer that is not the checkpoint of `step`, or that has no room in the run in `directory`.
 Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, const fs::path& directory)
 {
@@ -80,7 +66,11 @@ Status checkAnswer(const FilesOpened& opened, std::optional<std::int64_t> step, 
         return unexpected("has " + std::to_string(opened.files.size()) + " of the " +
                           std::to_string(kCheckpointFiles.size()) + " files of a checkpoint");
     }
-    return checkRoom(opened.files, directory, "the checkpoint");
+    std::uintmax_t bytes = 0;
+    for (const OpenedFile& file : opened.files) {
+        bytes += static_cast<std::uintmax_t>(file.bytes);
+    }
+    return checkRoom(directory, bytes, "the checkpoint needs");
 }
 
 } // namespace
@@ -272,7 +262,7 @@ Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
     if (store == opened->files.end()) {
         return Done{};
     }
-    if (const Status fits = checkRoom({&*store, 1}, directory, "the store"); !fits) {
+    if (const Status fits = checkRoom(directory, static_cast<std::uintmax_t>(store->bytes), "the store needs"); !fits) {
         return fits;
     }
     const Result<ScratchFolder> scratch = ScratchFolder::make(directory, kFetched);

@@ -17,6 +17,16 @@ namespace residua::engine {
 
 namespace fs = std::filesystem;
 
+Status checkRoom(const fs::path& folder, std::uintmax_t bytes, const std::string& what)
+{
+    std::error_code code;
+    const fs::space_info space = fs::space(folder, code);
+    return code || bytes <= space.available
+               ? Status(Done{})
+               : Error{folder.string(), "has room for " + std::to_string(space.available) + " bytes; " + what + " " +
+                                            std::to_string(bytes)};
+}
+
 Status checkWithin(const fs::path& folder, const std::string& path)
 {
     if (const Status plain = checkBundledPath("message", path); !plain) {

@@ -4,6 +4,7 @@
 #include "engine/base/api/session.h"
 #include "projects/base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <type_traits>
@@ -25,6 +26,8 @@ inline constexpr bool kAtRemote =
     kIsOneOf<Asked, StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
              EvaluateRequest, StabilityRequest, GapRequest, GiveUp>;
 
+/// Returns an error if `folder` has no room for so many bytes. `what` begins the end of its message: "the store needs".
+[[nodiscard]] Status checkRoom(const std::filesystem::path& folder, std::uintmax_t bytes, const std::string& what);
 /// Returns an error unless `path` is relative and leads to a place below `folder` without a link on its way.
 [[nodiscard]] Status checkWithin(const std::filesystem::path& folder, const std::string& path);
 /// Does so for the directory of a run, and for what is read in it: its record, store, project and checkpoints.

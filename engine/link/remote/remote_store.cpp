@@ -188,11 +188,8 @@ Result<FilesLacking> RemoteStore::offered(const OfferFiles& offer)
         }
     }
     if (!lacking.hashes.empty()) {
-        const fs::space_info space = fs::space(m_folder, code);
-        return code || bytes <= space.available
-                   ? Result<FilesLacking>(std::move(lacking))
-                   : Error{m_folder.string(), "has room for " + std::to_string(space.available) +
-                                                  " bytes; the files need " + std::to_string(bytes)};
+        const Status fits = checkRoom(m_folder, bytes, "the files need");
+        return fits ? Result<FilesLacking>(std::move(lacking)) : fits.error();
     }
     const Status made = makeProject(offer, project);
     return made ? Result<FilesLacking>(FilesLacking{{}, project.string()}) : made.error();

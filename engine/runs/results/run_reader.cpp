@@ -8,6 +8,7 @@
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/printable.h"
 #include "projects/base/real.h"
 #include "projects/base/utf8.h"
 #include "projects/base/whole_file.h"
@@ -39,9 +40,7 @@ constexpr std::size_t kMostFaults = 30;
 
 bool isName(const std::string& text)
 {
-    const bool printable =
-        std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-    return !text.empty() && text.size() <= kMostNameBytes && printable && isUtf8(text);
+    return !text.empty() && text.size() <= kMostNameBytes && isPrintable(text) && text.find('\t') == std::string::npos;
 }
 
 /// Whether so many bytes are rows · columns numbers; the product may not fit any integer.

@@ -79,6 +79,10 @@ private slots:
                                << "its size or its numbers are something else";
         QTest::newRow("an unreadable name") << "UPDATE names SET name = char(27) || name"
                                             << "none that a person can read";
+        QTest::newRow("a name that is drawn backwards") << "UPDATE names SET name = char(8238) || name"
+                                                        << "none that a person can read";
+        QTest::newRow("a tab in a name") << "UPDATE names SET name = char(9) || name"
+                                         << "none that a person can read";
         QTest::newRow("a step beyond all") << "UPDATE matrices SET step = 9223372036854775807 WHERE step = 20"
                                            << "step 9223372036854775807 is none that a run reaches";
         QTest::newRow("a value that is none") << "UPDATE metrics SET value = 'x' WHERE step = 3"
