@@ -2,6 +2,7 @@
 // Data and memory that fail a run, as the person at the terminal sees it: the program itself is run.
 #include "projects/file/store.h"
 #include "tests/cli/ran_program.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -47,9 +48,9 @@ private slots:
     }
     void memoryThatDoesNotSufficeEndsTheRun()
     {
-#if defined(__SANITIZE_ADDRESS__)
-        QSKIP("the address sanitizer's own map takes more than any such limit");
-#endif
+        if (tests::kSanitized) {
+            QSKIP(tests::kSanitizedMemory);
+        }
         QFETCH(bool, pieces);
         const QString name = pieces ? "large-pieces" : "large";
         projects::Project project = wide();
@@ -74,9 +75,9 @@ private slots:
 
     void aSweepGoesOnAfterIt()
     {
-#if defined(__SANITIZE_ADDRESS__)
-        QSKIP("the address sanitizer's own map takes more than any such limit");
-#endif
+        if (tests::kSanitized) {
+            QSKIP(tests::kSanitizedMemory);
+        }
         projects::Project project = wide();
         project.training.steps = 2;
         save("sweep", project);
@@ -331,10 +332,7 @@ private:
         QFile file(name);
         return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
     }
-    QString path(const QString& name) const
-    {
-        return m_folder.filePath(name);
-    }
+    QString path(const QString& name) const { return m_folder.filePath(name); }
 
     QTemporaryDir m_folder;
 };

@@ -4,6 +4,7 @@
 #include "engine/runs/results/run_upkeep.h"
 #include "tests/cli/ran_program.h"
 #include "tests/engine/compute/queries/model_folder.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -214,9 +215,9 @@ private slots:
     /// An import holds the weights once, and an export not at all; files of them are never whole in memory.
     void weightsAreNeverTwiceInMemory()
     {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        QSKIP("a sanitizer keeps memory of its own");
-#endif
+        if (tests::kSanitized) {
+            QSKIP(tests::kSanitizedMemory);
+        }
         const std::int64_t bytes = writeZeros(wideModel(), path("wide").toStdString());
         QVERIFY(bytes > 150 * kMegabyte);
         const std::int64_t smallImport = peakOf({"import", path("model"), "-o", path("small-project")});
@@ -232,14 +233,8 @@ private slots:
     }
 
 private:
-    [[nodiscard]] QString path(const QString& name) const
-    {
-        return m_folder.filePath(name);
-    }
-    static QString megabytes(std::int64_t bytes)
-    {
-        return QString::number(bytes / kMegabyte) + " MiB";
-    }
+    [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
+    static QString megabytes(std::int64_t bytes) { return QString::number(bytes / kMegabyte) + " MiB"; }
 
     /// What eval says; NaN where it fails.
     static double lossOf(const QString& run)

@@ -3,6 +3,7 @@
 
 #include "tests/support/draws.h"
 #include "tests/support/random_seed.h"
+#include "tests/support/sanitizers.h"
 
 #include <array>
 #include <atomic>
@@ -82,14 +83,14 @@ inline void watchRound(std::uint64_t seedOfRound)
     ::alarm(kMostSeconds);
 }
 
-/// No more memory than this from now on: what asks for more gets std::bad_alloc. Nothing under the address sanitizer,
-/// whose own map is larger.
-inline void limitMemory([[maybe_unused]] std::uint64_t bytes)
+/// Limits the memory of the program from now on: an allocation beyond `bytes` throws std::bad_alloc. Does nothing under
+/// a sanitizer.
+inline void limitMemory(std::uint64_t bytes)
 {
-#if !defined(__SANITIZE_ADDRESS__)
-    const rlimit limit{bytes, bytes};
-    ::setrlimit(RLIMIT_AS, &limit);
-#endif
+    if (!tests::kSanitized) {
+        const rlimit limit{bytes, bytes};
+        ::setrlimit(RLIMIT_AS, &limit);
+    }
 }
 
 } // namespace residua::fuzz

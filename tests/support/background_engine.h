@@ -3,9 +3,14 @@
 
 #include "engine/base/machine/background_files.h"
 
+#include <QStringList>
+#include <QtTest>
+
 #include <sys/socket.h>
 
 #include <csignal>
+#include <fstream>
+#include <string>
 
 namespace residua::tests {
 
@@ -34,6 +39,22 @@ inline void endBackgroundEngine()
     if (const pid_t engine = backgroundEngine(); engine > 0) {
         ::kill(engine, SIGTERM);
     }
+}
+
+/// True if the engine uses no processor time for a while.
+[[nodiscard]] inline bool rests(pid_t engine = backgroundEngine())
+{
+    constexpr int kRest = 300; // milliseconds
+    const auto ticks = [engine] {
+        std::ifstream file("/proc/" + std::to_string(engine) + "/stat");
+        std::string line;
+        std::getline(file, line);
+        const QStringList fields = QString::fromStdString(line.substr(line.rfind(')') + 2)).split(' ');
+        return fields.value(11).toLongLong() + fields.value(12).toLongLong(); // utime and stime
+    };
+    const auto before = ticks();
+    QTest::qWait(kRest);
+    return ticks() == before;
 }
 
 } // namespace residua::tests

@@ -5,7 +5,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,10 +21,6 @@ struct AttentionInputs {
 /// The length in tokens and the maximum number of the sequences for fitting features.
 inline constexpr std::int64_t kFitLength = 48;
 inline constexpr std::int64_t kFitSequences = 48;
-[[nodiscard]] inline std::int64_t fitLength(std::int64_t context)
-{
-    return context < 1 ? kFitLength : std::min(context, kFitLength);
-}
 
 /// The inputs that fits assume. A weight or attention that is missing reads standard normal inputs.
 struct FitInputs {

@@ -72,7 +72,8 @@ projects::Project unfitted(projects::Project project)
 
 std::int64_t fitLengthOf(const projects::Project& project)
 {
-    return fitLength(projects::examplesOf(project.data).hasTime() ? project.training.sequenceLength : 0);
+    const bool hasTime = projects::examplesOf(project.data).hasTime();
+    return hasTime ? std::min(project.training.sequenceLength, kFitLength) : kFitLength;
 }
 
 Result<FitInputs> readInputs(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project,

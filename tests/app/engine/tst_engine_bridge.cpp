@@ -214,6 +214,47 @@ private slots:
         QCOMPARE(called, 1);
     }
 
+    void anOwnerMayEndInItsOwnHandler_data()
+    {
+        QTest::addColumn<engine::Event>("event");
+        QTest::newRow("answer") << engine::Event{engine::SampleReady{}};
+        QTest::newRow("failure") << engine::Event{engine::QueryFailed{}};
+        QTest::newRow("progress") << engine::Event{engine::QueryProgress{}};
+    }
+    /// Its other handlers are not called after it. The values that the handler holds live until it returns.
+    void anOwnerMayEndInItsOwnHandler()
+    {
+        QFETCH(engine::Event, event);
+        EngineBridge bridge;
+        QStringList heard;
+        auto owner = std::make_unique<QObject>();
+        const auto held = std::make_shared<QString>("value");
+        const auto endsBy = [&heard, &owner, held](const char* name) {
+            return [&heard, &owner, held, name](const auto&) {
+                owner.reset();
+                heard << name + (": " + *held);
+            };
+        };
+        const engine::QueryTag asked =
+            bridge.ask(engine::SampleRequest{}, owner.get(), endsBy("answer"), endsBy("failure"), endsBy("progress"));
+        const engine::QueryTag other = bridge.ask(
+            engine::ListDevices{}, owner.get(), [](const engine::DevicesListed&) { QFAIL("its owner has ended"); },
+            [](const engine::QueryFailed&) { QFAIL("its owner has ended"); });
+        std::visit(
+            [asked](auto& value) {
+                if constexpr (requires { value.tag; }) {
+                    value.tag = asked;
+                }
+            },
+            event);
+        bridge.dispatch(event);
+        QVERIFY(!owner);
+        QCOMPARE(heard, QStringList({QString(QTest::currentDataTag()) + ": value"}));
+        bridge.dispatch(engine::QueryFailed{asked, {}});
+        bridge.dispatch(engine::QueryFailed{other, {}});
+        QCOMPARE(heard.size(), 1);
+    }
+
     /// This holds for a query without handlers too.
     void textsOfAQueryAreNoticed()
     {

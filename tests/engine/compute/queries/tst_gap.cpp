@@ -3,6 +3,7 @@
 // the whole network makes of it.
 #include "tests/engine/compute/session/run_harness.h"
 
+#include "engine/compute/init/fit_cache.h"
 #include "engine/compute/network/network.h"
 #include "engine/compute/queries/measures/network_queries.h"
 #include "engine/compute/train/batches.h"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 
 using namespace residua;
 using namespace residua::engine;
@@ -47,6 +49,13 @@ GapRequest requestOf(const projects::Project& project)
     request.tag = kTag;
     request.project = project;
     return request;
+}
+
+std::ptrdiff_t fitsInCache()
+{
+    std::error_code none; // there is no folder before the first fit
+    const fs::directory_iterator files(userFitCache().folder, none);
+    return std::distance(begin(files), end(files));
 }
 
 bool isAnswer(const Event& event)
@@ -149,7 +158,8 @@ private Q_SLOTS:
         QVERIFY2(failed->error.text().find("given up") != std::string::npos, failed->error.text().c_str());
     }
 
-    /// The fits of an attention's heads have threads of their own, so that no piece is long; they end with the query.
+    /// The fits of an attention's heads run on threads of their own. A query that ends before them stops them, so that
+    /// none of them has a result, which the cache would keep.
     void aFitOfFeaturesCanBeGivenUp()
     {
         GapRequest request;
@@ -165,7 +175,7 @@ private Q_SLOTS:
                 node.params["dropout"] = 0.0;
             }
         }
-        const std::unique_ptr<Query> query = queryFor(request);
+        std::unique_ptr<Query> query = queryFor(request);
         std::optional<Event> answer;
         while (!answer && !query->waits()) {
             answer = query->advance();
@@ -178,6 +188,11 @@ private Q_SLOTS:
             answer = query->advance();
         }
         QVERIFY(!answer);
+        const std::ptrdiff_t kept = fitsInCache();
+        query.reset();
+        QCOMPARE(fitsInCache(), kept);
+        QVERIFY(ask(request).ok()); // as fits that end do
+        QVERIFY(fitsInCache() > kept);
     }
 
     /// The network whose inputs the weights are fitted to is initialised under the run's watch too, of whose own

@@ -13,6 +13,7 @@
 #include "projects/library/presets.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/address_space_limit.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -130,11 +131,9 @@ private Q_SLOTS:
     /// session trains the next run as if nothing had happened.
     void outOfMemoryAndTheNextRun()
     {
-#if defined(__SANITIZE_ADDRESS__)
-        if (m_device == "cpu") {
-            QSKIP("the address sanitizer's own map takes more than any limit on the address space");
+        if (tests::kSanitized && m_device == "cpu") {
+            QSKIP(tests::kSanitizedMemory);
         }
-#endif
         const Project small = watched("dca");
         const auto expected = tests::lossesOf(small, directory("before"), m_device);
         const std::filesystem::path large = directory("large");

@@ -7,6 +7,7 @@
 #include "tests/support/address_space_limit.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/frame_header.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -51,7 +52,7 @@ pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begi
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kAnswerPatience{60};
 constexpr QueryTag kLastTag{1000};
 
 /// Collects the events of a session.
@@ -70,7 +71,7 @@ public:
     bool waitForOne()
     {
         std::unique_lock lock(m_mutex);
-        return m_came.wait_for(lock, kPatience, [this] { return !m_events.empty(); });
+        return m_came.wait_for(lock, kAnswerPatience, [this] { return !m_events.empty(); });
     }
 
     /// Returns the events before the answer to kLastTag. Returns those that came if the answer does not come.
@@ -81,7 +82,7 @@ public:
             const auto* const failed = m_events.empty() ? nullptr : std::get_if<QueryFailed>(&m_events.back());
             return failed != nullptr && failed->tag == kLastTag;
         };
-        if (m_came.wait_for(lock, kPatience, last)) {
+        if (m_came.wait_for(lock, kAnswerPatience, last)) {
             m_events.pop_back();
         }
         return std::exchange(m_events, {});
@@ -481,9 +482,9 @@ private slots:
     /// A message that the protocol allows does not fit in memory.
     void aMessageWithoutRoomEndsTheProcess()
     {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        QSKIP("the sanitizer's own map takes more than any limit on the address space");
-#endif
+        if (tests::kSanitized) {
+            QSKIP(tests::kSanitizedMemory);
+        }
         const QString own = hello("own.frame", {buildIdentity(), 0, {}});
         QFile header(m_folder.filePath("header"));
         QVERIFY(header.open(QIODevice::WriteOnly));
@@ -517,10 +518,7 @@ private slots:
 
 private:
     /// Returns a file with the first message of an engine.
-    QString hello(const QString& name, const Hello& hello) const
-    {
-        return framed(name, frameOf(hello));
-    }
+    QString hello(const QString& name, const Hello& hello) const { return framed(name, frameOf(hello)); }
 
     QString framed(const QString& name, const Frame& frame) const
     {

@@ -3,7 +3,6 @@
 // nothing.
 #include "engine/base/api/environment.h"
 #include "engine/link/remote/project_files.h"
-#include "engine/link/remote/remote_engine.h"
 #include "engine/link/remote/remote_files.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"
@@ -351,62 +350,6 @@ private slots:
         }
         QVERIFY(std::holds_alternative<FilesRefused>(link.ask(ReadPart{0})));
         QVERIFY(std::holds_alternative<FilesRefused>(link.ask(ReadPart{-1})));
-    }
-
-    void commandsLeadNowhereElse()
-    {
-        Link link(place());
-        StartRun start;
-        start.runFolder = kRemoteRuns;
-        start.projectDirectory = kRemoteProjects;
-        QVERIFY(checkAtPlace(place(), start).ok());
-        for (const char* const path : {"/tmp/x", "../x", "runs/../../x"}) {
-            StartRun other = start;
-            other.runFolder = path;
-            QVERIFY(!checkAtPlace(place(), other).ok());
-            ResumeRun resume;
-            resume.of.runDirectory = path;
-            QVERIFY(!checkAtPlace(place(), resume).ok());
-        }
-        projects::Project pictures = textProject("text.txt");
-        pictures.data.source = projects::DrawnPictures{};
-        QVERIFY(RunWriter::create(place() / "runs/pictures", RunInfo{}, pictures, root(), {}).ok());
-        QVERIFY(RunWriter::create(place() / "runs/text", RunInfo{}, textProject("text.txt"), root(), {}).ok());
-        for (const char* const prompt : {"", "/etc/x.png"}) {
-            SampleRequest sample;
-            sample.prompt = prompt;
-            sample.of.runDirectory = "runs/pictures";
-            QCOMPARE(checkAtPlace(place(), sample).ok(), sample.prompt.empty()); // else it is read as a file
-            sample.of.runDirectory = "runs/text";
-            QVERIFY(checkAtPlace(place(), sample).ok());
-        }
-        QVERIFY(!checkAtPlace(place(), ExportRequest{}).ok());
-        QVERIFY(!checkAtPlace(place(), TokeniserRequest{}).ok());
-    }
-
-    /// A place answers queries and tells of the runs that were begun from here; nothing else, and no path of this
-    /// machine.
-    void eventsThatAPlaceMayNotSendAreDropped()
-    {
-        std::vector<Event> told;
-        RemoteEngine remote(
-            {"other", EngineRemote::Kind::CommandLine, "none", "dir"},
-            [&told](Event event) { told.push_back(std::move(event)); }, [](const Command&) {});
-        RunStarted started;
-        started.run = kFoundRun;
-        started.runDirectory = "/etc";
-        remote.fromRemote(started);
-        remote.fromRemote(Notice{RunId{7}, "x"});
-        remote.fromRemote(RemoteUnknown{});
-        remote.fromRemote(CheckpointFetched{});
-        remote.fromRemote(RetrofitReady{});
-        remote.fromRemote(FactoriseReady{});
-        remote.fromRemote(ImportReady{});
-        remote.fromRemote(ExportReady{});
-        remote.fromRemote(TokeniserReady{});
-        QVERIFY(told.empty());
-        remote.fromRemote(QueryFailed{QueryTag{1}, Error{"a", "b"}});
-        QCOMPARE(told.size(), std::size_t{1});
     }
 
     void aMessageThatIsNoneIsRefused()
