@@ -28,7 +28,8 @@ public:
         std::vector<Point> broken; ///< points with a NaN or infinite y, at most one of each kind per column
     };
 
-    explicit Curve(std::size_t axes = 1) : m_x(axes) {}
+    Curve() : Curve(1) {}
+    explicit Curve(std::size_t axes) : m_x(axes) {}
 
     /// Adds a point to a curve with one axis. If x is below the last, removes the points from x on, as for a resumed
     /// run.

@@ -43,7 +43,7 @@ struct ComparedRun {
     double flops = 0;                    ///< spent so far
     bool isCostWhole = true;             ///< false if FLOP do not include the training of its initial weights
     std::optional<engine::Gap> gap = {}; ///< of its factors at the start
-    std::vector<Curve> degrees = {};     ///< the error of each degree of its target (degreeErrors)
+    std::vector<PlotCurve> degrees = {}; ///< the error of each degree of its target (degreeErrors)
 
     [[nodiscard]] const std::vector<MetricPoint>& metric(const std::string& name) const
     {
@@ -102,25 +102,22 @@ Folder readRuns(const std::filesystem::path& folder)
     return {std::move(runs), std::move(faults)};
 }
 
-Curve curveOf(const std::string& name, std::size_t i, const std::vector<MetricPoint>& points)
+PlotCurve curveOf(const std::string& name, std::size_t i, resources::Curve points)
 {
-    return {name, points, i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
+    return {name, std::move(points), i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
 }
 
 /// Returns Log if every value is above 0 and they span more than two decades.
-AxisScale scaleFor(const std::vector<Curve>& curves)
+AxisScale scaleFor(const std::vector<PlotCurve>& curves)
 {
     double low = std::numeric_limits<double>::max();
     double high = 0;
-    for (const Curve& curve : curves) {
-        for (const MetricPoint& point : curve.points) {
-            if (std::isfinite(point.value)) {
-                low = std::min(low, point.value);
-                high = std::max(high, point.value);
-            }
-        }
+    for (const PlotCurve& curve : curves) {
+        const resources::Curve::Range range = curve.points.range(0, curve.points.size());
+        low = std::min(low, range.low);
+        high = std::max(high, range.high);
     }
-    return low > 0 && high > 100 * low ? AxisScale::Log : AxisScale::Linear;
+    return low > 0 && high > 100 * low ? AxisScale::Logarithmic : AxisScale::Linear;
 }
 
 class ComparisonPage {
@@ -316,7 +313,7 @@ void ComparisonPage::curves(const std::string& title, const std::string& label, 
 {
     PlotSpec spec{title, "step", label, {}};
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(m_runs[i].label, i, m_runs[i].metric(metric)));
+        spec.curves.push_back(curveOf(m_runs[i].label, i, placed(byStep(), m_runs[i].metric(metric))));
     }
     draw(std::move(spec));
 }
@@ -343,7 +340,7 @@ void ComparisonPage::lossesByTime()
         }
         const LossAxis axis = byTime(m_runs[i].seconds());
         spec.curves.push_back(curveOf(m_runs[i].label, i, placed(axis, m_runs[i].metric(compared))));
-        spec.xUnit = axis.unit;
+        spec.xLeast = axis.least;
     }
     draw(std::move(spec));
 }
@@ -373,23 +370,22 @@ void ComparisonPage::degrees()
 /// Loss against cost: a point per run that has finished, the front joined.
 void ComparisonPage::costs()
 {
-    constexpr double kMega = 1e6; // in MFLOP, because the x values of a plot are integers
-    constexpr double kMostCost = 1e18;
-    const auto pointOf = [&](std::size_t i) {
-        const double cost = std::clamp(m_runs[i].flops / kMega, 0.0, kMostCost);
-        return MetricPoint{std::llround(cost), *finalValue(m_runs[i].info)};
+    constexpr double kMega = 1e6;
+    const auto addTo = [&](PlotCurve& curve, std::size_t i) {
+        curve.points.append(std::max(0.0, m_runs[i].flops / kMega), *finalValue(m_runs[i].info));
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
-    Curve front{"Pareto front", {}, Stroke::Faint, 0};
+    PlotCurve front{"Pareto front", {}, Stroke::Faint, 0};
     for (const std::size_t i : m_front) {
-        front.points.push_back(pointOf(i));
+        addTo(front, i);
     }
     spec.curves.push_back(front);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         if (!finalValue(m_runs[i].info)) {
             continue;
         }
-        Curve point = curveOf(m_runs[i].label, i, {pointOf(i)});
+        PlotCurve point = curveOf(m_runs[i].label, i, {});
+        addTo(point, i);
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }
@@ -403,24 +399,22 @@ void ComparisonPage::costs()
 /// Neural Networks", figure 2).
 void ComparisonPage::starts()
 {
-    constexpr double kPerMille = 1000; // steps of a plot are integers
-    constexpr double kMostError = 1e6;
-    std::map<projects::LowRankMethod, Curve> byMethod;
+    constexpr double kPerMille = 1000;
+    std::map<projects::LowRankMethod, std::multimap<double, double>> lossesByError;
     for (const ComparedRun& run : m_runs) {
         const std::optional<double> loss = finalValue(run.info);
-        if (!loss || !run.gap || run.gap->methods.size() != 1) {
-            continue;
+        const bool isOne = loss && run.gap && run.gap->methods.size() == 1;
+        if (const double error = isOne ? totalOf(*run.gap, 0).relativeError : -1; error >= 0) {
+            lossesByError[run.gap->methods.front()].emplace(kPerMille * error, *loss);
         }
-        const projects::LowRankMethod method = run.gap->methods.front();
-        Curve& curve = byMethod.try_emplace(method, Curve{projects::titleOf(method), {}, Stroke::Dots}).first->second;
-        curve.colour = static_cast<std::size_t>(method);
-        const double error = std::clamp(totalOf(*run.gap, 0).relativeError, 0.0, kMostError);
-        curve.points.push_back({std::llround(kPerMille * error), *loss});
     }
     PlotSpec spec{"Loss against the start", "function error of the start, per mille", "loss", {}};
-    for (auto& [method, curve] : byMethod) {
-        std::ranges::stable_sort(curve.points, {}, &MetricPoint::step);
-        spec.curves.push_back(std::move(curve));
+    for (const auto& [method, losses] : lossesByError) {
+        PlotCurve& curve = spec.curves.emplace_back();
+        curve = {projects::titleOf(method), {}, Stroke::Dots, static_cast<std::size_t>(method)};
+        for (const auto& [error, loss] : losses) {
+            curve.points.append(error, loss);
+        }
     }
     if (const std::string svg = svgPlot(spec); !svg.empty()) {
         m_out << "<h2>What a closer start is worth</h2><p>Each run's last loss against the function error that its "

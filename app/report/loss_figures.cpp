@@ -20,8 +20,6 @@ using engine::MetricPoint;
 
 constexpr double kMostSmoothing = 10;   ///< steps of the moving average
 constexpr double kSmoothedShare = 0.01; ///< share of the steps in the average, so small that the lag is invisible
-constexpr double kMostPlaces = 9e18;    ///< limit of a plot's integers
-constexpr double kMillisecond = 1e-3;
 
 /// Returns the number of steps in the moving average of so many points; 1: no average.
 double windowOf(std::size_t points)
@@ -42,7 +40,7 @@ std::vector<MetricPoint> smoothed(const std::vector<MetricPoint>& points, double
 }
 
 /// Returns the training loss as recorded, with its moving average if the run is long enough.
-std::vector<Curve> trainingCurves(const LossAxis& axis, const std::vector<MetricPoint>& loss)
+std::vector<PlotCurve> trainingCurves(const LossAxis& axis, const std::vector<MetricPoint>& loss)
 {
     const double window = windowOf(loss.size());
     if (window <= 1) {
@@ -50,12 +48,6 @@ std::vector<Curve> trainingCurves(const LossAxis& axis, const std::vector<Metric
     }
     return {{"", placed(axis, loss), Stroke::Faint, 0},
             {"training (smoothed)", placed(axis, smoothed(loss, window)), Stroke::Solid, 0}};
-}
-
-std::int64_t placeOf(const LossAxis& axis, std::int64_t step)
-{
-    const double place = axis.at(step) / axis.unit;
-    return place > 0 ? static_cast<std::int64_t>(std::min(place, kMostPlaces)) : 0; // may be NaN in a damaged record
 }
 
 using engine::BoundKind;
@@ -121,37 +113,36 @@ LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt)
 
 LossAxis byTime(std::vector<MetricPoint> seconds)
 {
-    double last = 0;
-    for (MetricPoint& time : seconds) {
-        last = time.value > last ? time.value : last; // NaN is not greater
-        time.value = last;
-    }
     const auto at = [seconds = std::move(seconds)](std::int64_t step) {
         const auto after = std::ranges::upper_bound(seconds, step, {}, &MetricPoint::step);
         return after == seconds.begin() ? 0.0 : std::prev(after)->value;
     };
-    return {"Loss against training time", "seconds", at, kMillisecond};
+    return {"Loss against training time", "seconds", at, 0};
 }
 
-std::vector<MetricPoint> placed(const LossAxis& axis, std::vector<MetricPoint> points)
+resources::Curve placed(const LossAxis& axis, const std::vector<MetricPoint>& points)
 {
-    for (MetricPoint& point : points) {
-        point.step = placeOf(axis, point.step);
+    resources::Curve curve;
+    double last = 0;
+    for (const MetricPoint& point : points) {
+        last = std::max(last, axis.at(point.step)); // NaN is not greater
+        curve.append(last, point.value);
     }
-    return points;
+    return curve;
 }
 
 PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages, const LossAxis& axis)
 {
     PlotSpec spec{axis.title, axis.label, "loss", trainingCurves(axis, run.metric(engine::metric::kLoss))};
     spec.curves.push_back({"validation", placed(axis, run.metric(engine::metric::kValidationLoss)), Stroke::Dashed, 1});
-    if (auto ofStage = run.metric(engine::metric::kStageLoss); !ofStage.empty()) {
-        spec.curves.push_back({"validation of the stage", placed(axis, std::move(ofStage)), Stroke::Dotted, 2});
+    if (const auto ofStage = run.metric(engine::metric::kStageLoss); !ofStage.empty()) {
+        spec.curves.push_back({"validation of the stage", placed(axis, ofStage), Stroke::Dotted, 2});
     }
     for (const engine::StageRecord& stage : stages) {
-        spec.bands.push_back({placeOf(axis, stage.step), stage.name});
+        const double before = spec.bands.empty() ? 0 : spec.bands.back().from;
+        spec.bands.push_back({std::max(before, axis.at(stage.step)), stage.name});
     }
-    spec.xUnit = axis.unit;
+    spec.xLeast = axis.least;
     return spec;
 }
 
@@ -182,16 +173,16 @@ std::string boundFigures(const std::string& title, const projects::Project& proj
     std::ranges::transform(loss, std::back_inserter(steps), &MetricPoint::step);
     std::string html;
     for (const ProjectBound& bound : engine::boundsOf(project, steps)) {
-        Curve drawn{bound.kind == BoundKind::Below ? "lower bound" : "upper bound", {}, Stroke::Dashed, 1};
+        PlotCurve drawn{bound.kind == BoundKind::Below ? "lower bound" : "upper bound", {}, Stroke::Dashed, 1};
         for (std::size_t i = 0; bound.applies() && i < steps.size(); ++i) {
-            drawn.points.push_back({steps[i], bound.losses[i]});
+            drawn.points.append(static_cast<double>(steps[i]), bound.losses[i]);
         }
         html += "<figure>" +
                 svgPlot({title + " · " + bound.name,
                          "step",
                          "loss",
-                         {{"measured", loss, Stroke::Solid, 0}, drawn},
-                         AxisScale::Log}) +
+                         {{"measured", placed(byStep(), loss), Stroke::Solid, 0}, drawn},
+                         AxisScale::Logarithmic}) +
                 "<p>" +
                 escapeHtml(bound.name + ", " + bound.claim + ": " + verdict(bound, loss) +
                            (bound.caveat.empty() ? "" : ". " + bound.caveat)) +

@@ -18,17 +18,17 @@ struct LossAxis {
     std::string title; ///< of the figure
     std::string label;
     std::function<double(std::int64_t step)> at; ///< ascends with the step
-    double unit = 1;                             ///< positions are rounded to multiples of it
+    double least = 1;                            ///< PlotSpec::xLeast
 };
 
 [[nodiscard]] LossAxis byStep();
 /// Returns the axis of FLOP. `flopsAt` gives the FLOP of the first `step` steps.
 [[nodiscard]] LossAxis byFlop(std::function<double(std::int64_t step)> flopsAt);
-/// Returns the axis of the `seconds` of training so far, by step. If the times of a damaged record decrease, a point is
-/// at the last time.
+/// Returns the axis of the `seconds` of training so far, by step.
 [[nodiscard]] LossAxis byTime(std::vector<engine::MetricPoint> seconds);
-/// Converts points by step to their positions on the axis.
-[[nodiscard]] std::vector<engine::MetricPoint> placed(const LossAxis& axis, std::vector<engine::MetricPoint> points);
+/// Returns points by step as a curve over the axis. A point whose position is below that of the last one or is NaN, as
+/// in a damaged record, is at the last position.
+[[nodiscard]] resources::Curve placed(const LossAxis& axis, const std::vector<engine::MetricPoint>& points);
 
 /// Returns a run's losses: training, as recorded and, for a long run, smoothed; validation; and validation of the parts
 /// that a stage trains, if recorded. Its stages are bands.

@@ -219,7 +219,7 @@ void RunPage::cards()
 void RunPage::figure(PlotSpec spec)
 {
     for (const engine::StageRecord& stage : m_stages) {
-        spec.bands.push_back({stage.step, stage.name});
+        spec.bands.push_back({static_cast<double>(stage.step), stage.name});
     }
     draw(spec);
 }
@@ -256,7 +256,7 @@ void RunPage::plots()
         figure({projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
                 "step",
                 metric.title,
-                {{"", engine::shownPoints(metric.name, m_run.metric(metric.name)), Stroke::Solid, 0}}});
+                {{"", placed(byStep(), engine::shownPoints(metric.name, m_run.metric(metric.name)))}}});
     }
 }
 

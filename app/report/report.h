@@ -34,6 +34,6 @@ namespace residua::report {
 
 /// The recorded error of every degree of a Boolean polynomial, from degree 1, over the steps; without names. Empty
 /// where none is recorded.
-[[nodiscard]] std::vector<Curve> degreeErrors(const engine::RunReader& run);
+[[nodiscard]] std::vector<PlotCurve> degreeErrors(const engine::RunReader& run);
 
 } // namespace residua::report

@@ -36,13 +36,13 @@ std::string titleOf(const engine::RowCurves& row)
 }
 
 /// Returns the curve of one cell over the recorded matrices with the last one's width.
-Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row, std::int64_t column)
+PlotCurve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row, std::int64_t column)
 {
-    Curve curve;
+    PlotCurve curve;
     for (const engine::Matrix& matrix : recorded) {
         const bool known = matrix.columns == recorded.back().columns && !std::isnan(matrix.at(row, column));
         if (known) { // otherwise the layer was left out
-            curve.points.push_back({matrix.step, matrix.at(row, column)});
+            curve.points.append(static_cast<double>(matrix.step), matrix.at(row, column));
         }
     }
     return curve;
@@ -50,10 +50,10 @@ Curve columnCurve(const std::vector<engine::Matrix>& recorded, std::int64_t row,
 
 } // namespace
 
-std::vector<Curve> degreeErrors(const engine::RunReader& run)
+std::vector<PlotCurve> degreeErrors(const engine::RunReader& run)
 {
     const std::vector<engine::Matrix> recorded = recordedOf(run, engine::MatrixName{engine::matrix::kDegreeErrors});
-    std::vector<Curve> curves;
+    std::vector<PlotCurve> curves;
     for (std::int64_t column = 0; !recorded.empty() && column < recorded.back().columns; ++column) {
         curves.push_back(columnCurve(recorded, 0, column));
     }
@@ -76,7 +76,7 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
         const std::int64_t shown = std::min(columns, kMostColumns);
         for (std::int64_t i = 0; i < shown; ++i) {
             const std::int64_t column = shown < 2 ? 0 : i * (columns - 1) / (shown - 1);
-            Curve curve = columnCurve(recorded, row.row, column);
+            PlotCurve curve = columnCurve(recorded, row.row, column);
             curve.name = columns > 1 ? row.column + (" " + std::to_string(column + 1)) : "";
             curve.colour = static_cast<std::size_t>(i);
             spec.curves.push_back(std::move(curve));

@@ -41,20 +41,23 @@ void writeText(std::ostream& out, const char* kind, double x, double y, const st
     out << "</text>";
 }
 
+/// Returns the class of a line.
+const char* wordOf(Stroke stroke)
+{
+    static constexpr std::array<const char*, 6> kWords{"solid", "faint", "dashed", "dotted", "dashed", "solid"};
+    return kWords[static_cast<std::size_t>(stroke)];
+}
+
 /// Draws a sample of a curve from `x` to the right.
-void drawSample(std::ostream& out, const Curve& curve, double x, double y)
+void drawSample(std::ostream& out, const PlotCurve& curve, double x, double y)
 {
     if (curve.stroke == Stroke::Dots) {
         out << "<circle class='d" << curve.colour << "' r='" << kDotSample << "' cx='" << x + kLine / 2 << "' cy='" << y
             << "'/>";
         return;
     }
-    out << "<line class='curve c" << curve.colour
-        << (curve.stroke == Stroke::Dashed   ? " dashed"
-            : curve.stroke == Stroke::Dotted ? " dotted"
-            : curve.stroke == Stroke::Faint  ? " faint"
-                                             : " solid")
-        << "' x1='" << x << "' x2='" << x + kLine << "' y1='" << y << "' y2='" << y << "'/>";
+    out << "<line class='curve c" << curve.colour << ' ' << wordOf(curve.stroke) << "' x1='" << x << "' x2='"
+        << x + kLine << "' y1='" << y << "' y2='" << y << "'/>";
 }
 
 /// The title of a plot and the names of its curves: side by side if there is room, else with the names in rows below
@@ -70,7 +73,7 @@ public:
 
 private:
     struct Entry {
-        const Curve* curve = nullptr;
+        const PlotCurve* curve = nullptr;
         std::string name; ///< as shown
         double x = 0;
         int row = 0; ///< 0: the title's row
@@ -109,7 +112,6 @@ struct Frame {
     AxisRange xRange;
     AxisRange yRange;
     AxisScale yScale = AxisScale::Linear;
-    double xUnit = 1;
     std::vector<AxisTick> xTicks;
     std::vector<AxisTick> yTicks;
     double left = kLeft;
@@ -123,12 +125,11 @@ struct Frame {
         return std::isfinite(value) && (yScale == AxisScale::Linear || value > 0);
     }
     [[nodiscard]] double x(double value) const { return left + share(xRange, value) * (right() - left); }
-    [[nodiscard]] double xOf(std::int64_t step) const { return x(static_cast<double>(step) * xUnit); }
     [[nodiscard]] double y(double value) const
     {
         const AxisRange exponents{std::log10(yRange.low), std::log10(yRange.high)};
         return bottom() -
-               (yScale == AxisScale::Log ? share(exponents, std::log10(value)) : share(yRange, value)) * kPlotHeight;
+               (yScale != AxisScale::Linear ? share(exponents, std::log10(value)) : share(yRange, value)) * kPlotHeight;
     }
 
 private:
@@ -160,20 +161,19 @@ Frame frameOf(const PlotSpec& spec)
     constexpr double kNone = std::numeric_limits<double>::infinity();
     Frame frame;
     frame.yScale = spec.yScale;
-    frame.xUnit = spec.xUnit;
     AxisRange x{kNone, -kNone};
     AxisRange y{kNone, -kNone};
-    for (const Curve& curve : spec.curves) {
-        for (const auto& point : curve.points) {
-            const double place = static_cast<double>(point.step) * spec.xUnit;
-            x = {std::min(x.low, place), std::max(x.high, place)};
-            if (frame.holds(point.value)) {
-                y = {std::min(y.low, point.value), std::max(y.high, point.value)};
+    for (const PlotCurve& curve : spec.curves) {
+        for (std::size_t i = 0; i < curve.points.size(); ++i) {
+            const Point point = curve.points.at(i);
+            x = {std::min(x.low, point.x), std::max(x.high, point.x)};
+            if (frame.holds(point.y)) {
+                y = {std::min(y.low, point.y), std::max(y.high, point.y)};
             }
         }
     }
     frame.xRange = resources::linearRange(x.low, x.high, 0);
-    if (spec.yScale == AxisScale::Log) {
+    if (spec.yScale != AxisScale::Linear) {
         frame.yRange =
             resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kCurveMargin);
         frame.yTicks = resources::logTicks(frame.yRange, kTicksUp);
@@ -184,7 +184,7 @@ Frame frameOf(const PlotSpec& spec)
     for (const AxisTick& tick : frame.yTicks) {
         frame.left = std::max(frame.left, textWidth(tick.label) + 2 * kGap);
     }
-    frame.xTicks = ticksAlong(frame.xRange, frame.xUnit, frame.right() - frame.left);
+    frame.xTicks = ticksAlong(frame.xRange, spec.xLeast, frame.right() - frame.left);
     return frame;
 }
 
@@ -194,11 +194,11 @@ std::string coordinate(double value)
 }
 
 /// Omits a name that would overlap the next band's.
-void drawBands(std::ostringstream& out, const std::vector<Band>& bands, const Frame& frame)
+void drawBands(std::ostringstream& out, const std::vector<PlotBand>& bands, const Frame& frame)
 {
     for (std::size_t i = 0; i < bands.size(); ++i) {
-        const double from = frame.xOf(bands[i].from);
-        const double width = (i + 1 < bands.size() ? frame.xOf(bands[i + 1].from) : frame.right()) - from;
+        const double from = frame.x(bands[i].from);
+        const double width = (i + 1 < bands.size() ? frame.x(bands[i + 1].from) : frame.right()) - from;
         if (i % 2 == 1) {
             out << "<rect class='band' x='" << coordinate(from) << "' y='" << frame.top << "' width='"
                 << coordinate(width) << "' height='" << kPlotHeight << "'/>";
@@ -237,10 +237,9 @@ void drawDot(std::ostringstream& out, Point point, const std::string& kind, doub
 }
 
 /// Draws a line through each range of points that are on the axis. A point without neighbours is a dot.
-void drawLine(std::ostringstream& out, const std::vector<Point>& points, const Curve& curve, const Frame& frame)
+void drawLine(std::ostringstream& out, const std::vector<Point>& points, const PlotCurve& curve, const Frame& frame)
 {
-    static constexpr std::array<const char*, 4> kClasses{"solid", "faint", "dashed", "dotted"};
-    const std::string stroke = kClasses[static_cast<std::size_t>(curve.stroke)];
+    const std::string stroke = wordOf(curve.stroke);
     const std::string colour = std::to_string(curve.colour);
     const auto holds = [&](std::size_t i) { return i < points.size() && frame.holds(points[i].y); };
     std::ostringstream dots;
@@ -256,15 +255,9 @@ void drawLine(std::ostringstream& out, const std::vector<Point>& points, const C
     out << "'/>" << dots.str();
 }
 
-/// Returns the drawing of a curve with kColumns columns. A point whose position is before that of the last one, as in a
-/// damaged record, is drawn at the last position.
-resources::Curve::Sample sampleOf(const std::vector<engine::MetricPoint>& points, const Frame& frame)
+/// Returns the drawing of a curve with kColumns columns.
+resources::Curve::Sample sampleOf(const resources::Curve& curve, const Frame& frame)
 {
-    resources::Curve curve;
-    for (const auto& point : points) {
-        const double place = static_cast<double>(point.step) * frame.xUnit;
-        curve.append(curve.size() > 0 ? std::max(place, curve.at(curve.size() - 1).x) : place, point.value);
-    }
     std::array<double, kColumns + 1> edges{};
     for (std::size_t i = 0; i < edges.size(); ++i) {
         edges[i] =
@@ -273,13 +266,12 @@ resources::Curve::Sample sampleOf(const std::vector<engine::MetricPoint>& points
     return curve.sample(edges);
 }
 
-void drawCurve(std::ostringstream& out, const Curve& curve, const Frame& frame)
+void drawCurve(std::ostringstream& out, const PlotCurve& curve, const Frame& frame)
 {
     if (curve.stroke == Stroke::Dots) {
-        for (const auto& [step, value] : curve.points) {
-            if (frame.holds(value)) {
-                drawDot(out, {static_cast<double>(step) * frame.xUnit, value}, 'd' + std::to_string(curve.colour), kDot,
-                        frame);
+        for (std::size_t i = 0; i < curve.points.size(); ++i) {
+            if (const Point point = curve.points.at(i); frame.holds(point.y)) {
+                drawDot(out, point, 'd' + std::to_string(curve.colour), kDot, frame);
             }
         }
         return;
@@ -305,7 +297,7 @@ double drawPlot(std::ostringstream& out, const PlotSpec& spec)
     frame.top = heading.bottom();
     drawBands(out, spec.bands, frame);
     drawAxes(out, spec, frame);
-    for (const Curve& curve : spec.curves) {
+    for (const PlotCurve& curve : spec.curves) {
         drawCurve(out, curve, frame);
     }
     heading.draw(out);
@@ -318,7 +310,7 @@ SvgHeading::SvgHeading(const PlotSpec& spec, double left, double right)
     : m_title(spec.title), m_shown(elided(spec.title, (right - left) / kTitle)), m_left(left)
 {
     double all = 0;
-    for (const Curve& curve : spec.curves) {
+    for (const PlotCurve& curve : spec.curves) {
         if (!curve.name.empty()) {
             const std::string name = elided(curve.name, right - left - kLine - kBeside - kBetween);
             const double width = kLine + kBeside + textWidth(name) + kBetween;
@@ -380,7 +372,7 @@ std::string svgPanels(const std::vector<PlotSpec>& specs)
     std::string title;
     double height = 0;
     for (const PlotSpec& spec : specs) {
-        if (std::ranges::all_of(spec.curves, [](const Curve& curve) { return curve.points.empty(); })) {
+        if (std::ranges::all_of(spec.curves, [](const PlotCurve& curve) { return curve.points.size() == 0; })) {
             continue;
         }
         title += (title.empty() ? "" : "; ") + spec.title;

@@ -1,46 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/values.h"
-#include "resources/colours.h"
+#include "resources/plot.h"
 
 #include <string>
 #include <vector>
 
 namespace residua::report {
 
-enum class Stroke { Solid, Faint, Dashed, Dotted, Dots };
+using resources::AxisScale;
+using resources::PlotBand;
+using resources::PlotCurve;
+using resources::PlotSpec;
+using resources::Stroke;
 
-struct Curve {
-    std::string name;                        ///< empty: not in the legend
-    std::vector<engine::MetricPoint> points; ///< by ascending step, except for Dots
-    Stroke stroke = Stroke::Solid;
-    std::size_t colour = 0; ///< resources::curveColour
-};
-
-/// Log omits values that are not above 0, and shows at most the highest kMostDecades decades.
-enum class AxisScale { Linear, Log };
+/// At most the highest decades of a logarithmic axis are shown.
 inline constexpr double kMostDecades = 16;
 
-/// A range of the horizontal axis, from its start to the next band's, with its name on top. Every second band is
-/// shaded.
-struct Band {
-    std::int64_t from = 0;
-    std::string name;
-};
-
-struct PlotSpec {
-    std::string title;
-    std::string xLabel;
-    std::string yLabel;
-    std::vector<Curve> curves;
-    AxisScale yScale = AxisScale::Linear;
-    std::vector<Band> bands = {}; ///< ascending
-    double xUnit = 1;             ///< size of one step of a point or band on the horizontal axis
-};
-
 /// Returns a line plot as an inline SVG. Accepts any numbers. Long curves are sampled by resources::Curve, so that
-/// every spike stays visible; NaN and infinity become crosses along the bottom. Empty if no curve has a point.
+/// every spike stays visible; NaN and infinity become crosses along the bottom. A logarithmic axis, which a symmetric
+/// one also is here, omits values that are not above 0. Empty if no curve has a point.
 [[nodiscard]] std::string svgPlot(const PlotSpec& spec);
 /// Plots one below the other as one inline SVG. Plots without a point are left out.
 [[nodiscard]] std::string svgPanels(const std::vector<PlotSpec>& specs);

@@ -84,11 +84,12 @@ std::unique_ptr<CurvePlot> shownPlot()
 
 void add(CurvePlot& plot, const std::vector<Curve>& curves)
 {
+    PlotSpec spec;
     for (std::size_t i = 0; i < curves.size(); ++i) {
-        plot.add(curves[i], {.name = QString::number(i), .colour = resources::curveColour(i, resources::Theme::Light)});
+        spec.curves.push_back({.name = std::to_string(i), .colour = i, .live = &curves[i]});
     }
     plot.legend->setVisible(curves.size() < 12);
-    plot.refresh();
+    plot.setSpec(std::move(spec));
     plot.replot(QCustomPlot::rpImmediateRefresh);
 }
 

@@ -288,11 +288,10 @@ private Q_SLOTS:
         QVERIFY(writer->flush().ok());
         const report::PlotSpec figure = report::lossFigure(*engine::RunReader::open(path), {}, report::byStep());
         double furthest = -1;
-        for (const report::Curve& curve : figure.curves) {
-            for (const engine::MetricPoint& point : curve.points) {
-                if (curve.stroke == report::Stroke::Solid) {
-                    furthest = std::max(furthest, std::abs(point.value - (5 - 3.0 * point.step / steps)));
-                }
+        for (const report::PlotCurve& curve : figure.curves) {
+            for (std::size_t i = 0; curve.stroke == report::Stroke::Solid && i < curve.points.size(); ++i) {
+                const auto [step, loss] = curve.points.at(i);
+                furthest = std::max(furthest, std::abs(loss - (5 - 3.0 * step / steps)));
             }
         }
         QVERIFY2(furthest >= 0 && furthest <= 0.03, qPrintable(QString::number(furthest))); // a hundredth of the fall

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/loss_figures.h"
 #include "app/report/svg_plot.h"
 #include "resources/axis.h"
 #include "tests/support/random_seed.h"
@@ -19,6 +20,11 @@ using namespace residua;
 using engine::MetricPoint;
 
 namespace {
+
+resources::Curve curveOf(const std::vector<MetricPoint>& points)
+{
+    return report::placed(report::byStep(), points);
+}
 
 /// What an <svg> draws, and what is wrong with it.
 class Picture {
@@ -140,7 +146,7 @@ private slots:
         points[31'234].value = 40;
         points[77'001].value = -20;
         points[50'000].value = std::numeric_limits<double>::quiet_NaN();
-        const Picture whole(report::svgPlot({"plot", "step", "", {{"", points, report::Stroke::Solid, 0}}}));
+        const Picture whole(report::svgPlot({"plot", "step", "", {{"", curveOf(points)}}}));
         QVERIFY2(whole.flaw.isEmpty(), qPrintable(whole.flaw));
         QVERIFY(whole.points <= 1600);
         QVERIFY(whole.texts("tick").contains("40") && whole.texts("tick").contains("−20"));
@@ -151,7 +157,7 @@ private slots:
         for (std::size_t i = 50'000; i < 60'000; ++i) {
             points[i].value = std::numeric_limits<double>::quiet_NaN();
         }
-        const Picture broken(report::svgPlot({"plot", "step", "", {{"", points, report::Stroke::Solid, 0}}}));
+        const Picture broken(report::svgPlot({"plot", "step", "", {{"", curveOf(points)}}}));
         QCOMPARE(broken.stretches, 2);
         QVERIFY(broken.texts("broken").size() > 1);
     }
@@ -178,8 +184,8 @@ private slots:
                 points.push_back({i % 3 == 0 ? 7 : step, value});
             }
             std::ranges::sort(points, {}, &MetricPoint::step);
-            report::PlotSpec spec{"plot", "step", "", {{"curve", points, report::Stroke::Solid, 0}}};
-            spec.yScale = i % 2 == 0 ? report::AxisScale::Linear : report::AxisScale::Log;
+            report::PlotSpec spec{"plot", "step", "", {{"curve", curveOf(points)}}};
+            spec.yScale = i % 2 == 0 ? report::AxisScale::Linear : report::AxisScale::Logarithmic;
             const Picture picture(report::svgPlot(spec));
             QVERIFY2(picture.flaw.isEmpty(), qPrintable(picture.flaw));
             QVERIFY(picture.gridLines.size() >= 2 && picture.gridLines.size() <= 11);
@@ -189,7 +195,7 @@ private slots:
     /// One value of some thousand: the first seconds of many runs.
     void oneValueIsADotBetweenRoundNumbers()
     {
-        const report::PlotSpec spec{"Peak memory", "step", "", {{"", {{7, 10'834}}, report::Stroke::Solid, 0}}};
+        const report::PlotSpec spec{"Peak memory", "step", "", {{"", curveOf({{7, 10'834}})}}};
         const Picture picture(report::svgPlot(spec));
         QVERIFY2(picture.flaw.isEmpty(), qPrintable(picture.flaw));
         QCOMPARE(picture.texts("tick"), (QStringList{"10,400", "10,600", "10,800", "11,000", "11,200", "7"}));
@@ -200,7 +206,7 @@ private slots:
     void aFileStandsAlone()
     {
         const report::PlotSpec spec{
-            "Loss < 1 & more", "step", "", {{"a", {{1, 1}, {2, 3}}, report::Stroke::Dashed, 1}}};
+            "Loss < 1 & more", "step", "", {{"a", curveOf({{1, 1}, {2, 3}}), report::Stroke::Dashed, 1}}};
         const report::PlotSpec empty{"none", "", "", {}};
         const auto heightOf = [](const std::string& svg) {
             QXmlStreamReader xml(QByteArray::fromStdString(svg));
@@ -244,7 +250,7 @@ private slots:
         QFETCH(QStringList, names);
         report::PlotSpec spec{title.toStdString(), "step", "", {}};
         for (const QString& name : names) {
-            spec.curves.push_back({name.toStdString(), {{1, 1}, {2, 3}}, report::Stroke::Solid, 0});
+            spec.curves.push_back({name.toStdString(), curveOf({{1, 1}, {2, 3}})});
         }
         const Picture picture(report::svgPlot(spec));
         QVERIFY2(picture.flaw.isEmpty(), qPrintable(picture.flaw));

@@ -248,7 +248,7 @@ private slots:
     {
         CurvePlot plot(nullptr);
         plot.resize(240, 200);
-        plot.setNote("The theorem is of gradient flow: step times rate stands for its time.");
+        plot.setSpec({.note = "The theorem is of gradient flow: step times rate stands for its time."});
         plot.show();
         QVERIFY(QTest::qWaitForWindowExposed(&plot));
         QTRY_VERIFY(noteOf(plot).join(' ').contains('\n'));

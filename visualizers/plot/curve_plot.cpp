@@ -44,6 +44,63 @@ double drawable(double value)
     return std::clamp(value, -resources::kFarthest, resources::kFarthest);
 }
 
+using Entry = PlotLegend::Entry;
+
+void addOnce(std::vector<Entry>& entries, Entry entry, const std::set<QString>& hidden)
+{
+    if (!entry.text.isEmpty() && std::ranges::find(entries, entry.key, &Entry::key) == entries.end()) {
+        entry.hidden = hidden.contains(entry.key);
+        entries.push_back(std::move(entry));
+    }
+}
+
+Qt::PenStyle penStyleOf(resources::Stroke stroke)
+{
+    static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::SolidLine,   Qt::DashLine,
+                                               Qt::DotLine,   Qt::DashDotLine, Qt::NoPen};
+    return kStyles[static_cast<std::size_t>(stroke)];
+}
+
+/// Return the keys of the curve's entries in the legend: that of its group and that of its number.
+QString groupKey(const PlotCurve& curve)
+{
+    return QString::fromStdString("group " + curve.group);
+}
+
+QString numberKey(const PlotCurve& curve)
+{
+    return QString::fromStdString("number " + curve.number);
+}
+
+/// Returns an entry for each group, in the order of their places, and after them, if there are several numbers, one for
+/// each number. `hidden` holds keys.
+std::vector<Entry> legendEntries(std::vector<const PlotCurve*> curves, const std::set<QString>& hidden,
+                                 resources::Theme theme)
+{
+    std::ranges::stable_sort(curves, {}, &PlotCurve::place);
+    std::vector<Entry> entries;
+    std::vector<Entry> numbers;
+    const QColor neutral = toQColor(resources::themeColours(theme).muted);
+    for (const PlotCurve* curve : curves) {
+        addOnce(entries,
+                {.key = groupKey(*curve),
+                 .text = QString::fromStdString(curve->name),
+                 .colour = toQColor(resources::curveColour(curve->colour, theme))},
+                hidden);
+        addOnce(numbers,
+                {.key = numberKey(*curve),
+                 .text = QString::fromStdString(curve->number),
+                 .colour = neutral,
+                 .line = penStyleOf(curve->stroke),
+                 .marks = curve->marks ? QCPScatterStyle::ssDisc : QCPScatterStyle::ssNone},
+                hidden);
+    }
+    if (numbers.size() > 1) {
+        entries.insert(entries.end(), numbers.begin(), numbers.end());
+    }
+    return entries;
+}
+
 void setRange(QCPAxis& axis, resources::AxisRange range)
 {
     axis.setRange(range.low, range.high);
@@ -87,95 +144,88 @@ CurvePlot::CurvePlot(QWidget* parent)
     setTheme(m_theme);
 }
 
-CurvePlot::Id CurvePlot::add(const Curve& curve, const Look& look)
+void CurvePlot::setSpec(PlotSpec spec)
 {
-    const Id id{m_next++};
-    Shown& shown = m_curves[id];
-    shown = {&curve, look, addGraph(), addGraph()};
-    shown.line->setAdaptiveSampling(false);
-    shown.broken->setLineStyle(QCPGraph::lsNone);
-    style(shown);
-    return id;
+    const bool rescaled = spec.xScale != m_spec.xScale || spec.yScale != m_spec.yScale;
+    m_spec = std::move(spec);
+    if (rescaled) {
+        setScales();
+        m_following = true;
+    }
+    xAxis->setLabel(QString::fromStdString(m_spec.xLabel));
+    yAxis->setLabel(QString::fromStdString(m_spec.yLabel));
+    m_bands.setBands(m_spec.bands);
+    m_note.setText(QString::fromStdString(m_spec.note));
+    makeGraphs();
+    styleAll();
+    refresh();
 }
 
-void CurvePlot::setLook(Id id, const Look& look)
+void CurvePlot::makeGraphs()
 {
-    Shown& shown = m_curves.at(id);
-    if (shown.look != look) {
-        shown.look = look;
-        style(shown);
+    for (const Graphs& graphs : m_graphs) {
+        graphs.line->setChannelFillGraph(nullptr);
+    }
+    while (m_graphs.size() > m_spec.curves.size()) {
+        removeGraph(m_graphs.back().broken);
+        removeGraph(m_graphs.back().line);
+        m_graphs.pop_back();
+    }
+    while (m_graphs.size() < m_spec.curves.size()) {
+        const Graphs& added = m_graphs.emplace_back(Graphs{addGraph(), addGraph()});
+        added.line->setAdaptiveSampling(false);
+        added.broken->setLineStyle(QCPGraph::lsNone);
     }
 }
 
-void CurvePlot::remove(Id id)
+void CurvePlot::style(const PlotCurve& curve, const Graphs& graphs) const
 {
-    const auto found = m_curves.find(id);
-    if (found == m_curves.end()) {
-        return;
-    }
-    for (auto& [other, shown] : m_curves) {
-        if (shown.line->channelFillGraph() == found->second.line) {
-            shown.line->setChannelFillGraph(nullptr);
-        }
-    }
-    removeGraph(found->second.line);
-    removeGraph(found->second.broken);
-    m_curves.erase(found);
-}
-
-void CurvePlot::style(Shown& shown) const
-{
-    const QColor colour = toQColor(shown.look.colour, shown.look.alpha * strengthOf(shown.look));
-    shown.line->setVisible(!isHidden(shown.look));
-    shown.broken->setVisible(!isHidden(shown.look));
-    shown.line->setPen(QPen(colour, shown.look.width, shown.look.line));
-    shown.line->setScatterStyle(shown.look.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
-                                                 : QCPScatterStyle());
-    const auto filledTo = shown.look.fillTo ? m_curves.find(*shown.look.fillTo) : m_curves.end();
-    const bool fills = filledTo != m_curves.end();
-    shown.line->setChannelFillGraph(fills ? filledTo->second.line : nullptr);
-    shown.line->setBrush(fills ? QBrush(colour) : QBrush());
-    if (fills) {
-        shown.line->setPen(Qt::NoPen);
-    }
-    shown.line->setName(shown.look.name);
+    const QColor colour = toQColor(resources::curveColour(curve.colour, m_theme), curve.alpha * strengthOf(curve));
+    graphs.line->setVisible(!isHidden(curve));
+    graphs.broken->setVisible(!isHidden(curve));
+    graphs.line->setPen(curve.fillTo ? QPen(Qt::NoPen) : QPen(colour, curve.width, penStyleOf(curve.stroke)));
+    graphs.line->setScatterStyle(curve.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
+                                             : QCPScatterStyle());
+    graphs.line->setChannelFillGraph(curve.fillTo ? m_graphs[*curve.fillTo].line : nullptr);
+    graphs.line->setBrush(curve.fillTo ? QBrush(colour) : QBrush());
+    graphs.line->setName(QString::fromStdString(curve.name));
     const QColor error = toQColor(resources::themeColours(m_theme).error);
-    shown.broken->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(error, 1.6), Qt::NoBrush, 8));
+    graphs.broken->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(error, 1.6), Qt::NoBrush, 8));
 }
 
 void CurvePlot::styleAll()
 {
-    for (auto& [id, shown] : m_curves) {
-        style(shown);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        style(m_spec.curves[i], m_graphs[i]);
     }
 }
 
-bool CurvePlot::isHidden(const Look& look) const
+bool CurvePlot::isHidden(const PlotCurve& curve) const
 {
-    return m_isLeftOut(look.group) || m_hidden.contains(groupKey(look)) || m_hidden.contains(numberKey(look));
+    return m_isLeftOut(curve.group) || m_hidden.contains(groupKey(curve)) || m_hidden.contains(numberKey(curve));
 }
 
 /// Returns the share of its opacity that a curve is drawn with: less if another entry of the legend is hovered.
-double CurvePlot::strengthOf(const Look& look) const
+double CurvePlot::strengthOf(const PlotCurve& curve) const
 {
     const QString& pointed = m_legend->pointed();
-    return pointed.isEmpty() || pointed == groupKey(look) || pointed == numberKey(look) ? 1 : kBehind;
+    return pointed.isEmpty() || pointed == groupKey(curve) || pointed == numberKey(curve) ? 1 : kBehind;
 }
 
 bool CurvePlot::isEmpty() const
 {
-    return std::ranges::all_of(
-        m_curves, [](const auto& item) { return item.second.curve->size() == 0 || !item.second.look.fits; });
+    return std::ranges::all_of(m_spec.curves,
+                               [](const PlotCurve& curve) { return curve.drawn().size() == 0 || !curve.fits; });
 }
 
 double CurvePlot::toAxis(double y) const
 {
     y = drawable(y);
-    if (m_scaleY == AxisScale::SymmetricLogarithmic) {
+    if (m_spec.yScale == AxisScale::SymmetricLogarithmic) {
         return std::copysign(std::log10(1 + drawable(std::abs(y) / m_linearReach)), y);
     }
     // A value without a logarithm leaves the picture at the bottom instead of making a gap.
-    return m_scaleY == AxisScale::Logarithmic && y <= 0 ? std::numeric_limits<double>::min() : y;
+    return m_spec.yScale == AxisScale::Logarithmic && y <= 0 ? std::numeric_limits<double>::min() : y;
 }
 
 std::vector<double> CurvePlot::edges(int columns) const
@@ -193,29 +243,29 @@ std::vector<double> CurvePlot::edges(int columns) const
 
 void CurvePlot::resample()
 {
-    if (m_curves.empty()) {
+    if (m_graphs.empty()) {
         return;
     }
-    const int share = std::max(kFewestColumns, kMostColumns / static_cast<int>(m_curves.size()));
+    const int share = std::max(kFewestColumns, kMostColumns / static_cast<int>(m_graphs.size()));
     const std::vector<double> columns = edges(std::clamp(std::min(axisRect()->width(), share), 1, kMostColumns));
     const double low = yAxis->range().lower;
     const double high = yAxis->range().upper;
     int points = 0;
     QVector<QCPGraphData> drawn;
-    for (auto& [id, shown] : m_curves) {
-        const Curve::Sample sample = shown.curve->sample(columns);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        const Curve::Sample sample = m_spec.curves[i].drawn().sample(columns);
         drawn.clear();
         drawn.reserve(static_cast<qsizetype>(sample.line.size()));
         for (const auto& [x, y] : sample.line) {
             drawn.append({drawable(x), toAxis(y)});
         }
-        shown.line->data()->set(drawn, true);
+        m_graphs[i].line->data()->set(drawn, true);
         points += static_cast<int>(drawn.size());
         drawn.clear();
         for (const auto& [x, y] : sample.broken) {
             drawn.append({drawable(x), std::isinf(y) && y > 0 ? high : low});
         }
-        shown.broken->data()->set(drawn, true);
+        m_graphs[i].broken->data()->set(drawn, true);
     }
     setNotAntialiasedElements(points > kSmooth ? QCP::aePlottables : QCP::aeNone);
     m_bands.draw(m_theme);
@@ -240,20 +290,21 @@ void CurvePlot::refresh()
 void CurvePlot::fillLegend()
 {
     std::erase_if(m_hidden, [this](const QString& key) {
-        return std::ranges::none_of(m_curves, [&key](const auto& item) {
-            return groupKey(item.second.look) == key || numberKey(item.second.look) == key;
+        return std::ranges::none_of(m_spec.curves, [&key](const PlotCurve& curve) {
+            return groupKey(curve) == key || numberKey(curve) == key;
         });
     });
-    std::vector<const Look*> recorded;
-    for (const auto& [id, shown] : m_curves) {
-        if (!shown.look.group.isEmpty() && shown.curve->size() > 0 && !m_isLeftOut(shown.look.group)) {
-            recorded.push_back(&shown.look);
+    std::vector<const PlotCurve*> recorded;
+    for (const PlotCurve& curve : m_spec.curves) {
+        if (!curve.group.empty() && curve.drawn().size() > 0 && !m_isLeftOut(curve.group)) {
+            recorded.push_back(&curve);
         }
     }
     std::vector<PlotLegend::Entry> entries = legendEntries(std::move(recorded), m_hidden, m_theme);
-    if (!m_bandTitle.isEmpty() && !m_bands.isEmpty()) {
+    if (!m_spec.bandTitle.empty() && !m_spec.bands.empty()) {
         const QColor colour = toQColor(resources::themeColours(m_theme).muted, kBandSample);
-        entries.push_back({.text = m_bandTitle, .colour = colour, .line = Qt::NoPen, .area = true});
+        entries.push_back(
+            {.text = QString::fromStdString(m_spec.bandTitle), .colour = colour, .line = Qt::NoPen, .area = true});
     }
     m_legend->setEntries(isEmpty() ? std::vector<PlotLegend::Entry>() : std::move(entries));
 }
@@ -277,16 +328,16 @@ void CurvePlot::fitAxes()
     Curve::Range x{infinity, -infinity};
     Curve::Range y{infinity, -infinity};
     double lastMark = -infinity;
-    for (const auto& [id, shown] : m_curves) {
-        const Curve& curve = *shown.curve;
+    for (const PlotCurve& shown : m_spec.curves) {
+        const Curve& curve = shown.drawn();
         const std::size_t from = logX ? curve.lowerBound(std::numeric_limits<double>::min()) : 0;
-        if (from >= curve.size() || !shown.look.fits || isHidden(shown.look)) {
+        if (from >= curve.size() || !shown.fits || isHidden(shown)) {
             continue;
         }
         x = {std::min(x.low, curve.at(from).x), std::max(x.high, curve.at(curve.size() - 1).x)};
         const Curve::Range range = curve.range(from, curve.size());
         y = {std::min(y.low, range.low), std::max(y.high, range.high)};
-        lastMark = shown.look.marks ? std::max(lastMark, curve.at(curve.size() - 1).x) : lastMark;
+        lastMark = shown.marks ? std::max(lastMark, curve.at(curve.size() - 1).x) : lastMark;
     }
     if (lastMark >= x.high && !logX) {
         x.high += (x.high - x.low) * kEndMargin; // its whole mark is in the plot
@@ -304,11 +355,11 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
     if (y.empty()) {
         return;
     }
-    if (m_scaleY == AxisScale::Logarithmic) {
+    if (m_spec.yScale == AxisScale::Logarithmic) {
         setRange(*yAxis, resources::logRange(y.low, y.high, kMargin));
         return;
     }
-    if (m_scaleY == AxisScale::SymmetricLogarithmic) {
+    if (m_spec.yScale == AxisScale::SymmetricLogarithmic) {
         const double largest =
             std::clamp(std::max(std::abs(y.low), std::abs(y.high)), resources::kNearest, resources::kFarthest);
         m_linearReach = std::pow(10.0, std::floor(std::log10(largest * kLinearShare)));
@@ -318,20 +369,12 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
     setRange(*yAxis, resources::linearRange(y.low, y.high, kMargin));
 }
 
-void CurvePlot::setScaleX(AxisScale scale)
+void CurvePlot::setScales()
 {
-    xAxis->setScaleType(scale == AxisScale::Logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    xAxis->setTicker(shortTicker(xAxis->scaleType()));
-    showAll();
-}
-
-void CurvePlot::setScaleY(AxisScale scale)
-{
-    m_scaleY = scale;
-    const bool logarithmic = scale == AxisScale::Logarithmic;
-    yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    yAxis->setTicker(shortTicker(yAxis->scaleType()));
-    showAll();
+    for (const auto& [axis, scale] : {std::pair(xAxis, m_spec.xScale), std::pair(yAxis, m_spec.yScale)}) {
+        axis->setScaleType(scale == AxisScale::Logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+        axis->setTicker(shortTicker(axis->scaleType()));
+    }
 }
 
 void CurvePlot::setTheme(resources::Theme theme)
@@ -348,39 +391,33 @@ void CurvePlot::setTheme(resources::Theme theme)
     replotSoon(*this);
 }
 
-void CurvePlot::setBands(std::vector<Band> bands, const QString& title)
-{
-    m_bands.setBands(std::move(bands));
-    m_bandTitle = title;
-    replotSoon(*this);
-}
-
 /// Fills the table with a row for each group: its numbers at the last point at or before `x`.
 void CurvePlot::readAt(double x)
 {
     struct Group {
-        QString key;
+        std::string key;
         std::size_t place;
         ReadingTable::Row row;
     };
     std::vector<Group> groups;
     QStringList columns;
-    for (const auto& [id, shown] : m_curves) {
-        const Look& look = shown.look;
-        const std::size_t after = shown.curve->lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
-        if (look.reading.isEmpty() || after == 0 || isHidden(look)) {
+    for (const PlotCurve& curve : m_spec.curves) {
+        const QString reading = QString::fromStdString(curve.reading);
+        const std::size_t after = curve.drawn().lowerBound(std::nextafter(x, std::numeric_limits<double>::infinity()));
+        if (reading.isEmpty() || after == 0 || isHidden(curve)) {
             continue;
         }
-        auto group = std::ranges::find(groups, look.group, &Group::key);
+        auto group = std::ranges::find(groups, curve.group, &Group::key);
         if (group == groups.end()) {
-            group = groups.insert(group, {look.group, look.place, {toQColor(look.colour), look.name, {}}});
+            const QColor colour = toQColor(resources::curveColour(curve.colour, m_theme));
+            group = groups.insert(group, {curve.group, curve.place, {colour, QString::fromStdString(curve.name), {}}});
         }
-        if (!columns.contains(look.reading)) {
-            columns << look.reading;
+        if (!columns.contains(reading)) {
+            columns << reading;
         }
-        const qsizetype column = columns.indexOf(look.reading);
+        const qsizetype column = columns.indexOf(reading);
         group->row.values.resize(std::max(group->row.values.size(), column + 1));
-        group->row.values[column] = QString::number(shown.curve->at(after - 1).y, 'g', 5);
+        group->row.values[column] = QString::number(curve.drawn().at(after - 1).y, 'g', 5);
     }
     std::ranges::stable_sort(groups, {}, &Group::place);
     std::vector<ReadingTable::Row> rows;

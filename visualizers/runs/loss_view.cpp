@@ -74,7 +74,7 @@ LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
                           .title = tr("training"),
                           .label = tr("loss"),
                           .beside = {{engine::metric::kValidationLoss, tr("validation")},
-                                     {engine::metric::kStageLoss, tr("validation of the stage"), Qt::DotLine}},
+                                     {engine::metric::kStageLoss, tr("validation of the stage"), Stroke::Dotted}},
                           .bounded = true},
                          tr("Run the project to see its loss."), view)),
       accuracy(new AccuracyView(runs, view)),

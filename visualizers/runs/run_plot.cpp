@@ -20,7 +20,10 @@ constexpr int kLow = 270;         ///< pixels: below that a plot would be the sm
 constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out from both themes' ground
 constexpr double kRawWidth = 1.3;
 constexpr double kFullWidth = 1.8;
-constexpr double kBehindBand = 0.25;          ///< for a run whose mean over seeds is drawn
+constexpr double kBehindBand = 0.25; ///< for a run whose mean over seeds is drawn
+constexpr double kBesideWidth = 1.2;
+constexpr double kBoundAlpha = 0.75;
+constexpr double kBoundWidth = 1.3;
 constexpr double kFirstColumnAlpha = 0.3;     ///< for the first of several columns
 constexpr std::size_t kPointsATurn = 100'000; ///< added to averages before other events are processed
 
@@ -36,13 +39,9 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
       m_plot(new CurvePlot(this)),
       m_controls(new RunPlotControls(this)),
       m_split(new TurningSplit(kLow, this)),
-      m_empty(inviteOver(*m_plot, invitation)),
-      m_seedPlot(*m_plot),
-      m_boundLines(*m_plot)
+      m_empty(inviteOver(*m_plot, invitation))
 {
     layOut();
-    m_plot->xAxis->setLabel(m_controls->axisName());
-    m_plot->yAxis->setLabel(m_shown.label);
     m_plot->setXText([this](double x) {
         const QString number = xAxis() == XAxis::Step ? QString::fromStdString(groupedText(std::llround(std::floor(x))))
                                                       : QString::number(x, 'g', 6);
@@ -58,7 +57,7 @@ void RunPlot::follow()
     connect(&m_shownRuns, &ShownRuns::begun, this, &RunPlot::begin);
     connect(&m_shownRuns, &ShownRuns::added, this, &RunPlot::take);
     connect(&m_shownRuns, &ShownRuns::overlayRemoved, this, [this](const std::string& key) {
-        remove(key);
+        const auto removed = m_runs.extract(key); // the plot points to it until the refresh
         refresh();
         if (m_runs.empty()) {
             m_plot->showAll(); // a later run's curves are shown whole
@@ -66,13 +65,12 @@ void RunPlot::follow()
     });
     connect(&m_shownRuns, &ShownRuns::stagesChanged, this, &RunPlot::refresh);
     connect(&m_shownRuns, &ShownRuns::frontChanged, this, [this] {
-        m_stageChoice.forget();
+        m_stagesOf.clear();
         refresh();
     });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
-    m_plot->leaveOutIf([this](const QString& group) { return m_shownRuns.isLeftOut(group.toStdString()); });
+    m_plot->leaveOutIf([this](const std::string& group) { return m_shownRuns.isLeftOut(group); });
     connect(&m_shownRuns, &ShownRuns::leftOutChanged, this, &RunPlot::refresh);
-    connect(&m_shownRuns, &ShownRuns::leftOutChanged, m_plot, &CurvePlot::restyle);
 }
 
 void RunPlot::layOut()
@@ -93,24 +91,27 @@ void RunPlot::connectControls()
     m_later.setInterval(0);
     connect(&m_later, &QTimer::timeout, this, &RunPlot::refresh);
     connect(m_controls, &RunPlotControls::scaleChosen, m_plot, [this](AxisScale x, AxisScale y) {
-        m_plot->setScaleX(x);
-        m_plot->setScaleY(y);
+        m_scaleX = x;
+        m_scaleY = y;
+        showCurves();
+        m_plot->showAll();
     });
     connect(m_controls, &RunPlotControls::partsChosen, this, &RunPlot::refresh);
     connect(m_controls, &RunPlotControls::stagesChosen, this, [this](int index) {
-        m_stageChoice.choose(stagedRuns(), index);
+        const auto runs = stagedRuns();
+        m_hidesStages = static_cast<std::size_t>(index) >= runs.size();
+        m_stagesOf = m_hidesStages ? std::string() : runs[static_cast<std::size_t>(index)]->key;
         refresh();
     });
     connect(m_controls, &RunPlotControls::windowChosen, this, [this](double points) {
         for (auto& [key, run] : m_runs) {
-            run.curves.setWindow(points);
+            run.setWindow(points);
         }
         refresh();
     });
     connect(m_controls, &RunPlotControls::axisChosen, this, [this](XAxis axis) {
-        m_plot->xAxis->setLabel(m_controls->axisName());
         for (auto& [key, run] : m_runs) {
-            run.curves.setAxis(axis);
+            run.setAxis(axis);
         }
         refresh();
         m_plot->showAll();
@@ -136,11 +137,6 @@ void RunPlot::putBelow(QWidget* widget)
 void RunPlot::setShown(Shown shown)
 {
     m_shown = std::move(shown);
-    m_plot->yAxis->setLabel(m_shown.label);
-    for (Item& run : m_runs) {
-        undraw(run.second);
-        draw(run);
-    }
     refresh();
     m_plot->showAll();
 }
@@ -151,124 +147,88 @@ void RunPlot::begin(const std::string& key)
     if (!run.overlaid) {
         return;
     }
-    remove(key);
-    Item& item = *m_runs.try_emplace(key, m_fields).first;
-    RunCurves& curves = item.second.curves;
+    const auto before = m_runs.extract(key); // the plot points to it until it shows the new one
+    RunCurves& curves = m_runs.try_emplace(key, m_fields).first->second;
     curves.setAxis(xAxis());
     curves.setWindow(m_controls->window());
     if (run.facts.flops.perUnit > 0) {
         curves.setFlops(run.facts.flops);
     }
-    draw(item);
+    showCurves();
 }
 
 void RunPlot::take(const std::string& key, const RunNumbers& numbers)
 {
     if (const auto found = m_runs.find(key); found != m_runs.end()) {
-        found->second.curves.append(numbers.steps);
-        found->second.curves.appendMetrics(numbers.metrics);
-        m_taker(found->second.curves, numbers);
+        found->second.append(numbers.steps);
+        found->second.appendMetrics(numbers.metrics);
+        m_taker(found->second, numbers);
         refresh();
     }
 }
 
-void RunPlot::draw(Item& run)
+PlotCurve RunPlot::curveOf(const std::string& key) const
 {
-    Drawn& drawn = run.second;
-    for (const CurveName& name : namesOf(drawn)) {
-        const Series& series = drawn.curves.series(name);
-        drawn.lines.push_back({name, m_plot->add(series.raw(), {}), m_plot->add(series.smooth(), {})});
+    const auto run = std::ranges::find(m_shownRuns.runs(), key, &ShownRuns::Run::key);
+    return {.name = m_shownRuns.labelOf(key).toStdString(),
+            .colour = run->colour,
+            .group = key,
+            .place = static_cast<std::size_t>(run - m_shownRuns.runs().begin())};
+}
+
+void RunPlot::addCurves(PlotSpec& spec, Item& run) const
+{
+    const std::vector<CurveName> names = namesOf(run.second);
+    for (std::size_t line = 0; line < names.size(); ++line) {
+        addLine(spec, run, names, line);
     }
     for (const Beside& beside : m_shown.beside) {
-        drawn.beside.push_back(m_plot->add(drawn.curves.series(beside.metric).raw(), {}));
+        PlotCurve curve = inBand(run) ? PlotCurve{.alpha = 0} : curveOf(run.first);
+        curve.live = &run.second.series(beside.metric).raw();
+        if (!inBand(run)) {
+            curve.number = curve.reading = beside.title.toStdString();
+            curve.width = kBesideWidth;
+            curve.stroke = beside.stroke;
+            curve.marks = true;
+        }
+        spec.curves.push_back(std::move(curve));
     }
-    style(run);
-}
-
-void RunPlot::undraw(Drawn& run)
-{
-    for (const Line& line : run.lines) {
-        m_plot->remove(line.raw);
-        m_plot->remove(line.smooth);
-    }
-    run.lines.clear();
-    for (const CurvePlot::Id beside : run.beside) {
-        m_plot->remove(beside);
-    }
-    run.beside.clear();
-}
-
-/// Returns the common style of all curves of a run.
-CurvePlot::Look RunPlot::lookOf(const Item& run) const
-{
-    const auto place = std::ranges::find(m_shownRuns.runs(), run.first, &ShownRuns::Run::key);
-    return {.group = QString::fromStdString(run.first),
-            .name = m_shownRuns.labelOf(run.first),
-            .place = static_cast<std::size_t>(place - m_shownRuns.runs().begin()),
-            .colour = resources::curveColour(about(run).colour, m_theme)};
-}
-
-void RunPlot::style(const Item& run) const
-{
-    const Drawn& drawn = run.second;
-    for (std::size_t line = 0; line < drawn.lines.size(); ++line) {
-        styleLine(run, line);
-    }
-    for (std::size_t index = 0; index < drawn.beside.size(); ++index) {
-        styleBeside(run, index);
-    }
-}
-
-void RunPlot::styleBeside(const Item& run, std::size_t index) const
-{
-    const Beside& beside = m_shown.beside[index];
-    CurvePlot::Look look = inBand(run) ? CurvePlot::Look{.alpha = 0} : lookOf(run);
-    if (!inBand(run)) {
-        look.number = look.reading = beside.title;
-        look.width = 1.2;
-        look.line = beside.line;
-        look.marks = true;
-    }
-    m_plot->setLook(run.second.beside[index], look);
 }
 
 /// Columns gain opacity with their number. The first, middle and last one have values beside the crosshair.
-void RunPlot::styleLine(const Item& run, std::size_t line) const
+void RunPlot::addLine(PlotSpec& spec, Item& run, const std::vector<CurveName>& names, std::size_t line) const
 {
-    const std::vector<Line>& lines = run.second.lines;
+    const Series& series = run.second.series(names[line]);
+    const bool smooths = m_controls->smooths();
+    PlotCurve full = inBand(run) ? PlotCurve{.colour = about(run).colour} : curveOf(run.first);
+    PlotCurve raw;
     if (inBand(run)) {
-        CurvePlot::Look behind{.group = QString::fromStdString(about(run).facts.study)}; // hidden with its band
-        behind.colour = resources::curveColour(about(run).colour, m_theme);
-        behind.alpha = kBehindBand;
-        m_plot->setLook(lines[line].raw, m_controls->smooths() ? CurvePlot::Look{.alpha = 0} : behind);
-        m_plot->setLook(lines[line].smooth, behind);
-        return;
+        full.group = about(run).facts.study; // hidden with its band
+        full.alpha = kBehindBand;
+        raw = smooths ? PlotCurve{.alpha = 0} : full;
+    } else {
+        const std::size_t last = names.size() - 1;
+        const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
+        full.number = full.reading = m_shown.title.toStdString();
+        if (byColumn() && last > 0) {
+            const bool read = line == 0 || line == last || line == last / 2;
+            full.reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(names[line])).toStdString() : "";
+        }
+        full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
+        full.width = kFullWidth;
+        raw = full;
+        if (smooths) {
+            raw.alpha *= kRawAlpha;
+            raw.width = kRawWidth;
+            raw.reading = byColumn() ? "" : full.reading; // for columns, one number each
+        }
+        full.reading = byColumn() ? full.reading : tr("smoothed").toStdString();
     }
-    const std::size_t last = lines.size() - 1;
-    const double depth = last > 0 ? static_cast<double>(line) / static_cast<double>(last) : 1;
-    const bool read = line == 0 || line == last || line == last / 2;
-    CurvePlot::Look full = lookOf(run);
-    full.number = full.reading = m_shown.title;
-    if (byColumn() && last > 0) {
-        full.reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(lines[line].name)) : QString();
-    }
-    full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
-    full.width = kFullWidth;
-    CurvePlot::Look faint = full;
-    faint.alpha *= kRawAlpha;
-    faint.width = kRawWidth;
-    faint.reading = byColumn() ? QString() : full.reading; // for columns, one number each
-    m_plot->setLook(lines[line].raw, m_controls->smooths() ? faint : full);
-    full.reading = byColumn() ? full.reading : tr("smoothed");
-    m_plot->setLook(lines[line].smooth, m_controls->smooths() ? full : CurvePlot::Look{});
-}
-
-void RunPlot::remove(const std::string& key)
-{
-    if (const auto found = m_runs.find(key); found != m_runs.end()) {
-        undraw(found->second);
-        m_runs.erase(found);
-        showSeeds(); // removes it from its band
+    raw.live = &series.raw();
+    spec.curves.push_back(std::move(raw));
+    if (smooths) {
+        full.live = &series.smooth();
+        spec.curves.push_back(std::move(full));
     }
 }
 
@@ -277,8 +237,8 @@ void RunPlot::catchUp()
 {
     std::size_t left = kPointsATurn;
     for (auto& [key, run] : m_runs) {
-        for (const Line& line : run.lines) {
-            left -= run.curves.series(line.name).catchUp(left);
+        for (const CurveName& name : namesOf(run)) {
+            left -= run.series(name).catchUp(left);
         }
     }
     if (left == 0) {
@@ -286,15 +246,29 @@ void RunPlot::catchUp()
     }
 }
 
-StageChoice::Staged RunPlot::stagedRuns() const
+std::vector<const ShownRuns::Run*> RunPlot::stagedRuns() const
 {
-    StageChoice::Staged staged;
+    std::vector<const ShownRuns::Run*> staged;
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
         if (!run.stages.empty() && m_runs.contains(run.key) && !m_shownRuns.isLeftOut(run.key)) {
             staged.push_back(&run);
         }
     }
     return staged;
+}
+
+const ShownRuns::Run* RunPlot::staged() const
+{
+    const std::vector<const ShownRuns::Run*> runs = stagedRuns();
+    if (runs.empty() || m_hidesStages) {
+        return nullptr;
+    }
+    for (const std::string& wanted : {m_stagesOf, m_shownRuns.front()}) {
+        if (const auto found = std::ranges::find(runs, wanted, &ShownRuns::Run::key); found != runs.end()) {
+            return *found;
+        }
+    }
+    return runs.front();
 }
 
 QString RunPlot::stagedName() const
@@ -305,7 +279,7 @@ QString RunPlot::stagedName() const
 
 void RunPlot::offerStages()
 {
-    const StageChoice::Staged all = stagedRuns();
+    const std::vector<const ShownRuns::Run*> all = stagedRuns();
     QStringList names;
     for (const ShownRuns::Run* run : all) {
         names << m_shownRuns.labelOf(run->key);
@@ -314,17 +288,16 @@ void RunPlot::offerStages()
     m_controls->offerStages(names, static_cast<int>(shown));
 }
 
-void RunPlot::showBands()
+void RunPlot::addBands(PlotSpec& spec)
 {
     offerStages();
-    std::vector<CurvePlot::Band> bands;
     if (const ShownRuns::Run* run = staged()) {
         for (const engine::StageRecord& stage : run->stages) {
-            bands.push_back({m_runs.at(run->key).curves.xOf(stage.step), QString::fromStdString(stage.name)});
+            spec.bands.push_back({m_runs.at(run->key).xOf(stage.step), stage.name});
         }
     }
     const QString name = stagedName();
-    m_plot->setBands(std::move(bands), name.isEmpty() ? QString() : tr("stages of %1").arg(name));
+    spec.bandTitle = name.isEmpty() ? "" : tr("stages of %1").arg(name).toStdString();
 }
 
 std::vector<engine::StageTransition> RunPlot::transitions() const
@@ -334,7 +307,7 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
     if (run == nullptr || metric == nullptr) {
         return {};
     }
-    const Curve& curve = m_runs.at(run->key).curves.at(*metric).raw();
+    const Curve& curve = m_runs.at(run->key).at(*metric).raw();
     return engine::stageTransitions(run->stages, curve.positions(0), curve.values(), curve.positions(2),
                                     curve.positions(3));
 }
@@ -353,11 +326,11 @@ std::vector<SeedPlot::Study> RunPlot::studies() const
                                .names = {},
                                .curves = {},
                                .colour = run.colour,
-                               .place = lookOf(*drawn).place,
+                               .place = curveOf(run.key).place,
                                .flopPerUnit = run.facts.flops.perUnit > 0 ? run.facts.flops.perUnit : 1});
             study = std::prev(studies.end());
         }
-        study->curves.push_back(&drawn->second.curves);
+        study->curves.push_back(&drawn->second);
         study->names << run.facts.name;
     }
     std::erase_if(studies, [](const SeedPlot::Study& study) { return study.curves.size() < 2; });
@@ -375,32 +348,47 @@ bool RunPlot::inBand(const Item& run) const
            }) > 1;
 }
 
-/// The caveats of a theorem are on the figure, so that every picture includes them.
-void RunPlot::showBounds()
+/// Adds the theorems' bounds on the losses, dashed in the colour of their run. Their caveats are on the figure, so that
+/// every picture includes them.
+void RunPlot::addBounds(PlotSpec& spec) const
 {
-    std::vector<BoundLines::Bounded> bounded;
-    for (const Item& run : m_runs) {
-        if (m_shown.bounded && !about(run).facts.bounds.empty()) {
-            bounded.push_back({lookOf(run), about(run).facts.bounds});
-        }
-    }
     const bool byStep = xAxis() == XAxis::Step;
-    m_controls->offerBounds(!bounded.empty() && byStep);
-    if (!m_controls->bounds() || !byStep) {
-        bounded.clear();
-    }
-    m_boundLines.show(bounded);
-    m_controls->explainBounds(m_boundLines.claims());
+    const bool any = m_shown.bounded &&
+                     std::ranges::any_of(m_runs, [this](const Item& run) { return !about(run).facts.bounds.empty(); });
+    m_controls->offerBounds(any && byStep);
+    QStringList claims;
+    QStringList caveats;
     QStringList notes;
     for (const Item& run : m_runs) {
+        for (const ShownRuns::Bound& bound : about(run).facts.bounds) {
+            if (!m_shown.bounded || !byStep || !m_controls->bounds()) {
+                continue;
+            }
+            PlotCurve& curve = spec.curves.emplace_back(curveOf(run.first));
+            for (const engine::MetricPoint& point : bound.points) {
+                if (std::isfinite(point.value)) {
+                    curve.points.append(static_cast<double>(point.step), point.value);
+                }
+            }
+            curve.number = curve.reading = bound.name.toStdString();
+            curve.alpha = kBoundAlpha;
+            curve.width = kBoundWidth;
+            curve.stroke = Stroke::DashDotted;
+            curve.fits = false;
+            claims << bound.name + QStringLiteral(": ") + bound.claim;
+            caveats << bound.caveat;
+        }
         if (xAxis() == XAxis::Flop && !about(run).facts.flops.isWhole) {
             notes << tr("%1: without the FLOP of the weights that it began with.").arg(m_shownRuns.labelOf(run.first));
         }
     }
-    m_plot->setNote((notes << m_boundLines.caveats()).join(QLatin1Char(' ')).trimmed());
+    claims.removeDuplicates();
+    caveats.removeDuplicates();
+    m_controls->explainBounds(claims.join(QLatin1Char('\n')));
+    spec.note = (notes << caveats).join(QLatin1Char(' ')).trimmed().toStdString();
 }
 
-void RunPlot::showSeeds()
+void RunPlot::addSeeds(PlotSpec& spec)
 {
     std::vector<SeedPlot::Study> bands = studies();
     m_controls->offerSeeds(!bands.empty());
@@ -409,46 +397,51 @@ void RunPlot::showSeeds()
     }
     std::vector<SeedPlot::Number> numbers;
     if (const auto* const metric = std::get_if<std::string>(&m_shown.number)) {
-        numbers.push_back({*metric, m_shown.title, false});
+        numbers.push_back({*metric, m_shown.title.toStdString(), false});
     }
     for (const Beside& beside : m_shown.beside) {
-        numbers.push_back({beside.metric, beside.title, true, beside.line});
+        numbers.push_back({beside.metric, beside.title.toStdString(), true, beside.stroke});
     }
-    m_seedPlot.show(bands, numbers, xAxis(), m_controls->window(), m_theme);
+    m_seedPlot.addTo(spec, bands, numbers, xAxis(), m_controls->window());
+}
+
+void RunPlot::showCurves()
+{
+    PlotSpec spec{.xLabel = m_controls->axisName().toStdString(),
+                  .yLabel = m_shown.label.toStdString(),
+                  .yScale = m_scaleY,
+                  .xScale = m_scaleX};
+    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
+        if (const auto found = m_runs.find(run.key); found != m_runs.end()) {
+            addCurves(spec, *found);
+        }
+    }
+    addSeeds(spec);
+    addBounds(spec);
+    addBands(spec);
+    m_plot->setSpec(std::move(spec));
+    m_empty->setVisible(m_plot->isEmpty());
 }
 
 void RunPlot::refresh()
 {
-    for (Item& run : m_runs) {
-        if (run.second.lines.size() != namesOf(run.second).size()) { // its columns are known now
-            undraw(run.second);
-            draw(run);
-        }
-        style(run);
-    }
     catchUp();
-    showSeeds();
-    showBounds();
-    m_empty->setVisible(m_plot->isEmpty());
-    showBands();
-    m_plot->refresh();
+    showCurves();
     emit refreshed();
 }
 
 void RunPlot::setTheme(resources::Theme theme)
 {
-    m_theme = theme;
     m_plot->setTheme(theme);
     setMuted(*m_empty, theme);
-    refresh();
 }
 
 std::vector<RunPlot::Beside> RunPlot::besideInCsv() const
 {
     std::vector<Beside> all;
     for (const Beside& beside : m_shown.beside) {
-        const bool recorded = std::ranges::any_of(
-            m_runs, [&](const Item& run) { return run.second.curves.at(beside.metric).raw().size() > 0; });
+        const bool recorded =
+            std::ranges::any_of(m_runs, [&](const Item& run) { return run.second.at(beside.metric).raw().size() > 0; });
         if (all.empty() || recorded) {
             all.push_back(beside);
         }
@@ -479,11 +472,11 @@ CsvText RunPlot::csvText() const
         const QString name = m_shownRuns.labelOf(key);
         std::vector<const Series*> beside;
         for (const Beside& shown : besides) {
-            beside.push_back(&run.curves.at(shown.metric));
+            beside.push_back(&run.at(shown.metric));
         }
-        for (const Line& line : run.lines) {
-            const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(line.name)) : QString();
-            rows.emplace_back(csvQuoted(name) + column, run.curves.at(line.name), beside);
+        for (const CurveName& curve : namesOf(run)) {
+            const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(curve)) : QString();
+            rows.emplace_back(csvQuoted(name) + column, run.at(curve), beside);
         }
     }
     return [header = columns.join(QLatin1Char(',')), rows = std::move(rows)](QTextStream& out) {

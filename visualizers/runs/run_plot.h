@@ -5,11 +5,9 @@
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/plot/turning_split.h"
-#include "visualizers/runs/bound_lines.h"
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_plot.h"
 #include "visualizers/runs/shown_runs.h"
-#include "visualizers/runs/stage_choice.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -38,7 +36,7 @@ public:
     struct Beside {
         std::string metric;
         QString title; ///< "validation"
-        Qt::PenStyle line = Qt::DashLine;
+        Stroke stroke = Stroke::Dashed;
     };
     /// A metric, by its name, or a row of matrices with a curve for each column.
     using Number = std::variant<std::string, CurveRow>;
@@ -82,53 +80,41 @@ signals:
     void turned();
 
 private:
-    struct Line {
-        CurveName name; ///< of the series
-        CurvePlot::Id raw{};
-        CurvePlot::Id smooth{};
-    };
-    struct Drawn {
-        explicit Drawn(RunCurves::Fields fields) : curves(std::move(fields)) {}
-        RunCurves curves;
-        std::vector<Line> lines;           ///< one per column, or a single one
-        std::vector<CurvePlot::Id> beside; ///< in the order of Shown::beside
-    };
-    using Item = std::pair<const std::string, Drawn>; ///< by the run's key
+    using Item = std::pair<const std::string, RunCurves>; ///< by the run's key
 
     void follow();
     void begin(const std::string& key);
     void take(const std::string& key, const RunNumbers& numbers);
-    void remove(const std::string& key);
     void refresh();
+    void showCurves();
     void layOut();
     void connectControls();
-    void draw(Item& run);
-    void undraw(Drawn& run);
-    void style(const Item& run) const;
-    void styleLine(const Item& run, std::size_t line) const;
-    void styleBeside(const Item& run, std::size_t index) const;
+    void addCurves(PlotSpec& spec, Item& run) const;
+    void addLine(PlotSpec& spec, Item& run, const std::vector<CurveName>& names, std::size_t line) const;
     [[nodiscard]] bool byColumn() const { return std::holds_alternative<CurveRow>(m_shown.number); }
-    [[nodiscard]] std::vector<CurveName> namesOf(const Drawn& run) const
+    [[nodiscard]] std::vector<CurveName> namesOf(const RunCurves& run) const
     {
-        return byColumn() ? run.curves.columnsOf(std::get<CurveRow>(m_shown.number))
+        return byColumn() ? run.columnsOf(std::get<CurveRow>(m_shown.number))
                           : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
     }
     void catchUp();
-    void showBands();
-    void showSeeds();
-    void showBounds();
+    void addBands(PlotSpec& spec);
+    void addSeeds(PlotSpec& spec);
+    void addBounds(PlotSpec& spec) const;
     [[nodiscard]] std::vector<SeedPlot::Study> studies() const;
     /// True if this run is part of a drawn band.
     [[nodiscard]] bool inBand(const Item& run) const;
     [[nodiscard]] XAxis xAxis() const;
     /// Returns the runs that have stages.
-    [[nodiscard]] StageChoice::Staged stagedRuns() const;
-    /// Returns the run whose stages are shown, or null.
-    [[nodiscard]] const ShownRuns::Run* staged() const { return m_stageChoice.pick(stagedRuns(), m_shownRuns.front()); }
+    [[nodiscard]] std::vector<const ShownRuns::Run*> stagedRuns() const;
+    /// Returns the run whose stages are shown: the one that the user chose, else the one in front, else the first that
+    /// has stages. Returns null without such a run, or if the user chose no stages.
+    [[nodiscard]] const ShownRuns::Run* staged() const;
     void offerStages();
     [[nodiscard]] const ShownRuns::Run& about(const Item& run) const { return *m_shownRuns.find(run.first); }
     [[nodiscard]] std::vector<Beside> besideInCsv() const;
-    [[nodiscard]] CurvePlot::Look lookOf(const Item& run) const;
+    /// Returns the common style of all curves of a run.
+    [[nodiscard]] PlotCurve curveOf(const std::string& key) const;
 
     const ShownRuns& m_shownRuns;
     RunCurves::Fields m_fields;
@@ -138,12 +124,13 @@ private:
     RunPlotControls* m_controls;
     TurningSplit* m_split;
     QLabel* m_empty;
-    QTimer m_later;                      ///< continues the averages after other events
-    std::map<std::string, Drawn> m_runs; ///< by key; a map, because the plot has pointers to its elements
-    StageChoice m_stageChoice;
+    QTimer m_later;                          ///< continues the averages after other events
+    std::map<std::string, RunCurves> m_runs; ///< by key; a map, because the plot has pointers to its elements
+    AxisScale m_scaleX = AxisScale::Linear;
+    AxisScale m_scaleY = AxisScale::Linear;
+    std::string m_stagesOf; ///< the run whose stages the user chose; empty: none was chosen
+    bool m_hidesStages = false;
     SeedPlot m_seedPlot;
-    BoundLines m_boundLines;
-    resources::Theme m_theme = resources::Theme::Light;
 };
 
 } // namespace residua::visualizers

@@ -4,11 +4,10 @@
 #include "visualizers/plot/series.h"
 
 #include <QCoreApplication>
-#include <QStringList>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
-#include <utility>
 
 namespace residua::visualizers {
 namespace {
@@ -18,70 +17,42 @@ constexpr double kMeanWidth = 2;
 
 } // namespace
 
-void SeedPlot::draw(Drawn& drawn) const
-{
-    drawn.low = m_plot.add(drawn.band.low(), {});
-    drawn.high = m_plot.add(drawn.band.high(), {});
-    drawn.mean = m_plot.add(drawn.band.mean(), {});
-    drawn.shown = &drawn.band.mean();
-}
-
-void SeedPlot::undraw(Drawn& drawn) const
-{
-    if (std::exchange(drawn.shown, nullptr)) {
-        m_plot.remove(drawn.high);
-        m_plot.remove(drawn.low);
-        m_plot.remove(drawn.mean);
-    }
-}
-
-void SeedPlot::show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,
-                    resources::Theme theme)
+void SeedPlot::addTo(resources::PlotSpec& spec, const std::vector<Study>& studies, const std::vector<Number>& numbers,
+                     XAxis axis, double window)
 {
     std::set<Key> kept;
     for (const Study& study : studies) {
         for (const Number& number : numbers) {
-            const Key key{study.key, number.metric};
-            kept.insert(key);
-            Drawn& drawn = m_drawn[key];
+            SeedBand& band = m_bands[*kept.emplace(study.key, number.metric).first];
             std::vector<const Series*> runs;
             std::ranges::transform(study.curves, std::back_inserter(runs),
                                    [&](const RunCurves* curves) { return &curves->at(number.metric); });
-            drawn.band.setAxis(axis, study.flopPerUnit);
-            drawn.band.setWindow(number.marks ? 1 : window);
-            drawn.band.follow(runs);
-            if (drawn.shown != &drawn.band.mean()) { // smoothing was switched on or off
-                undraw(drawn);
-                draw(drawn);
-            }
-            CurvePlot::Look look{.group = QString::fromStdString(study.key), .place = study.place};
-            look.colour = resources::curveColour(study.colour, theme);
-            CurvePlot::Look area = look;
+            band.setAxis(axis, study.flopPerUnit);
+            band.setWindow(number.marks ? 1 : window);
+            band.follow(runs);
+            resources::PlotCurve edge{.colour = study.colour, .live = &band.low(), .group = study.key};
+            edge.place = study.place;
+            resources::PlotCurve area = edge;
+            area.live = &band.high();
             area.alpha = kBandAlpha;
-            area.fillTo = drawn.low;
-            CurvePlot::Look edge = look;
+            area.fillTo = spec.curves.size();
+            resources::PlotCurve mean = edge;
+            mean.live = &band.mean();
             edge.alpha = 0;
-            look.name =
-                QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(drawn.band.runs()))
-                    .arg(commonName(study.names));
-            look.number = number.title;
-            look.reading = QCoreApplication::translate("SeedPlot", "mean %1").arg(number.title);
-            look.width = kMeanWidth;
-            look.marks = number.marks;
-            look.line = number.line;
-            m_plot.setLook(drawn.low, edge);
-            m_plot.setLook(drawn.high, area);
-            m_plot.setLook(drawn.mean, look);
+            mean.name = QCoreApplication::translate("SeedPlot", "%1, %n seeds", nullptr, static_cast<int>(band.runs()))
+                            .arg(commonName(study.names))
+                            .toStdString();
+            mean.number = number.title;
+            mean.reading = QCoreApplication::translate("SeedPlot", "mean %1")
+                               .arg(QString::fromStdString(number.title))
+                               .toStdString();
+            mean.width = kMeanWidth;
+            mean.marks = number.marks;
+            mean.stroke = number.stroke;
+            spec.curves.insert(spec.curves.end(), {edge, area, mean});
         }
     }
-    for (auto drawn = m_drawn.begin(); drawn != m_drawn.end();) {
-        if (kept.contains(drawn->first)) {
-            ++drawn;
-        } else {
-            undraw(drawn->second);
-            drawn = m_drawn.erase(drawn);
-        }
-    }
+    std::erase_if(m_bands, [&](const auto& band) { return !kept.contains(band.first); });
 }
 
 } // namespace residua::visualizers

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "resources/colours.h"
-#include "visualizers/plot/curve_plot.h"
+#include "resources/plot.h"
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_band.h"
 
@@ -12,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace residua::visualizers {
@@ -20,8 +20,6 @@ namespace residua::visualizers {
 /// deviation around it. GUI thread.
 class SeedPlot {
 public:
-    explicit SeedPlot(CurvePlot& plot) : m_plot(plot) {}
-
     /// The runs of one study and their style.
     struct Study {
         std::string key;
@@ -34,29 +32,18 @@ public:
     /// The numbers that are drawn of each study.
     struct Number {
         std::string metric;
-        QString title;      ///< "training"
+        std::string title;  ///< "training"
         bool marks = false; ///< drawn as separate points, never smoothed
-        Qt::PenStyle line = Qt::SolidLine;
+        resources::Stroke stroke = resources::Stroke::Solid;
     };
-    /// Replaces the drawn studies.
-    void show(const std::vector<Study>& studies, const std::vector<Number>& numbers, XAxis axis, double window,
-              resources::Theme theme);
+    /// Adds the studies to a plot instead of those of the last call, whose curves are no longer valid.
+    void addTo(resources::PlotSpec& spec, const std::vector<Study>& studies, const std::vector<Number>& numbers,
+               XAxis axis, double window);
 
 private:
-    struct Drawn {
-        SeedBand band;
-        CurvePlot::Id low{};
-        CurvePlot::Id high{};
-        CurvePlot::Id mean{};
-        const Curve* shown = nullptr; ///< the mean's curve that the plot draws; null: not drawn yet
-    };
     using Key = std::pair<std::string, std::string>; ///< study, number
 
-    void draw(Drawn& drawn) const;
-    void undraw(Drawn& drawn) const;
-
-    CurvePlot& m_plot;
-    std::map<Key, Drawn> m_drawn; ///< a map, because the plot has pointers to its elements
+    std::map<Key, SeedBand> m_bands; ///< a map, because the plot has pointers to its elements
 };
 
 } // namespace residua::visualizers

@@ -22,6 +22,7 @@ namespace residua::visualizers {
 namespace {
 
 constexpr int kDigits = 6;
+constexpr std::size_t kGrns = 3;
 constexpr int kLow = 230;  ///< pixels: below that the table stands beside the plot
 constexpr int kFrame = 22; ///< the table's own, with a scroll bar
 constexpr int kMostDimension = 10000;
@@ -44,7 +45,6 @@ class TheoryView::Impl {
 public:
     explicit Impl(TheoryView* view);
 
-    void style();
     void fillTable();
     void showAll(bool shown);
     void showGains();
@@ -65,14 +65,10 @@ public:
     QTableWidget* table;
     QLabel* notes;
     QLabel* reason;
-    std::array<Curve, 3> curves; ///< GRN-v1 to -v3; the plot points into them
-    std::array<CurvePlot::Id, 3> lines{};
-    resources::Theme theme = resources::Theme::Light;
 
 private:
     void makeControls(ControlRows& row);
     void connectControls();
-    void nameAxis();
 
     TheoryView* m_view;
 };
@@ -95,10 +91,6 @@ TheoryView::Impl::Impl(TheoryView* view)
     view->setAccessibleName(tr("Theory"));
     plot->setAccessibleName(tr("Gains over a residual network"));
     plot->setMinimumHeight(kLeastPlotHeight);
-    plot->yAxis->setLabel(tr("excess risk saved, at least"));
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-        lines[i] = plot->add(curves[i], {});
-    }
     table->setObjectName(QStringLiteral("theoryTable"));
     table->setAccessibleName(tr("What theorems say of each kind of network"));
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -127,8 +119,6 @@ TheoryView::Impl::Impl(TheoryView* view)
     column->addWidget(notes);
     column->addWidget(split, 1);
     column->addStretch(0); // below a table without a plot
-    style();
-    nameAxis();
     connectControls();
 }
 
@@ -186,20 +176,7 @@ void TheoryView::Impl::connectControls()
     for (QDoubleSpinBox* box : {kappa, lambdaMax}) {
         QObject::connect(box, &QDoubleSpinBox::valueChanged, m_view, ask);
     }
-    QObject::connect(axis, &QComboBox::currentIndexChanged, m_view, [this] {
-        nameAxis();
-        showGains();
-    });
-}
-
-void TheoryView::Impl::nameAxis()
-{
-    plot->xAxis->setLabel(byRank() ? tr("collective rank r*") : tr("complexity λ min / λ max"));
-    if (byRank()) {
-        plot->setXText([](double x) { return QStringLiteral("r* ") + QString::number(std::floor(x), 'f', 0); });
-    } else {
-        plot->setXText([](double x) { return QStringLiteral("κ ") + QString::number(x, 'f', 2); });
-    }
+    QObject::connect(axis, &QComboBox::currentIndexChanged, m_view, [this] { showGains(); });
 }
 
 double TheoryView::Impl::xOf(std::size_t point) const
@@ -211,33 +188,27 @@ double TheoryView::Impl::xOf(std::size_t point) const
 /// Draws the gains, with a mark at the model's own number.
 void TheoryView::Impl::showGains()
 {
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-        curves[i].clear();
+    PlotSpec spec{.xLabel = (byRank() ? tr("collective rank r*") : tr("complexity λ min / λ max")).toStdString(),
+                  .yLabel = tr("excess risk saved, at least").toStdString()};
+    for (std::size_t i = 0; i < kGrns; ++i) {
+        const std::string name = "GRN-v" + std::to_string(i + 1);
+        PlotCurve& curve = spec.curves.emplace_back(PlotCurve{.name = name, .colour = i, .group = name, .place = i});
+        curve.reading = tr("risk saved").toStdString();
+        curve.width = 1.8;
         for (std::size_t point = 0; point < gains().size(); ++point) {
-            curves[i].append(xOf(point), gains()[point][i]);
+            curve.points.append(xOf(point), gains()[point][i]);
         }
     }
     const double own = byRank() ? numbers.rank : numbers.complexity;
-    const bool marked = !gains().empty() && own > xOf(0);
-    plot->setBands(marked
-                       ? std::vector<CurvePlot::Band>{{xOf(0), {}},
-                                                      {own, byRank() ? tr("r* of this model") : tr("κ of this model")}}
-                       : std::vector<CurvePlot::Band>());
-    plot->refresh();
-    plot->showAll();
-}
-
-void TheoryView::Impl::style()
-{
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-        const QString name = QStringLiteral("GRN-v%1").arg(i + 1);
-        plot->setLook(lines[i], {.group = name,
-                                 .name = name,
-                                 .place = i,
-                                 .reading = tr("risk saved"),
-                                 .colour = resources::curveColour(i, theme),
-                                 .width = 1.8});
+    if (!gains().empty() && own > xOf(0)) {
+        spec.bands = {{xOf(0), {}}, {own, (byRank() ? tr("r* of this model") : tr("κ of this model")).toStdString()}};
     }
+    plot->setXText([byRank = byRank()](double x) {
+        return byRank ? QStringLiteral("r* ") + QString::number(std::floor(x), 'f', 0)
+                      : QStringLiteral("κ ") + QString::number(x, 'f', 2);
+    });
+    plot->setSpec(std::move(spec));
+    plot->showAll();
 }
 
 void TheoryView::Impl::fillTable()
@@ -304,10 +275,8 @@ void TheoryView::setReason(const QString& reason)
 
 void TheoryView::setTheme(resources::Theme theme)
 {
-    m_impl->theme = theme;
     m_impl->plot->setTheme(theme);
     setMuted(*m_impl->reason, theme);
-    m_impl->style();
 }
 
 CsvText TheoryView::csvText() const

@@ -197,16 +197,17 @@ std::string figureCsv(const std::vector<Shared>& all)
 }
 
 /// Returns a curve with the paper's power of the depth through the mean of the results at the smallest depth.
-report::Curve paperCurve(const std::string& name, double power, report::Stroke stroke, const std::vector<Shared>& all)
+report::PlotCurve paperCurve(const std::string& name, double power, report::Stroke stroke,
+                             const std::vector<Shared>& all)
 {
-    report::Curve curve{name + numberText(power, 2), {}, stroke, all.size()};
+    report::PlotCurve curve{name + numberText(power, 2), {}, stroke, all.size()};
     double first = 0;
     for (const Shared& shared : all) {
         first += shared.found.front().gap / static_cast<double>(all.size());
     }
     const std::vector<double>& depths = all.front().depths;
     for (const double depth : depths) {
-        curve.points.push_back({static_cast<std::int64_t>(depth), first * std::pow(depth / depths.front(), power)});
+        curve.points.append(depth, first * std::pow(depth / depths.front(), power));
     }
     return curve;
 }
@@ -217,9 +218,9 @@ report::PlotSpec byLayer(const std::string& title, const std::string& what,
 {
     report::PlotSpec plot{title, "layer", what, {}};
     for (const Shared& shared : all) {
-        report::Curve curve{"tau " + numberText(shared.tau, 2), {}, report::Stroke::Solid, plot.curves.size()};
+        report::PlotCurve curve{"tau " + numberText(shared.tau, 2), {}, report::Stroke::Solid, plot.curves.size()};
         for (const double number : shared.found.back().*numbers) {
-            curve.points.push_back({static_cast<std::int64_t>(curve.points.size()) + 1, number});
+            curve.points.append(static_cast<double>(curve.points.size() + 1), number);
         }
         plot.curves.push_back(std::move(curve));
     }
@@ -233,12 +234,12 @@ std::string figureSvg(const std::vector<Shared>& all, theory::LinearForm form)
                           "layers L",
                           "mean of Psi over the norm of the output",
                           {},
-                          report::AxisScale::Log};
+                          report::AxisScale::Logarithmic};
     for (const Shared& shared : all) {
         const std::string name = "tau " + numberText(shared.tau, 2) + ": L^" + cellOf(shared.power);
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
         for (std::size_t d = 0; d < shared.depths.size(); ++d) {
-            plot.curves.back().points.push_back({static_cast<std::int64_t>(shared.depths[d]), shared.found[d].gap});
+            plot.curves.back().points.append(shared.depths[d], shared.found[d].gap);
         }
     }
     if (form == theory::LinearForm::Whole) {

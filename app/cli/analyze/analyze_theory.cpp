@@ -104,7 +104,7 @@ Exit saveCurves(const LowRankModel& model, const std::filesystem::path& path, co
         csv << ++rank;
         for (std::size_t i = 0; i < plot.curves.size(); ++i) {
             csv << ',' << numberText(values[i]);
-            plot.curves[i].points.push_back({rank, values[i]});
+            plot.curves[i].points.append(double(rank), values[i]);
         }
         csv << '\n';
     }

@@ -69,7 +69,7 @@ Result<std::array<Panel, 2>> panelsOf(theory::Statement statement)
                                        "excess risk saved, at least",
                                        {}},
                                       {}}};
-    panels[1].plot.xUnit = 1.0 / kKappaParts;
+    panels[1].plot.xLeast = 0;
     for (const std::int64_t width : kWidths) {
         const auto fixed = [](std::int64_t) { return theory::TargetSpectrum{kLambdaMin, kLambdaMax}; };
         const auto byKappa = [](std::int64_t at) {
@@ -116,8 +116,9 @@ std::string svgOf(const std::array<Panel, 2>& panels)
             plot.curves.push_back({"G1" + width, {}, report::Stroke::Solid, i});
             plot.curves.push_back({"G2" + width, {}, report::Stroke::Dashed, i});
             for (const auto& [at, gains] : panel.curves[i].points) {
-                (plot.curves.end() - 2)->points.push_back({at, gains.v1});
-                plot.curves.back().points.push_back({at, gains.v2});
+                const double x = static_cast<double>(at) / (&panel == panels.data() ? 1 : kKappaParts);
+                (plot.curves.end() - 2)->points.append(x, gains.v1);
+                plot.curves.back().points.append(x, gains.v2);
             }
         }
         plots.push_back(std::move(plot));

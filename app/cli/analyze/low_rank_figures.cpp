@@ -77,13 +77,13 @@ Result<FigureTable> figureOne(std::int64_t largest, const std::vector<LowRankMet
         if (!points) {
             return points.error();
         }
-        report::Curve curve{"r/d = " + numberText(scale), {}, report::Stroke::Solid, colour++};
+        report::PlotCurve curve{"r/d = " + numberText(scale), {}, report::Stroke::Solid, colour++};
         for (std::size_t k = 0; k < points->size(); ++k) {
             const SpherePoint& point = (*points)[k];
             figure.rows.push_back({scale, double(sizes[k]), double(point.of.inputs), double(point.of.outputs),
                                    double(point.of.rank), point.bound, point.roughBound});
             figure.rows.back().insert(figure.rows.back().end(), point.errors.begin(), point.errors.end());
-            curve.points.push_back({sizes[k], point.bound});
+            curve.points.append(double(sizes[k]), point.bound);
         }
         figure.plot.curves.push_back(std::move(curve));
     }
@@ -143,9 +143,9 @@ Result<FigureTable> figureTwo(std::int64_t networks, std::uint64_t seed)
         }
         correlations += (warm ? "" : ", ") + wordOf(method) + " " + numberText(correlationOf(*points), 2);
         std::ranges::stable_sort(*points, {}, &engine::StartPoint::fitError);
-        report::Curve curve{wordOf(method), {}, report::Stroke::Solid, colour++};
+        report::PlotCurve curve{wordOf(method), {}, report::Stroke::Solid, colour++};
         for (const engine::StartPoint& point : *points) {
-            curve.points.push_back({std::int64_t(std::llround(1000 * point.fitError)), point.loss});
+            curve.points.append(1000 * point.fitError, point.loss);
         }
         figure.plot.curves.push_back(std::move(curve));
     }
@@ -171,9 +171,8 @@ FigureTable figureThree()
     for (const engine::KernelPoint& point : engine::kernelCurve(20)) {
         figure.rows.push_back({point.rho, point.rootOfH, point.rootOfH - point.rho, point.bound, point.spectral,
                                point.best, point.spectral - point.best});
-        const auto percent = std::int64_t(std::llround(100 * point.rho));
-        figure.plot.curves[0].points.push_back({percent, point.rootOfH});
-        figure.plot.curves[1].points.push_back({percent, point.rho});
+        figure.plot.curves[0].points.append(100 * point.rho, point.rootOfH);
+        figure.plot.curves[1].points.append(100 * point.rho, point.rho);
     }
     figure.note = "R of a column at that correlation: with the spectral norm rho, and with the best one, sqrt h(rho).";
     return figure;
@@ -197,19 +196,19 @@ Result<FigureTable> figureFour(const std::vector<LowRankMethod>& methods, std::u
         if (!points) {
             return points.error();
         }
-        report::Curve curve{"m/d = " + std::to_string(ratio), {}, report::Stroke::Solid, colour++};
+        report::PlotCurve curve{"m/d = " + std::to_string(ratio), {}, report::Stroke::Solid, colour++};
         for (const SpherePoint& point : *points) {
             const double scale = double(point.of.rank) / double(kInputs);
             figure.rows.push_back({double(ratio), scale, std::sqrt(scale), point.meanCorrelation,
                                    point.correlationDeviation, point.bound});
             figure.rows.back().insert(figure.rows.back().end(), point.errors.begin(), point.errors.end());
-            curve.points.push_back({std::int64_t(std::llround(100 * scale)), point.meanCorrelation});
+            curve.points.append(100 * scale, point.meanCorrelation);
         }
         figure.plot.curves.push_back(std::move(curve));
     }
-    report::Curve root{"sqrt(r/d)", {}, report::Stroke::Dashed, colour};
+    report::PlotCurve root{"sqrt(r/d)", {}, report::Stroke::Dashed, colour};
     for (std::int64_t percent = 10; percent <= 100; percent += 5) {
-        root.points.push_back({percent, std::sqrt(double(percent) / 100)});
+        root.points.append(double(percent), std::sqrt(double(percent) / 100));
     }
     figure.plot.curves.push_back(std::move(root));
     figure.note = "the larger m/d, the closer the mean comes to sqrt(r/d).";

@@ -21,8 +21,7 @@ using nlohmann::json;
 
 constexpr const char* kTheorem = "I.1";
 constexpr double kRates[] = {0.1, 0.03, 0.01, 0.003, 0.001};
-constexpr double kExact = 1e-12;   ///< error of p0 at which the first phase stays near its saddle for long enough
-constexpr double kTimeUnit = 1e-3; ///< of the figure's horizontal axis
+constexpr double kExact = 1e-12; ///< error of p0 at which the first phase stays near its saddle for long enough
 constexpr const char* kDegrees[] = {"constant", "x1 (degree 1)", "x1 x2 (degree 2)"};
 
 struct AtRate {
@@ -152,21 +151,20 @@ report::PlotSpec plotOf(const AtRate& at)
     const double afterFirst = afterBias + at.rate * static_cast<double>(phases.first.steps);
     const double end =
         phases.loss.reached ? afterFirst + 2 * at.rate * static_cast<double>(phases.loss.steps) : afterFirst;
-    const auto units = [](double time) { return static_cast<std::int64_t>(std::llround(time / kTimeUnit)); };
     report::PlotSpec plot{"Errors of the output's coefficients, rate " + numberText(at.rate) + ", p0 to " +
                               numberText(at.biasError) + " (RaPTr, theorem I.1)",
                           "rate · steps",
                           "absolute error",
                           {},
                           report::AxisScale::Linear,
-                          {{0, "p0"}, {units(afterBias), "one layer"}, {units(afterFirst), "both layers"}},
-                          kTimeUnit};
+                          {{0, "p0"}, {afterBias, "one layer"}, {afterFirst, "both layers"}},
+                          0};
     for (const char* const name : kDegrees) {
         plot.curves.push_back({name, {}, report::Stroke::Solid, plot.curves.size()});
     }
     for (const auto& [time, errors] : phases.course) {
         for (std::size_t i = 0; time <= end && i < errors.size(); ++i) {
-            plot.curves[i].points.push_back({units(time), errors[i]});
+            plot.curves[i].points.append(time, errors[i]);
         }
     }
     return plot;

@@ -86,9 +86,10 @@ report::PlotSpec panelOf(const Distribution& distribution, std::int64_t target)
                     {"95 %", {}, report::Stroke::Dashed, 0}};
     for (const Spread& weight : distribution.weights) {
         if (weight.target == target) {
-            panel.curves[0].points.push_back({weight.source, weight.low});
-            panel.curves[1].points.push_back({weight.source, weight.median});
-            panel.curves[2].points.push_back({weight.source, weight.high});
+            const auto source = static_cast<double>(weight.source);
+            panel.curves[0].points.append(source, weight.low);
+            panel.curves[1].points.append(source, weight.median);
+            panel.curves[2].points.append(source, weight.high);
         }
     }
     return panel;

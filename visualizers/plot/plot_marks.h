@@ -2,12 +2,14 @@
 #pragma once
 
 #include "resources/colours.h"
+#include "resources/plot.h"
 
 #include <QString>
 
 #include <vector>
 
 class QCPAbstractItem;
+class QCPItemText;
 class QCustomPlot;
 
 namespace residua::visualizers {
@@ -16,15 +18,9 @@ namespace residua::visualizers {
 /// the top of its band and no wider than the band. GUI thread.
 class BandMarks {
 public:
-    struct Band {
-        double from = 0;
-        QString name;
-    };
-
     explicit BandMarks(QCustomPlot& plot) : m_plot(plot) {}
 
-    void setBands(std::vector<Band> bands) { m_bands = std::move(bands); }
-    [[nodiscard]] bool isEmpty() const { return m_bands.empty(); }
+    void setBands(std::vector<resources::PlotBand> bands) { m_bands = std::move(bands); }
     /// Returns the name of the band at `x`, or an empty text outside all bands.
     [[nodiscard]] QString nameAt(double x) const;
     /// Draws the bands anew in a plot that has been laid out.
@@ -35,8 +31,25 @@ private:
     void write(const QString& name, double from, double to, resources::Theme theme);
 
     QCustomPlot& m_plot;
-    std::vector<Band> m_bands;
+    std::vector<resources::PlotBand> m_bands;
     std::vector<QCPAbstractItem*> m_items;
+};
+
+/// A sentence at the lower left of a plot's axes, in several lines if needed. GUI thread.
+class PlotNote {
+public:
+    explicit PlotNote(QCustomPlot& plot);
+
+    /// Sets the text; empty: shows nothing.
+    void setText(const QString& text);
+    void setTheme(resources::Theme theme);
+
+private:
+    void wrap();
+
+    QCustomPlot& m_plot;
+    QString m_text;
+    QCPItemText* m_item;
 };
 
 } // namespace residua::visualizers
