@@ -7,8 +7,6 @@
 namespace residua::editor {
 namespace {
 
-using projects::BranchGateKind;
-
 constexpr float kFirstLane = 16; ///< above the row
 constexpr float kNextLane = 7;
 constexpr std::int64_t kMostLanes = 8;
@@ -120,30 +118,6 @@ private:
     DepthLanes m_lanes;
 };
 
-/// Symbols as in the papers: T and 1 − T, α on the branch, β on the residual, A and B of low rank.
-const char* symbolOf(BranchGateKind kind)
-{
-    switch (kind) {
-    case BranchGateKind::Highway:
-        return "T";
-    case BranchGateKind::ReZero:
-        return "α";
-    case BranchGateKind::LaurelRw:
-        return "α β";
-    case BranchGateKind::LaurelLr:
-    case BranchGateKind::LaurelPa:
-        return "A B";
-    case BranchGateKind::LaurelRwLr:
-    case BranchGateKind::LaurelRwLrPa:
-        return "α β  A B";
-    case BranchGateKind::PostNorm:
-        return "norm";
-    case BranchGateKind::ValueResidual:
-        break;
-    }
-    return "";
-}
-
 DepthLanes lanesFor(const projects::DepthMix&, std::span<const Rect>)
 {
     return {};
@@ -161,8 +135,8 @@ DepthLanes lanesFor(const projects::Concatenation&, std::span<const Rect> boxes)
 
 DepthLanes lanesFor(const projects::BranchGate& wiring, std::span<const Rect> boxes)
 {
-    return wiring.gate == BranchGateKind::ValueResidual ? Lanes(boxes).firstValues()
-                                                        : Lanes(boxes).gates(symbolOf(wiring.gate));
+    return wiring.gate == projects::BranchGateKind::ValueResidual ? Lanes(boxes).firstValues()
+                                                                  : Lanes(boxes).gates(traitsOf(wiring.gate).symbol);
 }
 
 } // namespace

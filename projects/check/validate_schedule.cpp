@@ -24,8 +24,8 @@ struct GrownWiring {
 
     [[nodiscard]] std::string operator()(const DepthMix& mix) const
     {
-        if (mix.weight == WeightKind::DepthAttention) {
-            return "attention over the depth weighs the new entries too";
+        if (const std::string_view growth = traitsOf(mix.weight).growth; !growth.empty()) {
+            return std::string(growth);
         }
         return moves && !isPlainResidual(mix) ? "shortcuts belong to places, and layers move to others" : "";
     }
@@ -35,13 +35,10 @@ struct GrownWiring {
     }
     [[nodiscard]] std::string operator()(const BranchGate& gate) const
     {
-        if (gate.gate == BranchGateKind::Highway) {
-            return "the gate of a new layer lets only a part of its input through";
+        if (const std::string_view growth = traitsOf(gate.gate).growth; !growth.empty()) {
+            return std::string(growth);
         }
-        if (gate.gate == BranchGateKind::PostNorm) {
-            return "the norm after a new layer normalises what it passes on";
-        }
-        if (hasResidualWeights(gate.gate) && gate.bound != LaurelBound::None) {
+        if (hasBoundedFactors(gate)) {
             return "the weight of the residual of a new layer begins below 1";
         }
         return moves ? "the gates belong to places, and layers move to others" : "";

@@ -137,12 +137,12 @@ private:
                               "or let shortcuts join any sites");
         }
         if (m_mix.tsallis.weight > 0 && !hasEntropy(m_mix)) {
-            error("/tsallis/weight", isMadePerToken(m_mix.weight)
+            error("/tsallis/weight", traitsOf(m_mix.weight).isPerToken
                                          ? "weights made for each token have no coefficients"
                                          : "the entropy is that of learned, normalised coefficients");
         }
         if (m_mix.normalise == NormaliseOver::None && m_mix.init == MixInit::Zero &&
-            m_mix.feeds == MixFeeds::LayerInput && m_mix.weight != WeightKind::DepthAttention) {
+            m_mix.feeds == MixFeeds::LayerInput && !traitsOf(m_mix.weight).attends) {
             const bool fixed = m_mix.weight == WeightKind::Fixed;
             const std::string message = "every layer reads a sum with weights of 0";
             fixed ? error("/init", message) : warning("/init", message + " at first");
@@ -155,11 +155,10 @@ private:
         if (m_mix.gate.kind != GateKind::None && !takesGate(m_mix)) {
             error("/gate", "weights made for each token take no gate");
         }
-        if (!isMadePerToken(m_mix.weight)) {
+        if (!traitsOf(m_mix.weight).isPerToken) {
             return;
         }
-        const bool attends = m_mix.weight == WeightKind::DepthAttention;
-        if (attends && m_mix.normalise != NormaliseOver::Sources) {
+        if (traitsOf(m_mix.weight).attends && m_mix.normalise != NormaliseOver::Sources) {
             error("/normalise", "attention over depth is a softmax over the sources");
         } else if (m_mix.normalise == NormaliseOver::Targets) {
             error("/normalise", "weights made for each token are normalised over the sources or not");
@@ -191,8 +190,7 @@ private:
             const std::string place = " · shortcut " + textOf(shortcut);
             if (!isBetween(shortcut)) {
                 error(key, place, "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
-            } else if (state == ShortcutState::Frozen && m_mix.weight != WeightKind::Scalar &&
-                       m_mix.weight != WeightKind::PerFeature && m_mix.gate.kind == GateKind::None) {
+            } else if (state == ShortcutState::Frozen && !hasCoefficients(m_mix) && m_mix.gate.kind == GateKind::None) {
                 warning(key, place, "is frozen where no weight is learned");
             } else if (state == ShortcutState::Learned && m_mix.weight != WeightKind::Fixed) {
                 warning(key, place, "is learned where all weights are");

@@ -46,7 +46,7 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
     const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
-    const bool fullEntries = mix != nullptr && keepsFullEntries(*mix);
+    const bool fullEntries = mix != nullptr && traitsOf(mix->weight).attends;
     scale.residualBytes =
         plan.residualPrecision == ResidualPrecision::Bf16 && !fullEntries ? scale.activationBytes : scale.weightBytes;
     return scale;

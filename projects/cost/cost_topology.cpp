@@ -33,11 +33,17 @@ NodeCost mixCost(const DepthMix& mix, std::int64_t entries, std::int64_t outputs
     if (mix.gate.kind != GateKind::None) {
         cost += {0, 3 * n * d * o, n * o};
     }
-    if (mix.weight == WeightKind::DepthAttention) {
-        cost += {0, 4 * n * d + 2 * n * d * o, n * o};
-    } else if (mix.weight == WeightKind::PerToken) {
+    switch (mix.weight) {
+    case WeightKind::DepthAttention:
+        return cost += {0, 4 * n * d + 2 * n * d * o, n * o};
+    case WeightKind::PerToken: {
         const double h = real(perTokenHidden(mix, entries * outputs, isFinal));
-        cost += {0, 2 * (d * h + h * n * o), 2 * h + n * o};
+        return cost += {0, 2 * (d * h + h * n * o), 2 * h + n * o};
+    }
+    case WeightKind::Fixed:
+    case WeightKind::Scalar:
+    case WeightKind::PerFeature:
+        break;
     }
     return cost;
 }
@@ -105,13 +111,13 @@ NodeCost stepCost(const MultiStream& wiring, const DepthStep& step, std::int64_t
 
 /// A join keeps its output and takes d FLOP for the residual sum. Highway adds a gate d → d, and keeps the gate and its
 /// operands. LAuReL-LR and -PA add products with d·r + r·d weights. With RW as well, the operand of the residual's
-/// factor is also kept. A post-norm keeps its input.
+/// factor is also kept. A post-norm keeps its input. An RMS norm takes 3·d FLOP less than a layer norm.
 NodeCost stepCost(const BranchGate& wiring, const DepthStep& step, std::int64_t /*modules*/, double d)
 {
-    const BranchGateKind kind = wiring.gate;
+    const GateTraits traits = traitsOf(wiring.gate);
     const auto inputs = static_cast<std::int64_t>(step.inputs.size());
     if (step.kind == DepthStepKind::Run) {
-        return kind == BranchGateKind::ValueResidual && step.module > 1 ? NodeCost{0, 3 * d, d} : NodeCost{};
+        return wiring.gate == BranchGateKind::ValueResidual && step.module > 1 ? NodeCost{0, 3 * d, d} : NodeCost{};
     }
     if (step.kind == DepthStepKind::Mix) {
         return mixing(real(inputs), 1, d);
@@ -119,30 +125,13 @@ NodeCost stepCost(const BranchGate& wiring, const DepthStep& step, std::int64_t 
     if (step.kind != DepthStepKind::Add && step.kind != DepthStepKind::Join) {
         return {};
     }
-    NodeCost cost{0, d, d};
-    switch (kind) {
-    case BranchGateKind::Highway:
-        cost += {0, 2 * d * d + 4 * d, 2 * d};
-        break;
-    case BranchGateKind::ReZero:
-        cost.flops += d;
-        break;
-    case BranchGateKind::PostNorm:
-        cost += {0, (wiring.norm == NormKind::Layer ? 7 : 4) * d, d};
-        break;
-    case BranchGateKind::LaurelRw:
-    case BranchGateKind::LaurelLr:
-    case BranchGateKind::LaurelPa:
-    case BranchGateKind::LaurelRwLr:
-    case BranchGateKind::LaurelRwLrPa:
-    case BranchGateKind::ValueResidual:
-        break;
+    const auto& [squares, widths, kept] = traits.cost;
+    NodeCost cost{0, squares * d * d + (1 + widths + traits.factors) * d, (1 + kept) * d};
+    if (wiring.gate == BranchGateKind::PostNorm && wiring.norm == NormKind::Rms) {
+        cost.flops -= 3 * d;
     }
-    if (hasResidualWeights(kind)) {
-        cost += {0, 2 * d, hasLowRankMaps(kind) ? d : 0};
-    }
-    if (hasLowRankMaps(kind)) {
-        cost += {0, 4 * d * real(wiring.rank) + d, real(wiring.rank)};
+    if (traits.maps != LaurelMaps::None) {
+        cost += {0, 4 * d * real(wiring.rank) + d, real(wiring.rank) + (traits.factors == 2 ? d : 0)};
     }
     return cost;
 }
@@ -208,7 +197,7 @@ bool keepsBranches(const Topology& topology)
         return mix->entry == StackEntry::Branch && !isRunningSum(*mix);
     }
     if (const auto* const gate = std::get_if<BranchGate>(&topology.wiring)) {
-        return gate->gate == BranchGateKind::ReZero || hasResidualWeights(gate->gate);
+        return traitsOf(gate->gate).factors > 0;
     }
     return true;
 }

@@ -87,11 +87,12 @@ struct Declaration {
 
     void operator()(const BranchGate& wiring) const
     {
+        const GateTraits traits = traitsOf(wiring.gate);
         if (wiring.gate == BranchGateKind::ReZero) {
             given("alpha", {layers}, {0});
         } else if (wiring.gate == BranchGateKind::ValueResidual) {
             given("values", {modules - 1, 2}, {0.5});
-        } else if (hasResidualWeights(wiring.gate)) {
+        } else if (traits.factors == 2) {
             given("factor", {modules, 2}, {wiring.bound == LaurelBound::None ? 1.0 : 0.0});
         }
         for (std::int64_t module = 1; module <= modules; ++module) {
@@ -104,12 +105,12 @@ struct Declaration {
                 if (wiring.norm == NormKind::Layer) {
                     given(row + "norm.bias", {width}, {0});
                 }
-            } else if (hasLowRankMaps(wiring.gate)) {
+            } else if (traits.maps != LaurelMaps::None) {
                 drawn(row + "down.weight", {wiring.rank, width});
                 given(row + "up.weight", {width, wiring.rank}, {0}, true, MatrixForm());
             }
         }
-        for (std::int64_t module = 1; mixesPrevious(wiring.gate) && module <= modules; ++module) {
+        for (std::int64_t module = 1; traits.maps == LaurelMaps::Previous && module <= modules; ++module) {
             const std::int64_t count = std::min(wiring.window, module);
             given("coefficient", {count}, repeated(count, 1.0 / static_cast<double>(count)));
         }
@@ -153,7 +154,7 @@ struct Declaration {
             given(row + "mix", {terms, hidden}, {0}, mix.weightDecay, MatrixForm());
             given(row + "bias", {terms}, std::move(starts), mix.weightDecay);
         } else {
-            given("coefficient", mix.weight == WeightKind::PerFeature ? Shape{terms, width} : Shape{terms},
+            given("coefficient", traitsOf(mix.weight).isPerFeature ? Shape{terms, width} : Shape{terms},
                   std::move(starts), mix.weightDecay);
         }
     }

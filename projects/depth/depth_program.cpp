@@ -62,7 +62,7 @@ public:
 
     void operator()(const BranchGate& wiring)
     {
-        const bool mixes = mixesPrevious(wiring.gate);
+        const bool mixes = traitsOf(wiring.gate).maps == LaurelMaps::Previous;
         m_entries = mixes ? stored({m_x}) : Values();
         for (m_module = 1; m_module <= m_program.modules; ++m_module) {
             Values inputs{m_x, only(DepthStepKind::Run, {m_x})};
@@ -161,7 +161,7 @@ private:
         Values mixes = mixed(std::move(entries), static_cast<std::size_t>(reader.target) - 1,
                              static_cast<std::size_t>(reader.outputs));
         m_step->base = base;
-        m_step->newest = mix.weight == WeightKind::PerToken ? std::optional(m_newest) : std::nullopt;
+        m_step->newest = traitsOf(mix.weight).readsNewest ? std::optional(m_newest) : std::nullopt;
         return mixes;
     }
     std::size_t middleOf(const EntryRange& range)
@@ -190,7 +190,7 @@ private:
         m_entries[number] = entry;
         m_x = mix.entry == StackEntry::Full ? entry : m_x;
         // A branch is absent if the pass leaves its module out.
-        const bool asksForNewest = mix.weight == WeightKind::PerToken || mix.feeds == MixFeeds::ResidualBesideBranch;
+        const bool asksForNewest = traitsOf(mix.weight).readsNewest || mix.feeds == MixFeeds::ResidualBesideBranch;
         m_newest =
             mix.entry == StackEntry::Full || !asksForNewest ? entry : only(DepthStepKind::Newest, {m_newest, entry});
     }

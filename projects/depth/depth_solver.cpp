@@ -146,10 +146,10 @@ private:
 Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)
 {
     const DepthProgram program = programOf(mix, layers);
-    Solver solver(program, wanted, mix.weight == WeightKind::PerFeature);
-    const bool learns = mix.weight != WeightKind::Fixed && mix.weight != WeightKind::DepthAttention;
+    Solver solver(program, wanted, traitsOf(mix.weight).isPerFeature);
     const MixNumbers start = startingWeights(mix, layers);
-    return learns ? solver.solved() : solver.fixed(start, unrolled(mix, layers, start, wanted.granularity));
+    return traitsOf(mix.weight).isLearned ? solver.solved()
+                                          : solver.fixed(start, unrolled(mix, layers, start, wanted.granularity));
 }
 
 Result<MixNumbers> factorsFor(const UnrolledDepth& wanted, Granularity modules)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "projects/model/wiring_kinds.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -101,14 +103,6 @@ struct ExplicitSources {
 };
 using SourceSet = std::variant<AllSources, FirstAndLast, Dilated, ExplicitSources>;
 
-enum class WeightKind {
-    Fixed,          ///< the initial value, never trained
-    Scalar,         ///< one learned number per shortcut (GRN-v1, ANCRe)
-    PerFeature,     ///< one per shortcut and feature (GRN-v2, GRN-v3)
-    DepthAttention, ///< softmax over depth of a learned query with the entries (Attention Residuals)
-    PerToken,       ///< by a small MLP of the current layer's input (MUDD)
-};
-
 /// The input-dependent part of the weights in GRN-v3 (DCA §3.1).
 enum class GateKind {
     None,
@@ -191,26 +185,20 @@ struct DepthMix {
 
     bool operator==(const DepthMix&) const = default;
 };
-/// True if the network computes the weight for each token, so that it is not a learned number.
-[[nodiscard]] constexpr bool isMadePerToken(WeightKind kind)
-{
-    return kind == WeightKind::DepthAttention || kind == WeightKind::PerToken;
-}
-/// True if the stack's entries stay in the parameters' precision whatever the residual's precision is. That is the case
-/// for attention over depth, as in the authors' model of Attention Residuals.
-[[nodiscard]] constexpr bool keepsFullEntries(const DepthMix& mix)
-{
-    return mix.weight == WeightKind::DepthAttention;
-}
 /// True if a gate may add to the weights.
 [[nodiscard]] constexpr bool takesGate(const DepthMix& mix)
 {
-    return !isMadePerToken(mix.weight);
+    return !traitsOf(mix.weight).isPerToken;
+}
+/// True if the weight of each shortcut is a learned number or vector, which no input changes.
+[[nodiscard]] constexpr bool hasCoefficients(const DepthMix& mix)
+{
+    return traitsOf(mix.weight).isLearned && !traitsOf(mix.weight).isPerToken;
 }
 /// True if there are learned, normalised coefficients, so that their Tsallis entropy can be a regulariser.
 [[nodiscard]] constexpr bool hasEntropy(const DepthMix& mix)
 {
-    return mix.normalise != NormaliseOver::None && mix.weight != WeightKind::Fixed && !isMadePerToken(mix.weight);
+    return mix.normalise != NormaliseOver::None && hasCoefficients(mix);
 }
 
 enum class StreamWeights { Static, Dynamic };
@@ -256,33 +244,6 @@ struct MultiStream {
     bool operator==(const MultiStream&) const = default;
 };
 
-enum class BranchGateKind {
-    Highway,
-    ReZero,
-    LaurelRw,
-    LaurelLr,
-    LaurelPa,
-    ValueResidual,
-    LaurelRwLr,
-    LaurelRwLrPa,
-    PostNorm, ///< a norm of the sum of residual and branch
-};
-/// True for LAuReL-RW, alone or combined.
-[[nodiscard]] constexpr bool hasResidualWeights(BranchGateKind kind)
-{
-    return kind == BranchGateKind::LaurelRw || kind == BranchGateKind::LaurelRwLr ||
-           kind == BranchGateKind::LaurelRwLrPa;
-}
-/// True for LAuReL-PA, which mixes previous activations, alone or combined.
-[[nodiscard]] constexpr bool mixesPrevious(BranchGateKind kind)
-{
-    return kind == BranchGateKind::LaurelPa || kind == BranchGateKind::LaurelRwLrPa;
-}
-/// True if the gate has the low-rank maps of LAuReL-LR or -PA.
-[[nodiscard]] constexpr bool hasLowRankMaps(BranchGateKind kind)
-{
-    return mixesPrevious(kind) || kind == BranchGateKind::LaurelLr || kind == BranchGateKind::LaurelRwLr;
-}
 /// The bound that keeps the factors α and β of LAuReL-RW within 0 and 1. With a bound, both start at a logit of 0.
 enum class LaurelBound {
     None,    ///< unbounded; start at 1
@@ -301,6 +262,12 @@ struct BranchGate {
     double epsilon = 1e-5;                    ///< post-norm: added under the root
     bool operator==(const BranchGate&) const = default;
 };
+
+/// True if the factors of LAuReL-RW start below 1.
+[[nodiscard]] constexpr bool hasBoundedFactors(const BranchGate& gate)
+{
+    return traitsOf(gate.gate).factors == 2 && gate.bound != LaurelBound::None;
+}
 
 /// DenseNet: all earlier outputs concatenated and projected back to the width.
 struct Concatenation {

@@ -34,7 +34,7 @@ public:
         m_code.beginInit();
         writeParameters();
         out().outdent();
-        if (hasResidualWeights(m_gate.gate)) {
+        if (hasTwoFactors()) {
             writeFactors();
         }
         beginForward(m_setting, out());
@@ -51,6 +51,9 @@ return x)",
 
 private:
     [[nodiscard]] PythonText& out() { return m_code.text; }
+    [[nodiscard]] bool hasTwoFactors() const { return traitsOf(m_gate.gate).factors == 2; }
+    [[nodiscard]] bool hasMaps() const { return traitsOf(m_gate.gate).maps != LaurelMaps::None; }
+    [[nodiscard]] bool mixesPrevious() const { return traitsOf(m_gate.gate).maps == LaurelMaps::Previous; }
 
     [[nodiscard]] GateLoop loopOf() const
     {
@@ -88,18 +91,18 @@ private:
     [[nodiscard]] std::string laurelSum(const std::string& a, const std::string& branch, const std::string& b,
                                         const std::string& residual, const std::string& map) const
     {
-        const std::string carried = hasLowRankMaps(m_gate.gate) ? residual + " + " + map : residual;
-        if (!hasResidualWeights(m_gate.gate)) {
+        const std::string carried = hasMaps() ? residual + " + " + map : residual;
+        if (!hasTwoFactors()) {
             return branch + " + " + carried;
         }
-        return a + branch + " + " + b + (hasLowRankMaps(m_gate.gate) ? "(" + carried + ")" : carried);
+        return a + branch + " + " + b + (hasMaps() ? "(" + carried + ")" : carried);
     }
 
     [[nodiscard]] GateLoop laurelLoop() const
     {
-        const bool maps = hasLowRankMaps(m_gate.gate);
-        const bool weighs = hasResidualWeights(m_gate.gate);
-        const bool mixes = mixesPrevious(m_gate.gate);
+        const bool maps = hasMaps();
+        const bool weighs = hasTwoFactors();
+        const bool mixes = mixesPrevious();
         const std::string map = mixes ? "A_j B_j Σ_k γ_jk x_k" : "A_j B_j x_{j-1}";
         GateLoop loop{"x_j = " + laurelSum("α_j ", "f_j(x_{j-1})", "β_j ", "x_{j-1}", map) +
                           (mixes  ? " over the latest activations x_k."
@@ -141,11 +144,11 @@ private:
             moduleList("norms",
                        (hasBias ? "nn.LayerNorm(" : "nn.RMSNorm(") + d + ", eps=" + pythonReal(m_gate.epsilon) + ")");
         }
-        if (hasLowRankMaps(m_gate.gate)) {
+        if (hasMaps()) {
             moduleList("down", "nn.Linear(" + d + ", " + r + ", bias=False)");
             moduleList("up", "nn.Linear(" + r + ", " + d + ", bias=False)");
         }
-        if (mixesPrevious(m_gate.gate)) {
+        if (mixesPrevious()) {
             out().lines("self.counts = [min(%1, j) for j in range(1, %2)]",
                         {written(m_gate.window), written(m_modules + 1)});
         }

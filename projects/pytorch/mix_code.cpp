@@ -81,7 +81,7 @@ public:
           m_present(stackEntryOf(mix, mixedModules(mix, setting.present))),
           m_plan(readPlan()),
           m_mixes(static_cast<std::int64_t>(m_plan.ports.size())),
-          m_ofTokens(isMadePerToken(mix.weight)),
+          m_ofTokens(traitsOf(mix.weight).isPerToken),
           m_gated(mix.gate.kind != GateKind::None)
     {
     }
@@ -136,7 +136,7 @@ private:
         return m_mix.temperature == 1 ? "" : " / " + pythonReal(m_mix.temperature);
     }
     /// True if the method mix() computes one of several mixes of a reader.
-    [[nodiscard]] bool takesPort() const { return !isSingle() && m_mix.weight != WeightKind::PerToken; }
+    [[nodiscard]] bool takesPort() const { return !isSingle() && !traitsOf(m_mix.weight).readsNewest; }
     /// True if layers that are not in the export have zeros in the stack. Else each is replaced by a branch of zeros,
     /// because full outputs and the residual beside a branch pass through it.
     [[nodiscard]] bool fillsStack() const { return !isFull() && !besides() && m_mix.finalMix; }
@@ -210,7 +210,7 @@ DepthPlan MixWriter::readPlan() const
 {
     DepthPlan plan = planOf(m_mix, m_setting.layers);
     for (DepthReader& reader : plan.readers) {
-        if (m_mix.weight == WeightKind::DepthAttention && !isFull() && !reader.sources.empty() &&
+        if (traitsOf(m_mix.weight).attends && !isFull() && !reader.sources.empty() &&
             reader.sources.front() <= m_present) {
             std::erase_if(reader.sources, [this](std::int64_t source) { return source > m_present; });
         }
@@ -307,7 +307,7 @@ self.register_buffer("fixed", fixed, persistent=False)
                      isLearned() ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
         return "fixed[learned].float()";
     }
-    const bool each = m_mix.weight == WeightKind::PerFeature;
+    const bool each = traitsOf(m_mix.weight).isPerFeature;
     out().line("start = torch.tensor(" + values + ")");
     if (hasFrozen()) {
         out().lines(R"(
@@ -335,7 +335,7 @@ void MixWriter::writeWeights()
     const bool fixed = m_mix.weight == WeightKind::Fixed;
     out().define("weights(self)", {std::string(m_gated ? "The weights of every mix before the gates: [sources]"
                                                        : "The weights of every mix: [sources]") +
-                                   (m_mix.weight == WeightKind::PerFeature ? ", each with its features." : ".")});
+                                   (traitsOf(m_mix.weight).isPerFeature ? ", each with its features." : ".")});
     const std::string c = !fixed && hasFrozen() ? "torch.where(self.frozen, self.coefficient.detach(), "
                                                   "self.coefficient)"
                           : !fixed              ? "self.coefficient"
@@ -420,9 +420,11 @@ void MixWriter::writeMix()
                                : "What reader j reads, one mix for each port."});
     const std::string key = isSingle() ? "j" : "j, o";
     const std::string place = isSingle() ? "j - 1" : written(m_mixes) + " * (j - 1) + o";
-    if (m_mix.weight == WeightKind::PerToken) {
+    switch (m_mix.weight) {
+    case WeightKind::PerToken:
         writeTokenMix();
-    } else if (m_mix.weight == WeightKind::DepthAttention) {
+        break;
+    case WeightKind::DepthAttention:
         out().lines(R"(
 entries = [stack[i] for i in SOURCES[j]]
 keys = torch.stack([F.rms_norm(e, e.shape[-1:], eps=1e-6) for e in entries])
@@ -430,7 +432,14 @@ v = self.query[%1] * self.norm[%1]
 p = torch.softmax(keys @ v%2, dim=0).unsqueeze(-1)
 return sum(w * e for w, e in zip(p, entries)))",
                     {place, overTau()});
-    } else if (m_gated) {
+        break;
+    case WeightKind::Fixed:
+    case WeightKind::Scalar:
+    case WeightKind::PerFeature:
+        if (!m_gated) {
+            out().line("return sum(w * stack[i] for w, i in zip(weights[" + key + "], SOURCES[j]))");
+            break;
+        }
         const std::string plain = m_mix.gate.kind == GateKind::Inside ? "F.relu(c)" : "c";
         const std::string gated = "self.gated(c, v, stack[i])";
         out().lines(R"(
@@ -439,8 +448,6 @@ return sum(%2 * stack[i] for c, %3i in zip(weights[%4], %5SOURCES[j])))",
                     {gatesEntries() ? "" : "v = self.gate[" + place + "]",
                      hasFrozen() ? "(" + plain + " if (i, j) in FROZEN else " + gated + ")" : gated,
                      gatesEntries() ? "v, " : "", key, gatesEntries() ? "gates[" + key + "], " : ""});
-    } else {
-        out().line("return sum(w * stack[i] for w, i in zip(weights[" + key + "], SOURCES[j]))");
     }
     out().outdent();
 }

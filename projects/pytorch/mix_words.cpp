@@ -43,23 +43,15 @@ std::string weightWords(const DepthMix& mix, const DepthPlan& plan)
     const bool gated = mix.gate.kind != GateKind::None;
     const bool learned = mix.weight != WeightKind::Fixed || !learnedTerms(mix, plan).empty();
     const std::string tau = pythonReal(mix.temperature);
-    switch (mix.weight) {
-    case WeightKind::PerToken:
-        return "The weights of a reader are made for each token from the newest entry x: W2 GELU(W1 RMSNorm(x)) + "
-               "b" +
-               std::string(mix.normalise == NormaliseOver::Sources
-                               ? ", with a softmax over the sources at τ = " + tau + "."
-                               : ".");
-    case WeightKind::DepthAttention:
-        return "w_ij = softmax over i of <q_j, RMSNorm(e_i) * g_j> / τ for each token, τ = " + tau + ".";
-    case WeightKind::Fixed:
-    case WeightKind::Scalar:
-    case WeightKind::PerFeature:
-        break;
+    const WeightTraits traits = traitsOf(mix.weight);
+    std::string text(traits.words);
+    if (traits.isPerToken) {
+        return text +
+               (traits.attends                            ? ", τ = " + tau
+                : mix.normalise == NormaliseOver::Sources ? ", with a softmax over the sources at τ = " + tau
+                                                          : "") +
+               ".";
     }
-    std::string text = mix.weight == WeightKind::PerFeature ? "Each c_ij is a vector with a number for each feature"
-                       : mix.weight == WeightKind::Scalar   ? "Each c_ij is one learned number"
-                                                            : "The c_ij are fixed";
     text += mix.weight == WeightKind::Fixed && learned ? " but for those of LEARNED. " : ". ";
     const std::string name = gated ? "p_ij" : "w_ij";
     switch (mix.normalise) {

@@ -105,6 +105,27 @@ inline constexpr auto kNamesOf = [] {
     return names;
 }();
 
+/// Returns the number of enumerators, from 0 on, whose traitsOf() has a key.
+template <class E>
+[[nodiscard]] consteval std::size_t enumeratorsWithTraits()
+{
+    std::size_t count = 0;
+    while (!traitsOf(static_cast<E>(count)).key.empty()) {
+        ++count;
+    }
+    return count;
+}
+/// Returns the choices of an enumeration whose traitsOf() has the key and the title of each enumerator.
+template <class E, std::size_t count = enumeratorsWithTraits<E>()>
+[[nodiscard]] consteval std::array<Choice, count> choicesByTraits()
+{
+    std::array<Choice, count> choices;
+    for (std::size_t i = 0; i < count; ++i) {
+        choices[i] = {traitsOf(static_cast<E>(i)).key, traitsOf(static_cast<E>(i)).title};
+    }
+    return choices;
+}
+
 template <Named E>
 [[nodiscard]] constexpr Choice choiceOf(E value)
 {

@@ -4,21 +4,13 @@
 #include "projects/model/graph.h"
 #include "projects/schema/describe.h"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace residua::projects {
 
 template <>
 struct Choices<Objective> {
-    static constexpr auto all = [] {
-        std::array<Choice, std::size(kObjectives)> choices;
-        std::ranges::transform(kObjectives, choices.begin(), [](const ObjectiveTraits& traits) {
-            return Choice{traits.key, traits.title};
-        });
-        return choices;
-    }();
+    static constexpr auto all = choicesByTraits<Objective, std::size(kObjectives)>();
 };
 template <>
 inline constexpr bool kInline<Node> = true;

@@ -25,11 +25,7 @@ struct Choices<MixSites> {
 };
 template <>
 struct Choices<WeightKind> {
-    static constexpr Choice all[] = {{"fixed", "fixed"},
-                                     {"scalar", "one number"},
-                                     {"per_feature", "per feature"},
-                                     {"depth_attention", "attention over depth"},
-                                     {"per_token", "per token"}};
+    static constexpr auto all = choicesByTraits<WeightKind>();
 };
 template <>
 struct Choices<SitePairs> {
@@ -97,11 +93,7 @@ struct Choices<StreamStartLaw> {
 };
 template <>
 struct Choices<BranchGateKind> {
-    static constexpr Choice all[] = {{"highway", "Highway"},           {"rezero", "ReZero"},
-                                     {"laurel_rw", "LAuReL-RW"},       {"laurel_lr", "LAuReL-LR"},
-                                     {"laurel_pa", "LAuReL-PA"},       {"value_residual", "value residual"},
-                                     {"laurel_rw_lr", "LAuReL-RW+LR"}, {"laurel_rw_lr_pa", "LAuReL-RW+LR+PA"},
-                                     {"post_norm", "post-norm"}};
+    static constexpr auto all = choicesByTraits<BranchGateKind>();
 };
 template <>
 inline constexpr bool kInline<AllSources> = true;
@@ -213,8 +205,10 @@ struct Fields<DepthMix> {
     static bool joinsSites(const DepthMix& mix) { return isBeside(mix) && mix.sites == MixSites::Both; }
     static bool hasPorts(const DepthMix& mix) { return mix.ports != MixPorts::Input; }
     static bool isPerToken(const DepthMix& mix) { return mix.weight == WeightKind::PerToken; }
-    static bool attends(const DepthMix& mix) { return mix.weight == WeightKind::DepthAttention; }
-    static bool hasSoftmax(const DepthMix& mix) { return mix.normalise != NormaliseOver::None || attends(mix); }
+    static bool hasSoftmax(const DepthMix& mix)
+    {
+        return mix.normalise != NormaliseOver::None || traitsOf(mix.weight).attends;
+    }
 
     static constexpr void visit(auto&& v)
     {
@@ -396,17 +390,10 @@ struct Fields<MultiStream> {
 };
 template <>
 struct Fields<BranchGate> {
-    static bool readsActivations(const BranchGate& gate)
-    {
-        return gate.gate == BranchGateKind::LaurelPa || gate.gate == BranchGateKind::LaurelRwLrPa;
-    }
-    static bool hasMaps(const BranchGate& gate)
-    {
-        return readsActivations(gate) || gate.gate == BranchGateKind::LaurelLr ||
-               gate.gate == BranchGateKind::LaurelRwLr;
-    }
+    static bool readsActivations(const BranchGate& gate) { return traitsOf(gate.gate).maps == LaurelMaps::Previous; }
+    static bool hasMaps(const BranchGate& gate) { return traitsOf(gate.gate).maps != LaurelMaps::None; }
     static bool isHighway(const BranchGate& gate) { return gate.gate == BranchGateKind::Highway; }
-    static bool hasFactors(const BranchGate& gate) { return hasResidualWeights(gate.gate); }
+    static bool hasFactors(const BranchGate& gate) { return traitsOf(gate.gate).factors == 2; }
     static bool hasNorms(const BranchGate& gate) { return gate.gate == BranchGateKind::PostNorm; }
     static bool hasSites(const BranchGate& gate) { return gate.gate != BranchGateKind::ValueResidual; }
 

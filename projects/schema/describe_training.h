@@ -7,8 +7,6 @@
 #include "projects/schema/describe.h"
 #include "projects/schema/describe_optimiser.h"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace residua::projects {
@@ -106,13 +104,7 @@ struct Choices<InitLaw> {
 };
 template <>
 struct Choices<LowRankMethod> {
-    static constexpr auto all = [] {
-        std::array<Choice, std::size(kLowRankMethods)> choices;
-        std::ranges::transform(kLowRankMethods, choices.begin(), [](const LowRankTraits& traits) {
-            return Choice{traits.key, traits.title};
-        });
-        return choices;
-    }();
+    static constexpr auto all = choicesByTraits<LowRankMethod, std::size(kLowRankMethods)>();
 };
 template <>
 struct Choices<LowRankInputs> {

@@ -22,8 +22,11 @@ namespace {
 /// The difference of a wiring from the plain network; nullopt if there is none.
 using Departure = std::optional<std::string>;
 
-constexpr const char* kGated = "its gates depend on the input";
-constexpr const char* kNormed = "it normalises each sum of residual and branch";
+/// Returns a text of the traits of a kind.
+Departure given(std::string_view text)
+{
+    return text.empty() ? std::nullopt : Departure(text);
+}
 
 /// Returns the weight in the plain sum: 1 for every branch; for full outputs, 1 for the newest and 0 for the others.
 double plainWeight(const DepthMix& mix, std::int64_t entry, std::int64_t newest)
@@ -96,8 +99,8 @@ Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
 
 Departure departureOf(const DepthMix& mix, std::int64_t layers)
 {
-    if (mix.weight == WeightKind::DepthAttention) {
-        return "attention over depth starts as the mean of the entries";
+    if (const Departure departure = given(traitsOf(mix.weight).departure)) {
+        return departure;
     }
     if (mix.normalise == NormaliseOver::Targets) {
         return departureOf(mix, planOf(mix, layers));
@@ -136,24 +139,7 @@ Departure departureOf(const MultiStream& wiring, std::int64_t)
 
 Departure departureOf(const BranchGate& wiring, std::int64_t)
 {
-    switch (wiring.gate) {
-    case BranchGateKind::Highway:
-        return "its gates start between the input and the branch";
-    case BranchGateKind::ReZero:
-        return "its branches start with a factor of 0";
-    case BranchGateKind::PostNorm:
-        return kNormed;
-    case BranchGateKind::ValueResidual:
-        return "half of every attention's values start as the first layer's";
-    case BranchGateKind::LaurelRw:
-    case BranchGateKind::LaurelRwLr:
-    case BranchGateKind::LaurelRwLrPa:
-        return wiring.bound == LaurelBound::None ? Departure() : "its bounded factors start at a half";
-    case BranchGateKind::LaurelLr:
-    case BranchGateKind::LaurelPa:
-        break;
-    }
-    return std::nullopt;
+    return hasBoundedFactors(wiring) ? "its bounded factors start at a half" : given(traitsOf(wiring.gate).departure);
 }
 
 Departure departureOf(const Concatenation&, std::int64_t)
@@ -169,7 +155,8 @@ Departure departureOf(const Wiring& wiring, std::int64_t layers)
 /// Returns the reason why a wiring is not a sum with weights that do not depend on the input; nullopt if it is.
 Departure obstacleOf(const DepthMix& mix)
 {
-    return isMadePerToken(mix.weight) ? Departure("its weights are made from the input, for each token") : std::nullopt;
+    return traitsOf(mix.weight).isPerToken ? Departure("its weights are made from the input, for each token")
+                                           : std::nullopt;
 }
 
 Departure obstacleOf(const MultiStream& wiring)
@@ -197,13 +184,9 @@ Departure obstacleOf(const MultiStream& wiring)
 
 Departure obstacleOf(const BranchGate& wiring)
 {
-    if (hasLowRankMaps(wiring.gate)) {
-        return "it adds maps of low rank of what was before, which mix the features";
-    }
-    return wiring.gate == BranchGateKind::Highway         ? Departure(kGated)
-           : wiring.gate == BranchGateKind::PostNorm      ? Departure(kNormed)
-           : wiring.gate == BranchGateKind::ValueResidual ? Departure("it mixes values inside the attentions")
-                                                          : std::nullopt;
+    return traitsOf(wiring.gate).maps != LaurelMaps::None
+               ? "it adds maps of low rank of what was before, which mix the features"
+               : given(traitsOf(wiring.gate).obstacle);
 }
 
 Departure obstacleOf(const Concatenation&)
@@ -374,7 +357,7 @@ std::optional<Error> departureFromSums(const Topology& own)
 
 Error departureByGates(const Topology& own)
 {
-    return beyondSums(own, kGated);
+    return beyondSums(own, std::string(kGatedByInput));
 }
 
 Error cannotGiveSums(const Topology& other)

@@ -226,7 +226,7 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Wiring&
     }
     Compute compute = plan.compute();
     const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
-    if (mix != nullptr && projects::keepsFullEntries(*mix)) {
+    if (mix != nullptr && traitsOf(mix->weight).attends) {
         compute.residualType = compute.parameterType;
     }
     DepthProgram program = projects::programOf(wiring, static_cast<std::int64_t>(layers.layers()));

@@ -90,7 +90,7 @@ private:
 class CoefficientWeights final : public DepthWeights {
 public:
     CoefficientWeights(const DepthMix& mix, std::int64_t layers, const WiringTensors& tensors, InitPlan& plan)
-        : DepthWeights(mix, layers), m_perFeature(mix.weight == WeightKind::PerFeature), m_gate(tensors["gate"])
+        : DepthWeights(mix, layers), m_perFeature(traitsOf(mix.weight).isPerFeature), m_gate(tensors["gate"])
     {
         std::int64_t vectors = 0;
         for (const DepthReader& reader : m_depth.readers) {
@@ -354,7 +354,7 @@ DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t w
         return std::unique_ptr<DepthRule>(
             std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan.compute()));
     }
-    if (projects::isMadePerToken(mix.weight)) {
+    if (traitsOf(mix.weight).isPerToken) {
         return makeTokenWeights(mix, count, tensors, plan.compute());
     }
     return std::unique_ptr<DepthRule>(std::make_unique<CoefficientWeights>(mix, count, tensors, plan));

@@ -33,7 +33,6 @@ using projects::MixNumbers;
 using projects::MultiStream;
 using projects::Project;
 using projects::UnrolledDepth;
-using projects::WeightKind;
 
 /// Returns what the modules of a wiring are: layers or halves.
 Granularity granularityOf(const projects::Wiring& wiring)
@@ -158,8 +157,7 @@ struct Maker {
         if (!applied) {
             return applied.error();
         }
-        const bool learns = mix.weight != WeightKind::Fixed && mix.weight != WeightKind::DepthAttention;
-        if (!learns) {
+        if (!traitsOf(mix.weight).isLearned) {
             return TopologyWeights{};
         }
         const Result<MixNumbers> coefficients = projects::coefficientsFor(mix, layers, *applied);
@@ -167,10 +165,10 @@ struct Maker {
             return coefficients.error();
         }
         at::Tensor values = tensorOf(coefficients->values);
-        if (mix.weight == WeightKind::PerToken) {
+        if (traitsOf(mix.weight).isPerToken) {
             return biasesOf(mix, values);
         }
-        if (mix.weight == WeightKind::PerFeature) {
+        if (traitsOf(mix.weight).isPerFeature) {
             values = values.view({-1, coefficients->features}).expand({-1, project.stack().width});
         }
         return TopologyWeights{{projects::kTopologyCoefficient, values}};
