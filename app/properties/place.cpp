@@ -6,7 +6,7 @@
 #include "projects/base/result.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
-#include "projects/model/graph_pointer.h"
+#include "projects/model/places.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schedule/stage_schedule.h"

@@ -3,7 +3,7 @@
 #include "app/properties/property.h"
 
 #include "projects/graphs/graph_edits.h"
-#include "projects/model/graph_pointer.h"
+#include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

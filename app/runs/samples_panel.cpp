@@ -6,8 +6,8 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "projects/base/text.h"
+#include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/nodes/prompts.h"
 #include "visualizers/plot/control_rows.h"
 
 #include <QCheckBox>

@@ -4,7 +4,6 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "editor/shortcuts/arc_painter.h"
-#include "editor/shortcuts/shortcut_title.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/base/text.h"
 

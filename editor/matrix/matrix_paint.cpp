@@ -2,7 +2,6 @@
 #include "editor/matrix/matrix_paint.h"
 
 #include "editor/canvas/words.h"
-#include "editor/shortcuts/shortcut_title.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 

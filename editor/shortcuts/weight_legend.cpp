@@ -4,6 +4,7 @@
 #include "editor/canvas/paint_tools.h"
 #include "editor/canvas/words.h"
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 #include "resources/axis.h"
 
 #include <string>
@@ -78,6 +79,15 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
     const std::string high = resources::shortNumber(scale.high, kEndDigits);
     paintText(list, kTextSize, {left, top + 12}, imColour(c.muted), resources::shortNumber(scale.low, kEndDigits));
     paintText(list, kTextSize, {left + barWidth - textWidth(kTextSize, high), top + 12}, imColour(c.muted), high);
+}
+
+std::string titleOf(const projects::Project& project, const projects::Shortcut& shortcut)
+{
+    const std::string name = nameOf(shortcut);
+    return numbersNameModules(project)
+               ? name
+               : filled(translate("Canvas", "%1  (%2 to %3)"),
+                        {name, entryName(project, shortcut.source), moduleName(project, shortcut.target)});
 }
 
 } // namespace residua::editor

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/shortcuts/live_weights.h"
+#include "projects/model/project.h"
 #include "resources/colours.h"
 
 #include <imgui.h>
@@ -27,5 +28,8 @@ enum class Colours { Weights, Ports };
 /// paints words instead that say so.
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
                  LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
+
+/// Returns "3:7", followed by the names of the modules if these differ from the numbers: "3:7  (2a to 4a)".
+[[nodiscard]] std::string titleOf(const projects::Project& project, const projects::Shortcut& shortcut);
 
 } // namespace residua::editor

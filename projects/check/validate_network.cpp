@@ -2,7 +2,6 @@
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/mix_port.h"
-#include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
 #include "projects/nodes/attention_options.h"

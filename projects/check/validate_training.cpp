@@ -4,7 +4,7 @@
 
 #include "projects/base/real.h"
 #include "projects/base/text.h"
-#include "projects/model/split_sizes.h"
+#include "projects/model/data_source.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/clipboard.h"
+#include "projects/commands/commands.h"
 
 #include "projects/depth/depth_names.h"
 #include "projects/file/json.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/commands/commands.h"
 
-#include "projects/commands/clipboard.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"

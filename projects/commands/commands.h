@@ -5,6 +5,7 @@
 #include "projects/commands/selection.h"
 #include "projects/edit/edit.h"
 #include "projects/graphs/node_places.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/model/data_source.h"
 
 #include <cstddef>
@@ -64,5 +65,18 @@ struct DocumentChange {
 [[nodiscard]] Edit addMixtureParts(const MixtureData& mixture, const std::vector<std::string>& paths);
 /// Returns the edit that removes the part at `index`.
 [[nodiscard]] Edit removeMixturePart(const MixtureData& mixture, std::size_t index);
+
+// Layers and shortcuts on the system's clipboard. The text is a project with only them, so that it can be pasted into
+// another window, an editor or a file, and is checked like a file.
+
+/// Formats the fragment; empty if the fragment is empty.
+[[nodiscard]] std::string toClipboard(const StackFragment& fragment);
+[[nodiscard]] Result<StackFragment> fromClipboard(std::string_view text);
+
+/// Returns the edit that pastes the fragment. Layers are inserted after the last selected one, or at the end. Shortcuts
+/// are moved so that their first source is the first selected layer, or keep their place if none is selected. Those
+/// without a place are skipped. The error gives the reason why nothing can be added.
+[[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
+                                     const StackFragment& fragment);
 
 } // namespace residua::projects

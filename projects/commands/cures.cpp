@@ -5,7 +5,7 @@
 #include "projects/graphs/graph_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
-#include "projects/model/graph_pointer.h"
+#include "projects/model/places.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit_apply.h"
 
-#include "projects/model/graph_pointer.h"
 #include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/shape.h"

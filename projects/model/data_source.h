@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/model/picture_data.h"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -194,5 +195,36 @@ inline constexpr double kMostGeneratedBytes = 4.0 * 1024 * 1024 * 1024;
 /// Returns the number of classes of a source with labels in files; null for other sources.
 [[nodiscard]] const std::int64_t* classCountOf(const Source& source);
 [[nodiscard]] std::int64_t* classCountOf(Source& source);
+
+/// The number of tokens in each split. In the text, training comes first, then validation, then test.
+struct SplitSizes {
+    std::int64_t training = 0;
+    std::int64_t validation = 0;
+    std::int64_t test = 0;
+};
+
+/// Computes the split sizes. The fractions are of all tokens, rounded down; the rest is for training.
+[[nodiscard]] inline SplitSizes splitSizes(std::int64_t tokens, double validationFraction, double testFraction)
+{
+    const auto share = [&](double fraction) {
+        return static_cast<std::int64_t>(std::floor(static_cast<double>(tokens) * fraction));
+    };
+    const std::int64_t validation = share(validationFraction);
+    const std::int64_t test = share(testFraction);
+    return {tokens - validation - test, validation, test};
+}
+
+enum class SplitUse { Training, HeldOut };
+/// True if a split has too few tokens for one sequence and the token after it. A held-out split may be empty.
+[[nodiscard]] inline bool isTooShort(std::int64_t tokens, SplitUse use, std::int64_t sequenceLength)
+{
+    return tokens <= sequenceLength && (use == SplitUse::Training || tokens > 0);
+}
+
+/// True if the prompt for a model of this data is the path of a picture.
+[[nodiscard]] inline bool promptsArePictures(const DataSource& data)
+{
+    return std::holds_alternative<PictureData>(data.source) || std::holds_alternative<DrawnPictures>(data.source);
+}
 
 } // namespace residua::projects

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/model/element.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
 
 namespace residua::projects {
+
+/// The type of the values of a wire or of a field of the examples.
+enum class Element { Real, Token };
 
 /// The training objective. To add one, add an enumerator, its entry in kObjectives, and its computation in
 /// engine/compute/network/objectives.cpp. Only presets and examples choose by enumerator; other code uses the traits.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "projects/base/result.h"
-#include "projects/model/element.h"
 #include "projects/model/graph.h"
+#include "projects/model/objective.h"
 
 #include <cstdint>
 #include <map>

@@ -10,7 +10,7 @@
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
-#include "projects/nodes/prompts.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 

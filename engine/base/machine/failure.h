@@ -22,7 +22,7 @@ struct Failure {
 [[nodiscard]] Failure failureOf(std::string_view text, const std::string& whose);
 
 /// Runs `work` and catches all exceptions; returns nullopt on success. Describes exceptions as the standard library's;
-/// for work that uses LibTorch, see engine/compute/runtime/failure.h.
+/// for work that uses LibTorch, see engine/compute/runtime/cuda_backend.h.
 [[nodiscard]] std::optional<Failure> attemptStandard(const std::function<void()>& work);
 
 } // namespace residua::engine

@@ -9,7 +9,7 @@
 // Frac-Connections; under mHC up to rounding.
 #include "engine/base/api/matrix_name.h"
 #include "engine/compute/depth/depth_rule.h"
-#include "engine/compute/ops/sinkhorn.h"
+#include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/depth/stream_start.h"
 #include "projects/depth/unrolled_depth.h"

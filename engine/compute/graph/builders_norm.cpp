@@ -2,8 +2,8 @@
 #include "engine/compute/graph/fusion.h"
 #include "engine/compute/graph/node_builder.h"
 #include "engine/compute/graph/operator.h"
-#include "engine/compute/ops/dropout.h"
 #include "engine/compute/ops/norm.h"
+#include "engine/compute/ops/operators.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>

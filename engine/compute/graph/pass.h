@@ -82,8 +82,8 @@ struct Pass {
     /// The use of each layer. If empty, the document's schedule decides (LayerDropping), or else all layers run.
     std::vector<LayerUse> layers;
     RandomStreams random;
-    /// Selects the elements that dropout leaves out, by example (ops/dropout.h). Undefined: LibTorch's generator does,
-    /// as in runs of ReadingVersion::First.
+    /// Selects the elements that dropout leaves out, by example (ops/operators.h). Undefined: LibTorch's generator
+    /// does, as in runs of ReadingVersion::First.
     at::Tensor draws;
     /// Further inputs of graphs and objectives, by name: the batch's conditions and masks, another network's output.
     std::map<std::string, at::Tensor> inputs;

@@ -2,7 +2,7 @@
 #include "engine/compute/network/objectives.h"
 
 #include "engine/base/api/matrix_name.h"
-#include "engine/compute/ops/token_loss.h"
+#include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/nodes/example_schema.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/ops/feature_attention.h"
+#include "engine/compute/ops/operators.h"
 
 #include "projects/nodes/attention_features.h"
 

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
 
 #include <dlfcn.h>
 
@@ -252,6 +253,26 @@ std::string checkGpus()
         backend().lost = "the GPU cannot be used any more (" + error + "): start the program again";
     }
     return backend().lost;
+}
+
+std::optional<Failure> attempt(const std::function<void()>& work)
+{
+    std::optional<Failure> ofTorch;
+    std::optional<Failure> other = attemptStandard([&] {
+        try {
+            work();
+        } catch (const c10::OutOfMemoryError& error) {
+            ofTorch = noMemory(error.what_without_backtrace());
+        } catch (const c10::Error& error) {
+            ofTorch = failureOf(error.what_without_backtrace(), "LibTorch");
+        }
+    });
+    if (ofTorch && ofTorch->kind == Failure::Kind::Other) {
+        if (std::string lost = checkGpus(); !lost.empty()) {
+            ofTorch->text = std::move(lost);
+        }
+    }
+    return ofTorch ? ofTorch : other;
 }
 
 } // namespace residua::engine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/machine/failure.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,5 +35,9 @@ struct GpuDriver {
 /// if they do, else the remedy in one line: some errors of CUDA end its use for the rest of the process. After that,
 /// loadCudaBackend() returns the same text. Any thread.
 [[nodiscard]] std::string checkGpus();
+
+/// Calls attemptStandard() for work that uses LibTorch or CUDA. After an error that ends the use of a GPU in this
+/// process, the text says to restart the program (checkGpus()).
+[[nodiscard]] std::optional<Failure> attempt(const std::function<void()>& work);
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/compute/runtime/failure.h"
+#include "engine/compute/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

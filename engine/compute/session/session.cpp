@@ -2,11 +2,9 @@
 #include "engine/base/api/session.h"
 
 #include "engine/base/api/environment.h"
-#include "engine/compute/queries/branches/branch_queries.h"
-#include "engine/compute/queries/measures/network_queries.h"
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
+#include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/runtime/device.h"
-#include "engine/compute/runtime/failure.h"
 #include "engine/compute/session/active_run.h"
 #include "engine/compute/session/rank_run.h"
 #include "engine/runs/store/run_files.h"

@@ -3,7 +3,7 @@
 
 #include "projects/base/random.h"
 #include "projects/base/text.h"
-#include "projects/model/split_sizes.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <cmath>

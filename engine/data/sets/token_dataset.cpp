@@ -3,7 +3,7 @@
 
 #include "engine/data/text/data_files.h"
 #include "projects/base/random.h"
-#include "projects/model/split_sizes.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <span>

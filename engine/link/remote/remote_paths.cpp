@@ -7,7 +7,7 @@
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/file/store.h"
-#include "projects/nodes/prompts.h"
+#include "projects/model/data_source.h"
 
 #include <type_traits>
 #include <variant>

@@ -3,7 +3,7 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/file/json.h"
-#include "projects/model/graph_pointer.h"
+#include "projects/model/places.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

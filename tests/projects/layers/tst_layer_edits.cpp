@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers and shortcuts copied, pasted, removed, named and typed: what the edits leave of the document.
 #include "projects/check/validate.h"
-#include "projects/commands/clipboard.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/typing.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/shipped/examples.h"

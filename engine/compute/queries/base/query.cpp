@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/queries/base/query.h"
 
-#include "engine/compute/runtime/failure.h"
+#include "engine/compute/runtime/cuda_backend.h"
 
 #include <utility>
 #include <variant>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Replaces the weights of a trained network's blocks by two factors each. The fits go layer by layer, to the inputs
 // that the preceding factored layers give (NLRA, remark 4.1, for a trained weight instead of a drawn one).
-#include "engine/compute/queries/branches/branch_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/base/machine/preparation.h"
 #include "engine/compute/init/parameter_fits.h"

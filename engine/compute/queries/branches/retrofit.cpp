@@ -3,7 +3,7 @@
 // plain network by its document (projects/transfer/retrofit.h) takes the weights unchanged; for others, the weights of
 // the wiring are computed from the learned ones. In both cases the function is compared on the run's data before
 // anything is written.
-#include "engine/compute/queries/branches/branch_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/branches/start_weights.h"
 #include "engine/compute/queries/branches/transferred_run.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The errors of factored weights against the full ones, by method, for weights drawn by the document or learned by a
 // run. The fits have threads of their own, so that a run can continue beside them.
-#include "engine/compute/queries/measures/network_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/queries/base/run_use.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/queries/measures/network_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/queries/measures/sampler.h"

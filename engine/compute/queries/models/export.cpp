@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exports a checkpoint as PyTorch code with recorded outputs for a few examples, as a file made from that code, or as a
 // model of transformers.
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/base/files/safetensors_header.h"
 #include "engine/compute/queries/base/run_use.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports a model saved by transformers as a project with a run, whose checkpoint of step 0 has its weights.
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/base/files/tensor_files.h"
 #include "engine/compute/queries/base/run_use.h"

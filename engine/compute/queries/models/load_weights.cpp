@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Loads the tensors of a safetensors file as the first weights of a run if their names and shapes match.
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/queries/models/first_weights_query.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trains a tokeniser on text on a separate thread, so that a run can continue beside it.
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 
 #include "engine/base/api/session.h"
-#include "engine/compute/runtime/failure.h"
+#include "engine/compute/runtime/cuda_backend.h"
 
 #include <atomic>
 #include <chrono>

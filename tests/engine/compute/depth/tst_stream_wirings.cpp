@@ -2,7 +2,7 @@
 // Hyper-Connections and mHC against streams written out one token and one stream at a time, in double precision.
 #include "tests/engine/compute/network/network_harness.h"
 
-#include "engine/compute/ops/sinkhorn.h"
+#include "engine/compute/ops/operators.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/stream_start.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dropout by example: the same elements on every path, however the examples are divided.
-#include "engine/compute/ops/dropout.h"
+#include "engine/compute/ops/operators.h"
 
 #include "engine/compute/runtime/host_path.h"
 #include "tests/support/test_program.h"

@@ -2,7 +2,7 @@
 // Attention by features in the place of a softmax: what it computes, what it costs, and how its features start.
 #include "tests/engine/compute/network/network_harness.h"
 
-#include "engine/compute/ops/feature_attention.h"
+#include "engine/compute/ops/operators.h"
 #include "engine/compute/queries/measures/sampler.h"
 #include "projects/nodes/attention_features.h"
 #include "tests/support/test_program.h"

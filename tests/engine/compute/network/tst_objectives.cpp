@@ -3,7 +3,7 @@
 #include "network_harness.h"
 
 #include "engine/compute/network/objectives.h"
-#include "engine/compute/ops/token_loss.h"
+#include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"

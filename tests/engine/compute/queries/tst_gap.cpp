@@ -5,7 +5,7 @@
 
 #include "engine/compute/init/fit_cache.h"
 #include "engine/compute/network/network.h"
-#include "engine/compute/queries/measures/network_queries.h"
+#include "engine/compute/queries/base/query.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"

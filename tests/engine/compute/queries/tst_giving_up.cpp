@@ -2,9 +2,7 @@
 // Questions about a run that are given up while the run is opened.
 #include "engine/base/api/environment.h"
 #include "engine/base/machine/preparation.h"
-#include "engine/compute/queries/branches/branch_queries.h"
-#include "engine/compute/queries/measures/network_queries.h"
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "tests/support/test_program.h"
 

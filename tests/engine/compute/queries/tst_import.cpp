@@ -4,8 +4,8 @@
 #include "model_folder.h"
 
 #include "engine/base/files/safetensors.h"
+#include "engine/compute/queries/base/query.h"
 #include "engine/compute/queries/base/run_use.h"
-#include "engine/compute/queries/models/model_queries.h"
 #include "engine/runs/store/checkpoint.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"

@@ -3,7 +3,7 @@
 #include "import_harness.h"
 #include "model_folder.h"
 
-#include "engine/compute/queries/models/model_queries.h"
+#include "engine/compute/queries/base/query.h"
 #include "projects/file/store.h"
 #include "tests/support/test_program.h"
 

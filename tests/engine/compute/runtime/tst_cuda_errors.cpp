@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Kernels and errors of a GPU, with stand-ins for the GPU and for our kernels.
 #include "engine/compute/ops/mix_kernels.h"
-#include "engine/compute/runtime/failure.h"
+#include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/session/memory_report.h"
 #include "tests/engine/compute/runtime/fake_cuda.h"
 #include "tests/support/test_program.h"

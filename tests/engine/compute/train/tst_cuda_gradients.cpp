@@ -6,7 +6,7 @@
 #include "wiring_cases.h"
 
 #include "engine/base/api/environment.h"
-#include "engine/compute/ops/sinkhorn.h"
+#include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/train/tensor_io.h"
 #include "projects/check/validate.h"

@@ -5,7 +5,7 @@
 
 #include "engine/base/api/matrix_name.h"
 #include "engine/base/files/safetensors.h"
-#include "engine/compute/runtime/failure.h"
+#include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/train/observer.h"
 #include "engine/compute/train/optimiser.h"
 #include "engine/runs/store/recorder.h"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+/// Differentiable functions, each in the source of its name.
+namespace residua::engine {
+
+/// Returns `x` [examples, …] with elements set to 0 with probability `rate` (0 ≤ rate < 1) and the others divided by
+/// 1 − rate. Differentiable.
+///
+/// Which elements are dropped depends on the step's key, `stream` and the example alone (kernels/dropout.h), and not on
+/// how a step's examples are divided into batches or processes. `draws` is int64 [2] on x's device: the step's key and
+/// the number of the first example among those of the step. It must not change before the backward.
+[[nodiscard]] at::Tensor dropout(const at::Tensor& x, double rate, std::uint64_t stream, const at::Tensor& draws);
+
+/// Returns doubly stochastic matrices: exp(logits) with the rows, then the columns, divided `iterations` times by their
+/// sums (Sinkhorn and Knopp; mHC eq. 9). Columns sum to 1 exactly, rows up to convergence. `logits` [n, n, ...] holds
+/// matrices [in, out] along the further dimensions. Saves only the logits for the backward, which repeats the
+/// iterations. On a GPU with the CUDA kernels, float32 matrices that these support (kernels/sinkhorn.h) take one kernel
+/// each way.
+[[nodiscard]] at::Tensor sinkhorn(const at::Tensor& logits, std::int64_t iterations);
+
+/// Returns the number of rows of `logits` [..., V] for which tokenLoss() needs at most 1 GB beside the logits; at least
+/// one.
+[[nodiscard]] std::int64_t tokenLossRows(const at::Tensor& logits);
+
+/// Returns the mean cross entropy of `logits` [..., V] against the tokens `target` [...] (int32 or int64, each below
+/// V), in at least single precision: []. Differentiable once, by the logits.
+///
+/// Computes `rows` rows at a time. If a gradient is needed, computes it in the same pass, in the logits' type, and the
+/// backward only scales it. The gradient overwrites the logits if the caller moves them here and they have no other
+/// owner.
+[[nodiscard]] at::Tensor tokenLoss(at::Tensor logits, const at::Tensor& target, std::int64_t rows);
+
+/// Attention with positive features instead of a softmax (Choromanski et al. 2020, lemma 1 and section 2.1; definition
+/// B.1 of "Nonlinear Initialization Methods for Low-Rank Neural Networks"). With x' = x/e^¼ and φ_i(x) = exp(ω_i·x' −
+/// ‖x'‖²/2), out_s = Σ_t φ(q_s)·φ(k_t) v_t / Σ_t φ(q_s)·φ(k_t), over t ≤ s if causal.
+///
+/// q [batch, heads, time, e]; k [batch, kvHeads, time, e] and v [batch, kvHeads, time, f], heads a multiple of kvHeads;
+/// ω [kvHeads, r, e]. Returns [batch, heads, time, f] in q's type; computes in double for doubles, else in float.
+/// Differentiable once. Stores no matrix over all pairs of tokens: without `causal`, it sums over all keys; with it,
+/// over the keys before each chunk of projects::kFeatureChunk tokens, and over pairs within the chunk. The shift that
+/// stabilises the exponentials cancels except for rounding, so later tokens of a chunk can change an earlier one's
+/// result in its last bits.
+[[nodiscard]] at::Tensor featureAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                          const at::Tensor& features, bool causal);
+
+} // namespace residua::engine
