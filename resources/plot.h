@@ -37,6 +37,14 @@ struct PlotCurve {
     [[nodiscard]] const Curve& drawn() const { return live != nullptr ? *live : points; }
 };
 
+/// A theorem's bound on a run's loss, drawn over the curve of it.
+struct BoundCurve {
+    std::string name = {};   ///< "Theorem 3.3 (ANCRe)"
+    std::string claim = {};  ///< one line for people
+    Curve points = Curve();  ///< by step
+    std::string caveat = {}; ///< limits of applying the theorem to a run, one sentence; may be empty
+};
+
 /// A range of the horizontal axis, from its start to the next band's, with its name on top. Every second band is
 /// shaded.
 struct PlotBand {

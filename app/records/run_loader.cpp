@@ -132,10 +132,7 @@ Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
         record.flops = engine::spentFlopsOf(*reader, record.project, *cost);
     }
     if (since == RunMark{}) {
-        for (const report::BoundCurve& bound : report::boundCurves(record.project, kBoundSteps)) {
-            record.bounds.push_back({QString::fromStdString(bound.name), QString::fromStdString(bound.claim),
-                                     bound.points, QString::fromStdString(bound.caveat)});
-        }
+        record.bounds = report::boundCurves(record.project, kBoundSteps);
     }
     record.numbers.steps = stepsOf(*reader, since.step);
     for (const engine::RunEvent& event : reader->events()) {

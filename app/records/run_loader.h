@@ -41,10 +41,10 @@ struct RunRecord {
     projects::Project project; ///< the trained project
     engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown
     visualizers::RunNumbers numbers;
-    std::vector<visualizers::ShownRuns::Bound> bounds; ///< on its loss; only for a run that is read from its beginning
-    std::vector<engine::StageRecord> stages;           ///< stages that have begun
-    std::int64_t lastCheckpoint = -1;                  ///< the step of the last one that was written; -1: none
-    std::vector<Error> faults;                         ///< omitted parts of a damaged store
+    std::vector<resources::BoundCurve> bounds; ///< on its loss; only for a run that is read from its beginning
+    std::vector<engine::StageRecord> stages;   ///< stages that have begun
+    std::int64_t lastCheckpoint = -1;          ///< the step of the last one that was written; -1: none
+    std::vector<Error> faults;                 ///< omitted parts of a damaged store
 
     /// Returns the mark that includes this record.
     [[nodiscard]] RunMark mark() const;

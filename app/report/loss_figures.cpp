@@ -65,6 +65,18 @@ std::string unmetPremise(const ProjectBound& bound)
     return "does not apply: " + unmet->text + " is not met (" + unmet->got + ")";
 }
 
+/// Returns the finite losses of a bound at these steps; none if the theorem does not apply.
+resources::Curve curveOf(const ProjectBound& bound, const std::vector<std::int64_t>& steps)
+{
+    resources::Curve curve;
+    for (std::size_t i = 0; bound.applies() && i < steps.size(); ++i) {
+        if (std::isfinite(bound.losses[i])) {
+            curve.append(static_cast<double>(steps[i]), bound.losses[i]);
+        }
+    }
+    return curve;
+}
+
 /// Returns the verdict over all steps.
 std::string verdict(const ProjectBound& bound, const std::vector<MetricPoint>& loss)
 {
@@ -146,19 +158,14 @@ PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::Stag
     return spec;
 }
 
-std::vector<BoundCurve> boundCurves(const projects::Project& project, std::int64_t count)
+std::vector<resources::BoundCurve> boundCurves(const projects::Project& project, std::int64_t count)
 {
     const std::vector<std::int64_t> steps = stepsOver(project.training.steps, count);
-    std::vector<BoundCurve> curves;
+    std::vector<resources::BoundCurve> curves;
     for (const ProjectBound& bound : engine::boundsOf(project, steps)) {
-        if (!bound.applies()) {
-            continue;
+        if (bound.applies()) {
+            curves.push_back({bound.name, bound.claim, curveOf(bound, steps), bound.caveat});
         }
-        BoundCurve curve{bound.name, bound.claim, bound.caveat, bound.kind == BoundKind::Below, {}};
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            curve.points.push_back({steps[i], bound.losses[i]});
-        }
-        curves.push_back(std::move(curve));
     }
     return curves;
 }
@@ -173,15 +180,13 @@ std::string boundFigures(const std::string& title, const projects::Project& proj
     std::ranges::transform(loss, std::back_inserter(steps), &MetricPoint::step);
     std::string html;
     for (const ProjectBound& bound : engine::boundsOf(project, steps)) {
-        PlotCurve drawn{bound.kind == BoundKind::Below ? "lower bound" : "upper bound", {}, Stroke::Dashed, 1};
-        for (std::size_t i = 0; bound.applies() && i < steps.size(); ++i) {
-            drawn.points.append(static_cast<double>(steps[i]), bound.losses[i]);
-        }
+        const char* const kind = bound.kind == BoundKind::Below ? "lower bound" : "upper bound";
         html += "<figure>" +
                 svgPlot({title + " · " + bound.name,
                          "step",
                          "loss",
-                         {{"measured", placed(byStep(), loss), Stroke::Solid, 0}, drawn},
+                         {{"measured", placed(byStep(), loss), Stroke::Solid, 0},
+                          {kind, curveOf(bound, steps), Stroke::Dashed, 1}},
                          AxisScale::Logarithmic}) +
                 "<p>" +
                 escapeHtml(bound.name + ", " + bound.claim + ": " + verdict(bound, loss) +

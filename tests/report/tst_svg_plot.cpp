@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
 #include "app/report/svg_plot.h"
 #include "resources/axis.h"

@@ -229,7 +229,10 @@ private slots:
         LossView view(runs);
         view.resize(900, 600);
         view.show();
-        begin(runs, "a", {.name = "first", .bounds = {{"Theorem 0", "holds", {{1, 1e6}, {4, 1e5}}, "Of flow."}}});
+        Curve bound;
+        bound.append(1, 1e6);
+        bound.append(4, 1e5);
+        begin(runs, "a", {.name = "first", .bounds = {{"Theorem 0", "holds", bound, "Of flow."}}});
         runs.add("a", {.steps = line(0)});
         QCOMPARE(legendOf(view).filter("Theorem 0").size(), 1);
         QVERIFY(view.findChild<QCustomPlot*>()->yAxis->range().upper < 10);

@@ -360,23 +360,19 @@ void RunPlot::addBounds(PlotSpec& spec) const
     QStringList caveats;
     QStringList notes;
     for (const Item& run : m_runs) {
-        for (const ShownRuns::Bound& bound : about(run).facts.bounds) {
+        for (const resources::BoundCurve& bound : about(run).facts.bounds) {
             if (!m_shown.bounded || !byStep || !m_controls->bounds()) {
                 continue;
             }
             PlotCurve& curve = spec.curves.emplace_back(curveOf(run.first));
-            for (const engine::MetricPoint& point : bound.points) {
-                if (std::isfinite(point.value)) {
-                    curve.points.append(static_cast<double>(point.step), point.value);
-                }
-            }
-            curve.number = curve.reading = bound.name.toStdString();
+            curve.points = bound.points;
+            curve.number = curve.reading = bound.name;
             curve.alpha = kBoundAlpha;
             curve.width = kBoundWidth;
             curve.stroke = Stroke::DashDotted;
             curve.fits = false;
-            claims << bound.name + QStringLiteral(": ") + bound.claim;
-            caveats << bound.caveat;
+            claims << QString::fromStdString(bound.name + ": " + bound.claim);
+            caveats << QString::fromStdString(bound.caveat);
         }
         if (xAxis() == XAxis::Flop && !about(run).facts.flops.isWhole) {
             notes << tr("%1: without the FLOP of the weights that it began with.").arg(m_shownRuns.labelOf(run.first));

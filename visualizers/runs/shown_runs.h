@@ -6,6 +6,7 @@
 #include "engine/runs/results/stages.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
+#include "resources/plot.h"
 
 #include <QObject>
 #include <QString>
@@ -33,13 +34,6 @@ struct RunNumbers {
 class ShownRuns : public QObject {
     Q_OBJECT
 public:
-    /// A theorem's bound on a run's loss.
-    struct Bound {
-        QString name;
-        QString claim; ///< one line for people
-        std::vector<engine::MetricPoint> points;
-        QString caveat = {}; ///< limits of applying the theorem to a run, one sentence; may be empty
-    };
     /// The properties of a run that views need in addition to its numbers.
     struct Facts {
         QString name = {};
@@ -47,8 +41,8 @@ public:
         projects::Topology topology = {}; ///< under which its matrices were recorded
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people
-        std::vector<Bound> bounds = {};   ///< by step
-        std::string study = {};           ///< equal for runs that differ only in their seeds; empty: unknown
+        std::vector<resources::BoundCurve> bounds = {};
+        std::string study = {}; ///< equal for runs that differ only in their seeds; empty: unknown
         std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
         std::vector<std::string> classes = {};             ///< RunInfo::classes
     };
