@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
 
+#include "engine/base/api/run_id.h"
 #include "projects/base/result.h"
 
 #include <algorithm>
@@ -22,28 +23,10 @@ void merge(engine::Progress& progress, engine::Progress next)
     progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
 }
 
-namespace {
-
-/// Returns the run that an event is about; nullopt for the other events.
-std::optional<engine::RunId> runOf(const engine::Event& event)
-{
-    return std::visit(
-        [](const auto& value) -> std::optional<engine::RunId> {
-            if constexpr (requires { value.run; }) {
-                return value.run;
-            } else {
-                return std::nullopt;
-            }
-        },
-        event);
-}
-
-} // namespace
-
 bool WaitingEvents::add(engine::Event event, std::uint64_t session)
 {
     const std::lock_guard lock(m_mutex);
-    if (session != m_session && runOf(event)) {
+    if (session != m_session && engine::runIdOf(event)) {
         return false;
     }
     auto* const progress = std::get_if<engine::Progress>(&event);
@@ -65,7 +48,7 @@ std::vector<engine::Event> WaitingEvents::take()
 std::uint64_t WaitingEvents::beginSession()
 {
     const std::lock_guard lock(m_mutex);
-    std::erase_if(m_events, [](const engine::Event& event) { return runOf(event).has_value(); });
+    std::erase_if(m_events, [](const engine::Event& event) { return runIdOf(event).has_value(); });
     return ++m_session;
 }
 
@@ -116,7 +99,7 @@ void EngineBridge::deliver()
 {
     const std::uint64_t session = m_waiting.session();
     for (const engine::Event& event : m_waiting.take()) {
-        if (session != m_waiting.session() && runOf(event)) {
+        if (session != m_waiting.session() && engine::runIdOf(event)) {
             continue; // a receiver of an earlier one has changed the place
         }
         noteFoundRun(event);
@@ -154,7 +137,7 @@ void EngineBridge::followFoundRun()
 
 bool EngineBridge::stale(const engine::Event& event) const
 {
-    const std::optional<engine::RunId> run = runOf(event);
+    const std::optional<engine::RunId> run = runIdOf(event);
     return run && *run != m_run;
 }
 

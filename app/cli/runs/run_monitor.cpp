@@ -4,6 +4,7 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/metric_traits.h"
+#include "engine/base/api/run_id.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
@@ -240,18 +241,7 @@ private:
     }
 
     /// True for the events of the run that the background engine had before.
-    static bool isOfAnotherRun(const engine::Event& event)
-    {
-        return std::visit(
-            [](const auto& told) {
-                if constexpr (requires { told.run; }) {
-                    return told.run != kRun;
-                } else {
-                    return false;
-                }
-            },
-            event);
-    }
+    static bool isOfAnotherRun(const engine::Event& event) { return engine::runIdOf(event).value_or(kRun) != kRun; }
 
     void stop(StopCause cause)
     {

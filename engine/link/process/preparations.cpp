@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/link/process/preparations.h"
 
+#include "engine/base/api/run_id.h"
 #include "engine/base/machine/failure.h"
 
 #include <algorithm>
@@ -17,19 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSendingNotices{1};
 
-std::optional<RunId> runNamedBy(const Command& command)
-{
-    return std::visit(
-        []<class Asked>(const Asked& asked) -> std::optional<RunId> {
-            if constexpr (requires { asked.run; }) {
-                return asked.run;
-            } else {
-                return std::nullopt;
-            }
-        },
-        command);
-}
-
 } // namespace
 
 bool beginsRun(const Command& command)
@@ -45,7 +33,7 @@ bool controls(const Command& command)
 bool givesUp(const Command& command, const Command& other)
 {
     if (const auto* const stop = std::get_if<Stop>(&command)) {
-        return beginsRun(other) && runNamedBy(other) == stop->run;
+        return beginsRun(other) && runIdOf(other) == stop->run;
     }
     const auto* const giveUp = std::get_if<GiveUp>(&command);
     return giveUp != nullptr && std::visit(
@@ -178,8 +166,8 @@ bool Preparations::takes(const Command& command)
     const std::scoped_lock lock(m_mutex);
     for (const auto& preparation : m_all) {
         const bool ends = givesUp(command, preparation->command);
-        const bool sameRun = beginsRun(preparation->command) && controls(command) &&
-                             runNamedBy(command) == runNamedBy(preparation->command);
+        const bool sameRun =
+            beginsRun(preparation->command) && controls(command) && runIdOf(command) == runIdOf(preparation->command);
         if (preparation->isDone || !(ends || sameRun)) {
             continue;
         }

@@ -2,6 +2,7 @@
 #include "engine/link/remote/remote_engine.h"
 
 #include "engine/base/api/environment.h"
+#include "engine/base/api/run_id.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/runs/results/remotes.h"
@@ -38,19 +39,6 @@ Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<
     const std::string option = step ? " --step " + std::to_string(*step) : "";
     return Error{run.string(), "has this checkpoint at " + remote.place +
                                    " only: fetch it first, with residua-cli fetch " + run.string() + option};
-}
-
-std::optional<RunId> runNamedBy(const Event& event)
-{
-    return std::visit(
-        []<class Told>(const Told& told) -> std::optional<RunId> {
-            if constexpr (requires { told.run; }) {
-                return told.run;
-            } else {
-                return std::nullopt;
-            }
-        },
-        event);
 }
 
 Result<RemoteFiles> openFiles(const RemoteLink& link)
@@ -387,13 +375,13 @@ std::shared_ptr<RemoteEngine::Run> RemoteEngine::find(std::optional<RunId> id)
 
 bool RemoteEngine::takes(const Event& event)
 {
-    const std::optional<RunId> id = runNamedBy(event);
+    const std::optional<RunId> id = runIdOf(event);
     return !id || find(id);
 }
 
 bool RemoteEngine::fromRemote(Event event)
 {
-    const std::optional<RunId> id = runNamedBy(event);
+    const std::optional<RunId> id = runIdOf(event);
     const std::shared_ptr<Run> run = find(id); // which forget() may drop meanwhile
     if (!id) {
         if (!asksAgain(event) && std::visit([]<class Told>(const Told&) { return kFromRemote<Told>; }, event)) {
