@@ -42,7 +42,7 @@ set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
 set(RESIDUA_FOLDER_ORDER_app
   look properties engine document records training runs palette help commands canvas block bundle schedule sweeps
   inspector outline start workspace views actions window launch)
-set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep reproduce analyze commands)
+set(RESIDUA_FOLDER_ORDER_app/cli terminal arguments runs sweep analyze commands reproduce)
 
 # Header name patterns of the packages that are not ours. Earlier ones win: qcustomplot.h also looks like Qt's.
 set(RESIDUA_FAMILY_HEADERS

@@ -102,26 +102,24 @@ PairedDifference pairedDifference(std::span<const double> a, std::span<const dou
     for (const double difference : differences) {
         squares += (difference - found.mean) * (difference - found.mean);
     }
-    const double error = std::sqrt(squares / (count - 1) / count);
-    found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * error;
+    found.deviation = std::sqrt(squares / (count - 1));
+    found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * found.deviation / std::sqrt(count);
     return found;
 }
 
 std::optional<std::size_t> pairsToDecide(const PairedDifference& difference, double confidence)
 {
-    constexpr std::size_t kMostPairs = 1'000'000;
-    if (difference.pairs < 2 || difference.mean == 0 || !std::isfinite(difference.halfWidth)) {
+    if (!std::isfinite(difference.mean) || !std::isfinite(difference.deviation)) {
         return std::nullopt;
     }
-    const auto deviationsIn = [&](std::size_t pairs) { // in half of the interval
+    const auto isOpen = [&](std::size_t pairs) {
         const auto count = static_cast<double>(pairs);
-        return studentQuantile((1 + confidence) / 2, count - 1) / std::sqrt(count);
+        const double t = studentQuantile((1 + confidence) / 2, count - 1);
+        return t * difference.deviation / std::sqrt(count) >= std::abs(difference.mean);
     };
-    const double deviation = difference.halfWidth / deviationsIn(difference.pairs);
     const auto counts = std::views::iota(std::size_t{2}, kMostPairs + 1);
-    const auto found = std::ranges::partition_point(
-        counts, [&](std::size_t pairs) { return deviationsIn(pairs) * deviation >= std::abs(difference.mean); });
-    return found == counts.end() ? std::nullopt : std::optional(*found);
+    const auto found = std::ranges::partition_point(counts, isOpen);
+    return found == counts.end() ? kMostPairs + 1 : *found;
 }
 
 PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b, double confidence)
@@ -142,6 +140,7 @@ PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& 
     const double degrees =
         known && variance > 0 ? variance * variance / (perDegree(a) + perDegree(b)) : static_cast<double>(fewest - 1);
     found.halfWidth = studentQuantile((1 + confidence) / 2, degrees) * std::sqrt(variance);
+    found.deviation = std::hypot(a.deviation, b.deviation);
     return found;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -13,6 +14,9 @@ struct PairedDifference {
     std::size_t pairs = 0; ///< 0 for a difference of means
     double mean = 0;       ///< NaN without a pair
     double halfWidth = 0;  ///< of the interval: infinity if it is unbounded
+    /// Standard deviation of the difference of one pair; NaN if it is unknown. For a difference of means, the
+    /// deviation, or an upper bound of it, if the sides are independent.
+    double deviation = std::numeric_limits<double>::quiet_NaN();
 
     [[nodiscard]] double low() const { return mean - halfWidth; }
     [[nodiscard]] double high() const { return mean + halfWidth; }
@@ -25,8 +29,9 @@ inline constexpr double kConfidence = 0.95;
 [[nodiscard]] PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b,
                                                 double confidence = kConfidence);
 
-/// Returns the fewest pairs that would leave 0 out of the interval if the mean and the deviation of a pair stayed as
-/// they are. nullopt below two pairs, for a difference of means, for a mean of 0, and beyond a million pairs.
+inline constexpr std::size_t kMostPairs = 1'000;
+/// Returns the fewest pairs whose interval would leave 0 out if the mean and the deviation of a pair stayed as they
+/// are, or kMostPairs + 1 if kMostPairs would not suffice. nullopt if the mean or the deviation is unknown.
 [[nodiscard]] std::optional<std::size_t> pairsToDecide(const PairedDifference& difference,
                                                        double confidence = kConfidence);
 

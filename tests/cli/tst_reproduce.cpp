@@ -5,22 +5,18 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/reproduce/comparisons.h"
 #include "app/cli/reproduce/reproductions.h"
+#include "app/cli/reproduce/row_commands.h"
 #include "engine/base/api/values.h"
+#include "projects/base/text.h"
 #include "projects/shipped/examples.h"
-#include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
-#include <QDir>
-#include <QFile>
-#include <QJsonArray>
 #include <QRegularExpression>
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -41,39 +37,6 @@ bool trains(const std::string& command)
     return command == "train" || command == "sweep";
 }
 
-/// What a command trains: the projects, and the labels of a sweep's members without their seeds.
-struct Trained {
-    std::vector<projects::Project> projects;
-    std::set<std::string> labels;
-};
-
-Trained trainedBy(const std::vector<std::string>& words)
-{
-    const Console console(Output::Json);
-    const std::vector<Command> commands = allCommands();
-    const auto command = std::ranges::find(commands, words[0], &Command::name);
-    const Result<Arguments> parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
-    Trained trained;
-    if (!parsed || !trains(words[0])) {
-        return trained;
-    }
-    if (words[0] == "train") {
-        const auto named = openProject(*parsed, console);
-        if (const auto* const made = std::get_if<NamedProject>(&named)) {
-            trained.projects.push_back(made->document.project);
-        }
-        return trained;
-    }
-    const auto planned = planFrom(*parsed, console);
-    if (const auto* const plan = std::get_if<SweepPlan>(&planned)) {
-        for (const Planned& member : plan->members) {
-            trained.projects.push_back(member.member.error ? projects::Project() : member.member.project);
-            trained.labels.insert(labelApartFromSeeds(member.member.membership));
-        }
-    }
-    return trained;
-}
-
 /// All command lines of a row, those that are not run with it too.
 std::vector<std::string> linesOf(const Reproduction& row)
 {
@@ -82,17 +45,14 @@ std::vector<std::string> linesOf(const Reproduction& row)
     return lines;
 }
 
-/// What a line of the row trains, for all of the row's seeds.
 Trained trainedBy(const Reproduction& row, const std::string& line)
 {
-    Trained all;
-    const bool perSeed = line.find(kSeedPlaceholder) != std::string::npos;
-    for (const std::string& seed : perSeed ? row.seeds : std::vector<std::string>{""}) {
-        Trained one = trainedBy(commandWords(line, "OUT", seed));
-        std::ranges::move(one.projects, std::back_inserter(all.projects));
-        all.labels.merge(one.labels);
-    }
-    return all;
+    return cli::trainedBy(row, line, Console(Output::Json));
+}
+
+bool hasLabel(const Trained& trained, const std::string& member)
+{
+    return std::ranges::find(trained.labels, member) != trained.labels.end();
 }
 
 std::set<std::string> seedsOf(const std::vector<projects::Project>& trained)
@@ -218,17 +178,25 @@ private slots:
             QVERIFY2(runs || recordingsOf(row).empty(), row.name().c_str());
             // An open row tells what would decide it. The number of pairs is counted, not written.
             const std::vector<Outcome> outcomes = recordedOutcomes(row);
-            const std::vector<std::string> needs = needsOf(row, outcomes);
+            const std::vector<std::size_t> seeds = seedsTrained(row, Console(Output::Json));
+            const std::vector<Need> needs = needsOf(row, outcomes, seeds);
             const std::optional<projects::Verdict> verdict = recordedVerdict(row);
             const bool isOpen = runs && row.paper != "own" && (!verdict || verdict == projects::Verdict::CannotTell);
             QVERIFY2(!isOpen || !needs.empty(), row.name().c_str());
             const auto open = std::ranges::count(outcomes, projects::Verdict::CannotTell, &Outcome::verdict);
-            QCOMPARE(std::ssize(needs), open + (row.needs.empty() ? 0 : 1));
-            QVERIFY2(row.needs.find("pairs") == std::string::npos, row.name().c_str());
+            const bool hasOneSeed =
+                row.comparisons.empty() && verdict &&
+                std::ranges::any_of(recordingsOf(row), [](const Recording* each) { return each->seeds.size() == 1; });
+            QCOMPARE(std::ssize(needs), open + (row.needs.empty() ? 0 : 1) + (hasOneSeed ? 1 : 0));
+            for (const char* const counted : {"pairs", "seeds"}) {
+                QVERIFY2(row.needs.find(counted) == std::string::npos || row.needs.find("all seeds") != row.needs.npos,
+                         row.name().c_str());
+            }
+            QCOMPARE(seeds.size(), std::max<std::size_t>(row.comparisons.size(), 1));
         }
     }
 
-    /// The needs of a comparison follow from its outcome.
+    /// The needs of a comparison follow from its outcome and from the seeds that its command trains.
     void needsAreThoseOfTheOutcomes()
     {
         Reproduction row;
@@ -236,20 +204,46 @@ private slots:
         row.comparisons[1].step = 1200;
         const Outcome unknown = outcomeOf(row.comparisons[0], {}, {});
         const std::vector<SeededValue> a{{"1", 0.5}, {"2", 2.5}, {"3", 1.5}};
-        const Outcome pairs = outcomeOf(row.comparisons[1], a, {{"1", 0}, {"2", 0}, {"3", 0}});
+        const std::vector<SeededValue> none{{"1", 0}, {"2", 0}, {"3", 0}};
+        const Outcome pairs = outcomeOf(row.comparisons[1], a, none);
         const Outcome decided = outcomeOf(row.comparisons[2], a, {{"1", 9}, {"2", 11}, {"3", 10}});
-        const std::vector<std::string> needs = needsOf(row, {unknown, pairs, decided});
+        const std::vector<Need> needs = needsOf(row, {unknown, pairs, decided}, {6, 5, 4});
         QCOMPARE(needs.size(), std::size_t{2});
-        QVERIFY2(QString::fromStdString(needs[0]).contains("the command trains them"), needs[0].c_str());
-        QVERIFY2(QString::fromStdString(needs[1]).contains("step 1,200"), needs[1].c_str());
-        QVERIFY2(QString::fromStdString(needs[1]).contains("about 5 pairs"), needs[1].c_str()); // mean 1.5, deviation 1
+        QCOMPARE(needs[0].text, std::string("needs paired seeds: its command trains 6"));
+        QVERIFY2(needs[1].comparison.find("step 1,200") != std::string::npos, needs[1].comparison.c_str());
+        const std::string stays = " pairs would be needed if the mean difference stays";
+        QCOMPARE(needs[1].text, "about 5" + stays + "; its command trains 5"); // mean 1.5, deviation 1
+        QCOMPARE(textOf(needs[1]), needs[1].comparison + ": " + needs[1].text);
+        const Outcome tiny = outcomeOf(row.comparisons[1], {{"1", -1}, {"2", 1.01}}, none);
         Outcome ofMeans = pairs;
-        ofMeans.difference.pairs = 0;
+        ofMeans.difference = projects::differenceOfMeans({1, 0.5, 3}, {1.5, 0.5, 3});
         row.needs = "another machine";
-        const std::vector<std::string> further = needsOf(row, {decided, ofMeans, decided});
-        QCOMPARE(further.size(), std::size_t{2});
-        QVERIFY2(QString::fromStdString(further[0]).contains("only means"), further[0].c_str());
-        QCOMPARE(further[1], row.needs);
+        const std::vector<Need> further = needsOf(row, {tiny, ofMeans, decided}, {0, 0, 0});
+        QCOMPARE(further.size(), std::size_t{3});
+        QCOMPARE(further[0].text, "more than 1,000" + stays);
+        QVERIFY2(further[1].text.starts_with("about 11" + stays + " and the sides are independent"), // deviation 0.707
+                 further[1].text.c_str());
+        QCOMPARE(textOf(further[2]), row.needs);
+    }
+
+    /// The need of a recorded comparison is counted from its values, with the time that its runs took.
+    void needsOfRecordedRows()
+    {
+        const auto needsText = [](const char* paper, const char* item) {
+            const Reproduction& row = *findReproduction(paper, item);
+            const std::vector<std::size_t> seeds = seedsTrained(row, Console(Output::Json));
+            return QString::fromStdString(joinedText(needsOf(row, recordedOutcomes(row), seeds), "\n",
+                                                     [](const Need& need) { return textOf(need); }));
+        };
+        // ANCRe against 0:2: mean 2.387e-08, deviation 2.903e-08 of 6 pairs, 0.53 s a run.
+        const QString linear = needsText("ancre", "figure-2");
+        QVERIFY2(linear.contains("about 9 pairs") && linear.contains("trains 6") &&
+                     linear.contains("10 s on CPU, 1 thread"),
+                 qPrintable(linear));
+        const QString single = needsText("raptr", "figure-2");
+        QVERIFY2(single.startsWith("needs several seeds: its command trains 1"), qPrintable(single));
+        const QString none = needsText("dca", "table-4");
+        QVERIFY2(none.endsWith("needs paired seeds: its command trains 5"), qPrintable(none));
     }
 
     /// Each command is one of the program with options that it takes. What trains is a shipped example in the form that
@@ -303,7 +297,7 @@ private slots:
                     }
                     QVERIFY2(comparison.sweep < sweeps.size(), row.name().c_str());
                     const Trained trained = trainedBy(row, sweeps[comparison.sweep]);
-                    QVERIFY2(trained.labels.contains(side), (row.name() + ": " + side).c_str());
+                    QVERIFY2(hasLabel(trained, side), (row.name() + ": " + side).c_str());
                     QVERIFY2(seedsOf(trained.projects).size() >= 3, row.name().c_str());
                 }
                 QVERIFY2(comparison.a.paper.has_value() == comparison.b.paper.has_value(), row.name().c_str());
@@ -322,6 +316,7 @@ private slots:
         for (const Recording& recording : recordings()) {
             QVERIFY2(commit.match(QString::fromStdString(recording.commit)).hasMatch(), recording.commit.c_str());
             QVERIFY2(!recording.device.empty() && !recording.rows.empty(), recording.command.c_str());
+            QVERIFY2(!recording.threads || recording.device.starts_with("CPU"), recording.command.c_str());
             for (const std::string& name : recording.rows) {
                 const auto row = std::ranges::find(reproductions(), name, &Reproduction::name);
                 QVERIFY2(row != reproductions().end(), name.c_str());
@@ -333,7 +328,7 @@ private slots:
                 QVERIFY2(seeds == seedsOf(trained.projects), qPrintable(lineOf(*row, recording.command)));
                 for (const RecordedMember& member : recording.members) {
                     const bool isRun = member.name.starts_with(kOutPlaceholder);
-                    QVERIFY2(isRun || trained.labels.contains(member.name), (name + ": " + member.name).c_str());
+                    QVERIFY2(isRun || hasLabel(trained, member.name), (name + ": " + member.name).c_str());
                     QVERIFY2(member.values.empty() || member.values.size() == recording.seeds.size(),
                              (name + ": " + member.name).c_str());
                 }
@@ -355,6 +350,35 @@ private slots:
             QVERIFY2(wrong.isEmpty(), qPrintable(lineOf(row, row.size) + ": " + wrong));
             QVERIFY2(!statedSeeds(row.size) || *statedSeeds(row.size) == seedsOf(all).size(), row.name().c_str());
         }
+    }
+
+    /// A training on the CPU is recorded with its threads. The early recordings without them are listed by row: the
+    /// list only gets shorter.
+    void recordingsHaveTheirThreads()
+    {
+        const std::multiset<std::string> early{"dca figure-10",  "ancre figure-2", "ancre figure-2", "ancre figure-6",
+                                               "raptr figure-2", "raptr figure-3", "raptr table-12", "nlra figure-2"};
+        std::multiset<std::string> lacking;
+        for (const Recording& recording : recordings()) {
+            if (lacksThreads(recording)) {
+                lacking.insert(recording.rows.front());
+                QVERIFY(linesOf(recording)[1].find("threads not recorded") != std::string::npos);
+            }
+        }
+        QCOMPARE(lacking, early);
+        Recording recording;
+        recording.command = "sweep example:plain-language";
+        recording.device = "CPU";
+        QVERIFY(lacksThreads(recording));
+        recording.threads = 2;
+        QVERIFY(!lacksThreads(recording));
+        QVERIFY2(linesOf(recording)[1].find("CPU, 2 threads") != std::string::npos, linesOf(recording)[1].c_str());
+        recording.threads.reset();
+        recording.device = "NVIDIA H200";
+        QVERIFY(!lacksThreads(recording));
+        recording.device = "CPU";
+        recording.command = "analyze theory --figure 1";
+        QVERIFY(!lacksThreads(recording));
     }
 
     /// A text says that one member is above another only if the interval of their difference has no 0 in it.
@@ -420,161 +444,6 @@ private slots:
                 QVERIFY2(listed != exempt, (example.name + ": " + sweep.name).c_str());
             }
         }
-    }
-
-    /// Sides are paired by seed, whatever their order, and a seed that one side lacks is left out.
-    void sidesArePairedBySeed()
-    {
-        Comparison comparison;
-        comparison.direction = projects::Direction::Below;
-        const std::vector<SeededValue> a{{"1", 2.0}, {"2", 2.2}, {"3", 2.1}, {"9", 7.0}};
-        const std::vector<SeededValue> b{{"3", 2.2}, {"2", 2.31}, {"1", 2.1}};
-        const Outcome outcome = outcomeOf(comparison, a, b);
-        QCOMPARE(outcome.difference.pairs, std::size_t{3});
-        QVERIFY(std::abs(outcome.difference.mean + 0.31 / 3) < 1e-12);
-        QCOMPARE(outcome.verdict, projects::Verdict::Agrees);
-        comparison.direction = projects::Direction::Above;
-        QCOMPARE(outcomeOf(comparison, a, b).verdict, projects::Verdict::Differs);
-        QCOMPARE(outcomeOf(comparison, a, {}).verdict, projects::Verdict::CannotTell);
-    }
-
-    /// A recording has the seeds that every member has a value for, whichever is first, and says at which step they
-    /// are.
-    void recordingsHaveTheSeedsOfAllMembers()
-    {
-        const Side dca{"dca", "loss/validation", {}};
-        const Side plain{"plain", "loss/validation", {}};
-        const std::vector<SeededValue> all{{"1", 1.0}, {"2", 2.0}, {"3", 3.0}};
-        const std::vector<SeededValue> some{{"3", 30.0}, {"1", 10.0}, {"4", 40.0}};
-        const nlohmann::json values = nlohmann::json::array({1.0, 3.0});
-        const nlohmann::json first = recordableOf({{dca, {}, all}, {plain, 200, some}});
-        QCOMPARE(first["seeds"], nlohmann::json::array({"1", "3"}));
-        QCOMPARE(first["members"][0]["values"], values);
-        QVERIFY(!first["members"][0].contains("step"));
-        QCOMPARE(first["members"][1]["values"], nlohmann::json::array({10.0, 30.0}));
-        QCOMPARE(first["members"][1]["step"], nlohmann::json(200));
-        const nlohmann::json second = recordableOf({{plain, {}, some}, {dca, {}, all}});
-        QCOMPARE(second["seeds"], nlohmann::json::array({"3", "1"}));
-        QCOMPARE(second["members"][1]["values"], nlohmann::json::array({3.0, 1.0}));
-        const nlohmann::json third = recordableOf({{plain, {}, {}}, {dca, {}, all}}); // all runs of plain failed
-        QCOMPARE(third["members"].size(), std::size_t{1});
-        QCOMPARE(third["seeds"].size(), std::size_t{3});
-        QVERIFY(recordableOf({{plain, {}, {}}})["seeds"].empty());
-        Recording recording;
-        recording.members = {{"dca", "loss/validation", 1200, {}, 0, {}}, {"dca", "loss/validation", {}, {}, 0, {}}};
-        const nlohmann::json told = jsonOf(recording);
-        QCOMPARE(told["members"][0]["step"], nlohmann::json(1200));
-        QVERIFY(told["members"][1]["step"].is_null());
-    }
-
-    /// A failed member of a sweep ends neither the commands after it nor the comparison, and is named.
-    void failedMembersAreLeftOut()
-    {
-        const QTemporaryDir folder;
-        const QStringList words{"reproduce", "ancre", "figure-2", "-o", "out", "--threads", "1", "--json"};
-        const Ran trained = runProcess(
-            {"sweep", "example:linear-ancre", "figure 2a", "-o", "out/runs/a", "--threads", "1"}, folder.path());
-        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
-        QFile file(folder.filePath("out/runs/a/4-layers-none/run.json"));
-        QVERIFY(file.open(QIODevice::ReadWrite));
-        QByteArray run = file.readAll();
-        QVERIFY(run.contains("\"status\": \"finished\""));
-        run.replace("\"status\": \"finished\"", "\"status\": \"failed\"");
-        QVERIFY(file.seek(0) && file.resize(0) && file.write(run) == run.size());
-        file.close();
-        const Ran ran = runProcess(words, folder.path());
-        QCOMPARE(ran.code, static_cast<int>(Exit::RunFailed));
-        QVERIFY(QFile::exists(folder.filePath("out/a.html")) && QFile::exists(folder.filePath("out/c.html")));
-        const QJsonArray failed = ran.events().back()["failed"].toArray();
-        QCOMPARE(failed, QJsonArray{"out/runs/a/4-layers-none"});
-    }
-
-    /// What a sweep has trained is compared member by member, and the verdict is that of the paper's direction.
-    void trainedMembersAreCompared()
-    {
-        const QTemporaryDir folder;
-        const std::string out = folder.filePath("runs").toStdString();
-        const std::vector<std::string> words{"sweep",   "example:linear-ancre",
-                                             "--vary",  "topology=none,0:2",
-                                             "--vary",  "seeds.init=1,2,3",
-                                             "--steps", "60",
-                                             "-o",      out};
-        QStringList typed;
-        for (const std::string& word : words) {
-            typed << QString::fromStdString(word);
-        }
-        const Ran trained = runProcess(typed, folder.path());
-        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
-        const std::vector<Command> commands = allCommands();
-        const auto command = std::ranges::find(commands, words[0], &Command::name);
-        const auto parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
-        const auto planned = planFrom(*parsed, Console(Output::Json));
-        const SweepPlan& plan = std::get<SweepPlan>(planned);
-        Comparison comparison;
-        comparison.a = {"0:2", engine::metric::kLoss, {}};
-        comparison.b = {"none", engine::metric::kLoss, {}};
-        const std::vector<SeededValue> a = valuesOf(plan, comparison.a, {});
-        QCOMPARE(a.size(), std::size_t{3});
-        const Outcome outcome = outcomeOf(comparison, a, valuesOf(plan, comparison.b, {}));
-        QCOMPARE(outcome.difference.pairs, std::size_t{3});
-        QCOMPARE(outcome.verdict, projects::Verdict::Agrees); // a shortcut to the last layer makes it converge at all
-        QVERIFY(valuesOf(plan, {"0:1", engine::metric::kLoss, {}}, {}).empty());
-        QVERIFY(valuesOf(plan, comparison.a, 59'999).empty());
-    }
-
-    /// A folder of the user's with an example's name is not trained in its place, and may be the output's.
-    void foldersOfTheUserAreNotRun()
-    {
-        const QTemporaryDir folder;
-        for (const QString name : {"dca-figure-1", "runs"}) {
-            QVERIFY(QDir(folder.path()).mkpath("dca-figure-1"));
-            const Ran ran = runProcess(
-                {"reproduce", "dca", "figure-1", "-o", name, "--time-limit", "1s", "--threads", "1"}, folder.path());
-            QVERIFY2(ran.code == static_cast<int>(Exit::TimeLimit), qPrintable(ran.errors));
-            QVERIFY2(ran.output.contains("sweep example:dca-figure-1"), qPrintable(ran.output));
-        }
-        const Ran made = runProcess({"new", "plain-language", "--example", "plain-language"}, folder.path());
-        QVERIFY2(made.code == 0, qPrintable(made.errors));
-        const auto widthOf = [&](const QString& project) {
-            const Ran told = runProcess({"info", project, "--json"}, folder.path());
-            return told.json().object()["cost"].toObject()["total"].toObject()["parameters"].toInteger();
-        };
-        const Ran set = runProcess({"set", "plain-language", "network.width=16"}, folder.path());
-        QVERIFY2(set.code == 0, qPrintable(set.errors));
-        QVERIFY(widthOf("plain-language") < widthOf("example:plain-language"));
-        const Ran unknown = runProcess({"info", "example:plain-langage"}, folder.path());
-        QCOMPARE(unknown.code, static_cast<int>(Exit::InvalidProject));
-        QVERIFY2(unknown.errors.contains("plain-language"), qPrintable(unknown.errors));
-    }
-
-    void listsAndRuns()
-    {
-        const QTemporaryDir folder;
-        const auto run = [&](const QStringList& words) {
-            return runProcess(QStringList{"reproduce"} + words, folder.path());
-        };
-        const Ran all = run({});
-        QCOMPARE(all.code, 0);
-        QVERIFY(all.output.contains("figure-10") && all.output.contains("missing"));
-        QVERIFY(all.output.contains("differs"));
-        QVERIFY(!run({"nlra"}).output.contains("figure-10"));
-        const Ran told = run({"raptr", "table-1", "--list"});
-        QVERIFY(told.output.contains("sweep example:small-bert") && told.output.contains("paper: loss"));
-        QVERIFY2(told.output.contains("trains 12 runs: 8 layers of width 128"), qPrintable(told.output));
-        QVERIFY2(told.output.contains("A − B, mean") && told.output.contains("cannot tell"), qPrintable(told.output));
-        const Ran missing = run({"raptr", "table-3"});
-        QCOMPARE(missing.code, 1);
-        QVERIFY(missing.errors.contains("does not run here"));
-        QVERIFY(run({"dcb", "table-8"}).errors.contains("no paper \"dcb\""));
-        QVERIFY(run({"dca", "tabel-8"}).errors.contains("table-8"));
-        const QString out = folder.filePath("drawn");
-        const Ran drawn = run({"nlra", "figure-3", "-o", out});
-        QVERIFY2(drawn.code == 0, qPrintable(drawn.errors));
-        QVERIFY(QFile::exists(out + "/figure-3.svg"));
-        QVERIFY(drawn.output.contains("paper: ") && drawn.output.contains("recorded: "));
-        const Ran odd = run({"nlra", "figure-3", "--output=--name"});
-        QVERIFY2(odd.code == 0, qPrintable(odd.errors));
-        QVERIFY(QFile::exists(folder.filePath("--name/figure-3.svg")));
     }
 };
 

@@ -22,7 +22,7 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> exportCommands();    ///< export
 [[nodiscard]] std::vector<Command> bundleCommands();    ///< pack, unpack
 [[nodiscard]] std::vector<Command> analyzeCommands();   ///< analyze
-[[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce
+[[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce (app/cli/reproduce)
 [[nodiscard]] std::vector<Command> recordCommands();    ///< runs, report, devices
 [[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop, fetch
 [[nodiscard]] std::vector<Command> helpCommands();      ///< explain, completion, man

@@ -119,18 +119,38 @@ std::string nameOf(const Side& side, std::optional<std::int64_t> step)
     return side.member + ", " + side.metric + (step ? " at step " + groupedText(*step) : "");
 }
 
-/// Returns what would decide a difference that cannot tell.
-std::string needText(const projects::PairedDifference& difference)
+/// Formats the machine of a recording: "CPU, 1 thread".
+std::string machineText(const Recording& recording)
 {
-    if (std::isnan(difference.mean)) {
-        return "no pair is known; the command trains them";
+    if (recording.threads) {
+        return recording.device + ", " + countText(static_cast<std::size_t>(*recording.threads), "thread");
     }
-    if (const std::optional<std::size_t> pairs = projects::pairsToDecide(difference)) {
-        return "about " + groupedText(static_cast<std::int64_t>(*pairs)) +
-               " pairs would decide if their mean and deviation stay as they are";
+    return recording.device + (lacksThreads(recording) ? ", threads not recorded" : "");
+}
+
+std::string trainsText(std::size_t seeds, const char* between)
+{
+    return seeds > 0 ? between + ("its command trains " + std::to_string(seeds)) : "";
+}
+
+/// Returns what would decide a difference that cannot tell. Its command trains `seeds` pairs, and `recording` has how
+/// long they take; null if nothing was recorded.
+std::string needText(const projects::PairedDifference& difference, std::size_t seeds, const Recording* recording)
+{
+    const std::optional<std::size_t> pairs = projects::pairsToDecide(difference);
+    if (!pairs) {
+        return "needs paired seeds" + trainsText(seeds, ": ");
     }
-    return difference.pairs == 0 ? "only means are known, which form no pairs; the command trains pairs"
-                                 : "more pairs; these say nothing of their number";
+    const auto count = static_cast<std::int64_t>(std::min(*pairs, projects::kMostPairs));
+    std::string text = (*pairs > projects::kMostPairs ? "more than " : "about ") + groupedText(count) +
+                       " pairs would be needed if the mean difference stays";
+    text += difference.pairs == 0 ? " and the sides are independent (only means are recorded)" : "";
+    text += trainsText(seeds, "; ");
+    if (recording != nullptr && recording->secondsPerRun && *pairs <= projects::kMostPairs) {
+        text += "; all take roughly " + durationText(2 * static_cast<double>(count) * *recording->secondsPerRun) +
+                " on " + machineText(*recording);
+    }
+    return text;
 }
 
 /// Appends to every row of the table the cells of one column.
@@ -194,20 +214,26 @@ std::string commandOf(const Reproduction& row, const Comparison& comparison)
     return {};
 }
 
-Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
+const Recording* recordingFor(const Reproduction& row, const Comparison& comparison)
 {
-    Outcome best = outcomeOf(comparison, {}, {});
+    const Recording* best = nullptr;
     for (const Recording* const recording : recordingsOf(row)) {
         if (recording->command != commandOf(row, comparison)) {
             continue; // of another comparison, or of a wider study
         }
         const std::optional<Outcome> found = outcomeIn(*recording, comparison);
         if (found && found->difference.pairs > 0) {
-            return *found;
+            return recording;
         }
-        best = found.value_or(best);
+        best = found ? recording : best;
     }
     return best;
+}
+
+Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison)
+{
+    const Recording* const recording = recordingFor(row, comparison);
+    return recording != nullptr ? *outcomeIn(*recording, comparison) : outcomeOf(comparison, {}, {});
 }
 
 std::vector<Outcome> recordedOutcomes(const Reproduction& row)
@@ -238,18 +264,30 @@ std::optional<Verdict> recordedVerdict(const Reproduction& row)
     return all;
 }
 
-std::vector<std::string> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes)
+std::string textOf(const Need& need)
 {
-    std::vector<std::string> needs;
+    return need.comparison.empty() ? need.text : need.comparison + ": " + need.text;
+}
+
+std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes,
+                          const std::vector<std::size_t>& seeds)
+{
+    std::vector<Need> needs;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (outcomes[i].verdict == Verdict::CannotTell) {
             const Comparison& comparison = row.comparisons[i];
-            needs.push_back(nameOf(comparison.a, comparison.step) + " against " +
-                            nameOf(comparison.b, comparison.step) + ": " + needText(outcomes[i].difference));
+            needs.push_back(
+                {nameOf(comparison.a, comparison.step) + " against " + nameOf(comparison.b, comparison.step),
+                 needText(outcomes[i].difference, seeds[i], recordingFor(row, comparison))});
         }
     }
+    const auto isOfOneSeed = [](const Recording* recording) { return recording->seeds.size() == 1; };
+    if (row.comparisons.empty() && recordedVerdict(row) == Verdict::CannotTell &&
+        std::ranges::any_of(recordingsOf(row), isOfOneSeed)) {
+        needs.push_back({"", "needs several seeds" + trainsText(seeds.front(), ": ")});
+    }
     if (!row.needs.empty()) {
-        needs.push_back(row.needs);
+        needs.push_back({"", row.needs});
     }
     return needs;
 }
@@ -289,7 +327,7 @@ std::vector<SeededValue> valuesOf(const std::vector<std::pair<std::string, std::
     std::vector<SeededValue> values;
     for (const auto& [seed, run] : folders) {
         if (const std::optional<double> value = valueOf(run, side.metric, step)) {
-            values.push_back({seed, *value});
+            values.push_back({seed, *value, run});
         }
     }
     return values;
@@ -326,6 +364,8 @@ json jsonOf(const Comparison& comparison, const Outcome& outcome)
     const auto side = [](const Side& of) {
         return json{{"member", of.member}, {"metric", of.metric}, {"paper", of.paper ? json(*of.paper) : json()}};
     };
+    const bool isOpen = outcome.verdict == Verdict::CannotTell;
+    const std::optional<std::size_t> pairs = projects::pairsToDecide(outcome.difference);
     return {{"a", side(comparison.a)},
             {"b", side(comparison.b)},
             {"paperSays", comparison.direction == projects::Direction::Below ? "below" : "above"},
@@ -337,6 +377,7 @@ json jsonOf(const Comparison& comparison, const Outcome& outcome)
             {"low", number(outcome.difference.low())},
             {"high", number(outcome.difference.high())},
             {"pairs", outcome.difference.pairs},
+            {"pairsToDecide", isOpen && pairs && *pairs <= projects::kMostPairs ? json(*pairs) : json()},
             {"verdict", projects::textOf(outcome.verdict)}};
 }
 
@@ -354,6 +395,8 @@ json jsonOf(const Recording& recording)
     return {{"command", recording.command},
             {"commit", recording.commit},
             {"device", recording.device},
+            {"threads", recording.threads ? json(*recording.threads) : json()},
+            {"secondsPerRun", recording.secondsPerRun ? json(*recording.secondsPerRun) : json()},
             {"seeds", recording.seeds},
             {"deviations", recording.deviations ? json(*recording.deviations) : json()},
             {"members", members},
@@ -396,7 +439,7 @@ json recordableOf(const std::vector<MeasuredMember>& measured)
 std::vector<std::string> linesOf(const Recording& recording)
 {
     std::vector<std::string> lines{"residua-cli " + recording.command,
-                                   "at commit " + recording.commit + ", on " + recording.device +
+                                   "at commit " + recording.commit + ", on " + machineText(recording) +
                                        (recording.seeds.empty() ? "" : ", seeds ") + joinedText(recording.seeds, ", ")};
     std::string metric;
     for (const RecordedMember& member : recording.members) {

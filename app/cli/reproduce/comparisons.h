@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ namespace residua::cli {
 struct SeededValue {
     std::string seed;
     double value = 0;
+    std::filesystem::path run = {}; ///< its directory; empty for a recorded value
 };
 
 /// The measured values of a comparison's sides and the difference a − b over the seeds that both have.
@@ -33,17 +35,26 @@ struct Outcome {
 [[nodiscard]] std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison);
 /// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
 [[nodiscard]] std::string commandOf(const Reproduction& row, const Comparison& comparison);
-/// Returns the outcome by the recordings of that command. If a side was recorded as a mean, the difference is
-/// that of means (differenceOfMeans).
+/// Returns the recording of that command which has both sides, at best with paired values; null if there is none.
+[[nodiscard]] const Recording* recordingFor(const Reproduction& row, const Comparison& comparison);
+/// Returns the outcome by that recording. If a side was recorded as a mean, the difference is that of means
+/// (differenceOfMeans).
 [[nodiscard]] Outcome recordedOutcome(const Reproduction& row, const Comparison& comparison);
 [[nodiscard]] std::vector<Outcome> recordedOutcomes(const Reproduction& row);
 /// Returns the verdict on a row by its recordings: Differs if one of its comparisons differs, Agrees if all agree. A
 /// row without comparisons has the verdict of a person; nullopt if no person gave one.
 [[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
 
+/// What an open row needs.
+struct Need {
+    std::string comparison; ///< its sides; empty if the whole row needs it
+    std::string text;       ///< "about 24 pairs would be needed if the mean difference stays; its command trains 6"
+};
+[[nodiscard]] std::string textOf(const Need& need);
 /// Returns what would decide each comparison whose outcome cannot tell, then the row's own remark. `outcomes` has one
-/// for each comparison of the row.
-[[nodiscard]] std::vector<std::string> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes);
+/// for each comparison of the row, and `seeds` is that of seedsTrained().
+[[nodiscard]] std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes,
+                                        const std::vector<std::size_t>& seeds);
 
 /// Returns the label of a sweep's member without the values of its seed axes.
 [[nodiscard]] std::string labelApartFromSeeds(const projects::Membership& membership);

@@ -38,9 +38,9 @@ std::optional<double> numberOf(const json& object, const char* key)
     return object.contains(key) ? std::optional(object.at(key).get<double>()) : std::nullopt;
 }
 
-std::optional<std::int64_t> stepOf(const json& object)
+std::optional<std::int64_t> integerOf(const json& object, const char* key)
 {
-    return object.contains("step") ? std::optional(object.at("step").get<std::int64_t>()) : std::nullopt;
+    return object.contains(key) ? std::optional(object.at(key).get<std::int64_t>()) : std::nullopt;
 }
 
 std::optional<Coverage> coverageFrom(const std::string& text)
@@ -58,7 +58,7 @@ Comparison comparisonOf(const json& object)
     comparison.b = {object.at("b"), object.value("metric_b", metric), numberOf(paper, "b")};
     comparison.direction = object.at("a_is") == "below" ? projects::Direction::Below : projects::Direction::Above;
     comparison.paperMetric = paper.value("metric", "");
-    comparison.step = stepOf(object);
+    comparison.step = integerOf(object, "step");
     comparison.sweep = object.value("sweep", std::size_t{0});
     return comparison;
 }
@@ -76,7 +76,7 @@ RecordedMember memberOf(const json& object)
 {
     RecordedMember member{object.at("member"),
                           object.value("metric", kUsualMetric),
-                          stepOf(object),
+                          integerOf(object, "step"),
                           object.value("values", std::vector<double>()),
                           0,
                           numberOf(object, "deviation")};
@@ -102,6 +102,8 @@ Recording recordingOf(const json& object)
     recording.command = object.at("command");
     recording.commit = object.at("commit");
     recording.device = object.at("device");
+    recording.threads = integerOf(object, "threads");
+    recording.secondsPerRun = numberOf(object, "seconds_per_run");
     recording.seeds = textsOf(object, "seeds");
     for (const json& member : object.value("members", json::array())) {
         recording.members.push_back(memberOf(member));
@@ -181,6 +183,12 @@ std::vector<const Recording*> recordingsOf(const Reproduction& row)
         }
     }
     return found;
+}
+
+bool lacksThreads(const Recording& recording)
+{
+    const bool isTraining = recording.command.starts_with("train ") || recording.command.starts_with("sweep ");
+    return isTraining && recording.device.find("CPU") != std::string::npos && !recording.threads;
 }
 
 std::string_view nameOf(Coverage coverage)

@@ -60,6 +60,8 @@ struct Recording {
     std::string command;           ///< as in the rows
     std::string commit;            ///< of the program that ran it; of earlier recordings the one that added the result
     std::string device;
+    std::optional<std::int64_t> threads; ///< of a training on the CPU; nullopt in some early recordings
+    std::optional<double> secondsPerRun; ///< of training, the median; nullopt: not recorded
     std::vector<std::string> seeds;
     std::vector<RecordedMember> members;
     std::optional<std::pair<double, double>> deviations; ///< least and largest, of the members without one of their own
@@ -101,6 +103,8 @@ struct Paper {
 [[nodiscard]] const Reproduction* findReproduction(std::string_view paper, std::string_view item);
 /// Returns the recordings of a row, in the order of the file.
 [[nodiscard]] std::vector<const Recording*> recordingsOf(const Reproduction& row);
+/// True for a training on the CPU whose number of threads is unknown.
+[[nodiscard]] bool lacksThreads(const Recording& recording);
 /// Splits a command line of the table into words; text in double quotes is one word. Replaces the placeholders, OUT
 /// only at the beginning of a word.
 [[nodiscard]] std::vector<std::string> commandWords(std::string_view line, const std::string& out,

@@ -74,22 +74,47 @@ private slots:
     /// t of 0.975 over the root of the count: 2.484 of 3 pairs, 1.591 of 4 and 1.242 of 5.
     void pairsToDecideAreTheFewest()
     {
-        const auto needed = [](double mean, std::size_t pairs, double halfWidth) {
-            return pairsToDecide(PairedDifference{pairs, mean, halfWidth});
-        };
-        constexpr double kOfThree = 2.4841377118479185; // of a deviation of 1
-        QCOMPARE(needed(1.5, 3, kOfThree), std::optional<std::size_t>(5));
-        QCOMPARE(needed(-1.5, 3, kOfThree), std::optional<std::size_t>(5));
-        QCOMPARE(needed(1.6, 3, kOfThree), std::optional<std::size_t>(4));
-        QCOMPARE(needed(3, 3, 2 * kOfThree), std::optional<std::size_t>(5));
-        QCOMPARE(needed(2.5, 3, kOfThree), std::optional<std::size_t>(3));
-        QCOMPARE(needed(1, 3, 0), std::optional<std::size_t>(2));
-        const std::optional<std::size_t> many = needed(0.1, 3, kOfThree);
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        const auto needed = [](double mean, double deviation) { return pairsToDecide({3, mean, 0, deviation}); };
+        QCOMPARE(needed(1.5, 1), std::optional<std::size_t>(5));
+        QCOMPARE(needed(-1.5, 1), std::optional<std::size_t>(5));
+        QCOMPARE(needed(1.6, 1), std::optional<std::size_t>(4));
+        QCOMPARE(needed(3, 2), std::optional<std::size_t>(5));
+        QCOMPARE(needed(2.5, 1), std::optional<std::size_t>(3));
+        QCOMPARE(needed(1, 0), std::optional<std::size_t>(2));
+        const std::optional<std::size_t> many = needed(0.1, 1);
         QVERIFY(many && *many > 384 && *many < 392); // (1.96 · 10)², and a little for Student's t
-        QVERIFY(!needed(0, 3, kOfThree));
-        QVERIFY(!needed(1e-6, 3, kOfThree));
-        QVERIFY(!needed(1, 0, 0.5));
-        QVERIFY(!needed(1, 1, std::numeric_limits<double>::infinity()));
+        // 1.962 over the root of 1,000 is 0.06205.
+        QVERIFY(needed(0.0621, 1) <= std::optional(kMostPairs));
+        for (const double small : {0.062, 1e-6, 0.0}) {
+            QCOMPARE(needed(small, 1), std::optional(kMostPairs + 1));
+        }
+        QVERIFY(!needed(kNone, 1));
+        QVERIFY(!needed(1, kNone));
+    }
+
+    /// As many pairs as are needed decide, and one fewer does not.
+    void neededPairsDecide()
+    {
+        const std::vector<double> a{2.91, 2.9, 2.95, 2.89};
+        const std::vector<double> b{2.92, 2.93, 2.94, 2.9};
+        const PairedDifference measured = pairedDifference(a, b);
+        QVERIFY(std::abs(measured.mean + 0.01) < 1e-12);
+        QVERIFY(std::abs(measured.deviation - std::sqrt(0.0008 / 3)) < 1e-12);
+        QCOMPARE(verdictOf(measured, Direction::Below), Verdict::CannotTell);
+        const auto verdictOn = [&](std::size_t pairs) {
+            const auto count = static_cast<double>(pairs);
+            const double half = studentQuantile(0.975, count - 1) * measured.deviation / std::sqrt(count);
+            return verdictOf({pairs, measured.mean, half}, Direction::Below);
+        };
+        const std::optional<std::size_t> needed = pairsToDecide(measured);
+        QVERIFY(needed && *needed > a.size());
+        QCOMPARE(verdictOn(*needed), Verdict::Agrees);
+        QCOMPARE(verdictOn(*needed - 1), Verdict::CannotTell);
+        // Means without values: the deviation of a pair is that of independent sides.
+        QCOMPARE(differenceOfMeans({1, 3, 5}, {2, 4, 5}).deviation, 5.0);
+        QVERIFY(!pairsToDecide(differenceOfMeans({1, 0, 1}, {2, 0, 5})));
+        QVERIFY(!pairsToDecide(pairedDifference(std::vector<double>{1.0}, std::vector<double>{2.0})));
     }
 
     void fewOrEqualPairsTellNothing()

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/reproduce/row_commands.h"
+
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/terminal_text.h"
+#include "engine/base/api/environment.h"
+#include "engine/runs/results/run_reader.h"
+#include "projects/base/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace residua::cli {
+namespace {
+
+using nlohmann::json;
+
+/// Returns the arguments of the words of a command in `table`; nullopt for another command.
+std::optional<Arguments> argumentsOf(const std::vector<std::string>& words, const std::vector<Command>& table)
+{
+    const auto command = std::ranges::find(table, words[0], &Command::name);
+    if (command == table.end()) {
+        return std::nullopt;
+    }
+    Result<Arguments> parsed = Arguments::parse(command->syntax, std::span(words).subspan(1));
+    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
+/// Returns the grid that the words of a sweep mean; nullopt for another command.
+std::optional<SweepPlan> planOf(const std::vector<std::string>& words, const Console& console)
+{
+    const std::optional<Arguments> arguments = argumentsOf(words, sweepCommands());
+    if (!arguments) {
+        return std::nullopt;
+    }
+    std::variant<SweepPlan, Refusal> plan = planFrom(*arguments, console);
+    auto* const made = std::get_if<SweepPlan>(&plan);
+    return made != nullptr ? std::optional(std::move(*made)) : std::nullopt;
+}
+
+void addRuns(Trained& trained, const std::vector<std::string>& words, const Console& console)
+{
+    if (std::optional<SweepPlan> plan = planOf(words, console)) {
+        for (Planned& planned : plan->members) {
+            trained.labels.push_back(labelApartFromSeeds(planned.member.membership));
+            trained.projects.push_back(planned.member.error ? projects::Project() : std::move(planned.member.project));
+        }
+    } else if (const auto arguments = words[0] == "train" ? argumentsOf(words, runCommands()) : std::nullopt) {
+        std::variant<NamedProject, Refusal> named = openProject(*arguments, console);
+        if (auto* const made = std::get_if<NamedProject>(&named)) {
+            trained.labels.emplace_back();
+            trained.projects.push_back(std::move(made->document.project));
+        }
+    }
+}
+
+/// Returns the number of seeds of the runs whose label is `member`, or of all if it is nullopt.
+std::size_t seedsOf(const Trained& trained, const std::optional<std::string>& member)
+{
+    std::set<std::uint64_t> seeds;
+    for (std::size_t i = 0; i < trained.projects.size(); ++i) {
+        if (!member || trained.labels[i] == *member) {
+            seeds.insert(trained.projects[i].seeds.init);
+        }
+    }
+    return seeds.size();
+}
+
+/// Adds the options of this command that the command of the words takes too.
+void addOptions(std::vector<std::string>& words, const Arguments& arguments)
+{
+    constexpr std::array<std::string_view, 4> kComputes{"train", "resume", "sweep", "bench"};
+    const std::vector<Command> commands = allCommands();
+    const auto command = std::ranges::find(commands, words[0], &Command::name);
+    const bool computes = std::ranges::find(kComputes, words[0]) != kComputes.end();
+    for (const char* const option : {"device", "threads", "time-limit", "jobs"}) {
+        const bool takes =
+            std::ranges::find(command->syntax.options, option, &OptionSpec::name) != command->syntax.options.end();
+        if (computes && takes && arguments.has(option)) {
+            words.insert(words.end(), {std::string("--") + option, arguments.text(option)});
+        }
+    }
+    if (arguments.has("json")) {
+        words.emplace_back("--json");
+    }
+}
+
+/// Returns the folder after `-o`; nullopt without the option.
+std::optional<std::string> outputOf(const std::vector<std::string>& words)
+{
+    const auto option = std::ranges::find(words, "-o");
+    return option != words.end() && option + 1 != words.end() ? std::optional(option[1]) : std::nullopt;
+}
+
+/// True for a retrofit whose new run is there already, from an earlier call.
+bool isBranched(const std::vector<std::string>& words)
+{
+    const std::optional<std::string> output = outputOf(words);
+    std::error_code failed;
+    return words[0] == "retrofit" && output &&
+           std::filesystem::exists(std::filesystem::path(*output) / engine::kRunFile, failed);
+}
+
+/// True if nothing of a sweep is left to train, and members of it failed: they diverged, say.
+bool endedWithFailures(const SweepPlan& plan)
+{
+    const auto hasFailed = [](const Planned& planned) {
+        return std::holds_alternative<engine::member::Failed>(planned.status);
+    };
+    const auto hasEnded = [&](const Planned& planned) {
+        return planned.otherData.empty() &&
+               (hasFailed(planned) || std::holds_alternative<engine::member::Finished>(planned.status));
+    };
+    return std::ranges::all_of(plan.members, hasEnded) && std::ranges::any_of(plan.members, hasFailed);
+}
+
+/// Returns the folders of the runs that a command has trained and that failed. Empty if the command ended for another
+/// reason.
+std::vector<std::string> failedRuns(const std::vector<std::string>& words, const Console& console)
+{
+    std::vector<std::string> failed;
+    if (const std::optional<SweepPlan> plan = planOf(words, console)) {
+        for (const Planned& planned : endedWithFailures(*plan) ? plan->members : std::vector<Planned>()) {
+            if (std::holds_alternative<engine::member::Failed>(planned.status)) {
+                failed.push_back(planned.directory.string());
+            }
+        }
+    } else if (const std::optional<Arguments> run = argumentsOf(words, runCommands())) {
+        const std::string folder = words[0] == "train" ? run->text("run") : run->positional(0);
+        const Result<engine::RunReader> reader = engine::RunReader::open(folder);
+        if (const auto info = reader ? reader->info() : reader.error();
+            info && info->status == engine::RunStatus::Failed) {
+            failed.push_back(folder);
+        }
+    }
+    return failed;
+}
+
+/// Returns the values of a side of one of the row's comparisons, by seed.
+std::vector<SeededValue> valuesIn(const Given& given, const Reproduction& row, const Comparison& comparison,
+                                  const Side& side)
+{
+    if (!side.member.starts_with(kOutPlaceholder)) {
+        return comparison.sweep < given.plans.size() ? valuesOf(given.plans[comparison.sweep], side, comparison.step)
+                                                     : std::vector<SeededValue>();
+    }
+    std::vector<std::pair<std::string, std::filesystem::path>> runs;
+    for (const std::string& seed : row.seeds) {
+        runs.emplace_back(seed, commandWords(side.member, given.out, seed).front());
+    }
+    return valuesOf(runs, side, comparison.step);
+}
+
+/// Returns the number of threads of all runs; nullopt if it is unknown or not the same.
+std::optional<std::int64_t> threadsOf(const std::vector<engine::RunInfo>& runs)
+{
+    const bool same = std::ranges::all_of(
+        runs, [&](const engine::RunInfo& run) { return run.threads > 0 && run.threads == runs.front().threads; });
+    return same && !runs.empty() ? std::optional(runs.front().threads) : std::nullopt;
+}
+
+/// Returns the keys of a recording that its runs tell: device, threads and seconds_per_run.
+json factsOf(const std::vector<MeasuredMember>& members)
+{
+    std::vector<engine::RunInfo> infos;
+    std::set<std::string> devices;
+    std::vector<double> seconds;
+    for (const MeasuredMember& member : members) {
+        for (const SeededValue& value : member.values) {
+            const Result<engine::RunReader> reader = engine::RunReader::open(value.run);
+            const Result<engine::RunInfo> info = reader ? reader->info() : reader.error();
+            if (!info) {
+                continue;
+            }
+            infos.push_back(*info);
+            devices.insert(info->device == "cpu" ? "CPU" : info->device);
+            if (const auto last = reader->lastPoint(engine::metric::kSeconds, info->step)) {
+                seconds.push_back(last->value);
+            }
+        }
+    }
+    json facts{{"device", joinedText(devices, " and ")}};
+    if (const std::optional<std::int64_t> threads = threadsOf(infos)) {
+        facts["threads"] = *threads;
+    }
+    if (!seconds.empty()) {
+        const auto middle = seconds.begin() + std::ssize(seconds) / 2;
+        std::ranges::nth_element(seconds, middle);
+        facts["seconds_per_run"] = *middle;
+    }
+    return facts;
+}
+
+} // namespace
+
+Trained trainedBy(const Reproduction& row, const std::string& line, const Console& console)
+{
+    Trained trained;
+    const bool perSeed = line.find(kSeedPlaceholder) != std::string::npos;
+    for (const std::string& seed : perSeed ? row.seeds : std::vector<std::string>{{}}) {
+        addRuns(trained, commandWords(line, std::string(kOutPlaceholder), seed), console);
+    }
+    return trained;
+}
+
+Trained trainedBy(const Reproduction& row, const Console& console)
+{
+    Trained all;
+    for (const std::string& line : row.commands) {
+        Trained one = trainedBy(row, line, console);
+        std::ranges::move(one.projects, std::back_inserter(all.projects));
+        std::ranges::move(one.labels, std::back_inserter(all.labels));
+    }
+    return all;
+}
+
+std::vector<std::size_t> seedsTrained(const Reproduction& row, const Console& console)
+{
+    if (row.comparisons.empty()) {
+        return {seedsOf(trainedBy(row, console), std::nullopt)};
+    }
+    std::map<std::string, Trained> byCommand;
+    std::vector<std::size_t> seeds;
+    for (const Comparison& comparison : row.comparisons) {
+        const std::string command = commandOf(row, comparison);
+        const auto [found, isNew] = byCommand.try_emplace(command);
+        if (isNew) {
+            found->second = trainedBy(row, command, console);
+        }
+        const bool isSweep = !comparison.a.member.starts_with(kOutPlaceholder);
+        seeds.push_back(seedsOf(found->second, isSweep ? std::optional(comparison.a.member) : std::nullopt));
+    }
+    return seeds;
+}
+
+Computed compute(const Reproduction& row, const std::string& out, const Arguments& arguments, const Console& console)
+{
+    Computed computed;
+    for (std::vector<std::string>& words : commandsOf(row, out)) {
+        const bool needsFailed =
+            std::ranges::any_of(words, [&](const std::string& word) { return computed.failed.contains(word); });
+        if (needsFailed && outputOf(words)) {
+            computed.failed.insert(*outputOf(words));
+        }
+        if (needsFailed || isBranched(words)) {
+            continue;
+        }
+        addOptions(words, arguments);
+        console.line("residua-cli " + joinedText(words, " ", &shellWord));
+        const Exit ended = runProgram(words);
+        if (ended == Exit::Ok || ended == Exit::Complete) { // a run of an earlier call may be complete
+            continue;
+        }
+        computed.ended = ended;
+        const std::vector<std::string> failed =
+            ended == Exit::RunFailed ? failedRuns(words, console) : std::vector<std::string>();
+        if (failed.empty()) {
+            computed.wasStopped = true;
+            return computed;
+        }
+        computed.failed.insert(failed.begin(), failed.end());
+    }
+    return computed;
+}
+
+Given resultsIn(const std::string& out, const Reproduction& row, const Console& console)
+{
+    Given given{{}, out};
+    for (const std::vector<std::string>& words : commandsOf(row, out)) {
+        if (std::optional<SweepPlan> plan = planOf(words, console)) {
+            given.plans.push_back(*std::move(plan));
+        }
+    }
+    return given;
+}
+
+std::vector<Outcome> outcomesIn(const Given& given, const Reproduction& row)
+{
+    std::vector<Outcome> outcomes;
+    for (const Comparison& comparison : row.comparisons) {
+        outcomes.push_back(outcomeOf(comparison, valuesIn(given, row, comparison, comparison.a),
+                                     valuesIn(given, row, comparison, comparison.b)));
+    }
+    return outcomes;
+}
+
+json recordingsIn(const Given& given, const Reproduction& row)
+{
+    std::vector<std::pair<std::string, std::vector<MeasuredMember>>> byCommand;
+    for (const Comparison& comparison : row.comparisons) {
+        const std::string command = commandOf(row, comparison);
+        auto of = std::ranges::find(byCommand, command, &std::pair<std::string, std::vector<MeasuredMember>>::first);
+        if (of == byCommand.end()) {
+            of = byCommand.insert(of, {command, {}});
+        }
+        for (const Side& side : {comparison.a, comparison.b}) {
+            const bool isNew = std::ranges::none_of(of->second, [&](const MeasuredMember& member) {
+                return member.side.member == side.member && member.side.metric == side.metric &&
+                       member.step == comparison.step;
+            });
+            if (isNew) {
+                of->second.push_back({side, comparison.step, valuesIn(given, row, comparison, side)});
+            }
+        }
+    }
+    json made = json::array();
+    for (const auto& [command, members] : byCommand) {
+        json recording = recordableOf(members);
+        if (!recording["seeds"].empty()) {
+            recording.update({{"rows", json::array({row.name()})}, {"command", command}});
+            recording.update(factsOf(members));
+            made.push_back(std::move(recording));
+        }
+    }
+    return made;
+}
+
+} // namespace residua::cli
