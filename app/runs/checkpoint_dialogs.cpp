@@ -75,8 +75,8 @@ ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QW
       m_words(new QLabel(this))
 {
     m_format->setObjectName(QStringLiteral("exportFormat"));
-    for (const engine::ExportFormatInfo& info : engine::exportFormats()) {
-        m_format->addItem(QCoreApplication::translate("ExportFormat", info.title), static_cast<int>(info.format));
+    for (const engine::ExportFormatInfo& info : engine::kExportFormats) {
+        m_format->addItem(QCoreApplication::translate("ExportFormat", info.title), m_format->count());
     }
     m_step->setObjectName(QStringLiteral("exportStep"));
     listCheckpoints(*m_step, m_source);

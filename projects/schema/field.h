@@ -86,6 +86,10 @@ struct FieldDetails {
     std::string_view paper = {}; ///< the value in the papers
     std::string_view group = {}; ///< heading of this field and the following ones in its struct
     std::string_view item = {};  ///< for a list: name of one entry, "stage"
+    /// For an option of the terminal: the name of its value, "N"; and its default in words, if the value itself does
+    /// not say it, "all".
+    std::string_view value = {};
+    std::string_view otherwise = {};
     TextForm form = TextForm::Plain;
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;

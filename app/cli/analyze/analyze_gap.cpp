@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "engine/base/api/environment.h"
@@ -26,34 +26,26 @@ using Columns = engine::GapWeight::Columns;
 using nlohmann::json;
 
 /// Returns the engine request for the arguments.
-Result<engine::GapRequest> requestFrom(const Arguments& arguments, const Console& console)
+Result<engine::GapRequest> gapRequestFrom(const Arguments& arguments, const Console& console)
 {
-    engine::GapRequest request;
-    request.tag = engine::QueryTag{1};
+    Result<engine::GapRequest> request = requestFrom<engine::GapRequest>(arguments);
+    if (!request) {
+        return request;
+    }
     const std::filesystem::path subject = arguments.positional(0);
     std::error_code ignored;
     if (std::filesystem::exists(subject / engine::kRunFile, ignored)) {
         if (arguments.has("set")) {
             return Error{"--set", "is for a project, and " + subject.string() + " is a run: its project is frozen"};
         }
-        request.of = runFrom(arguments);
     } else {
         std::variant<NamedProject, Refusal> named = openProject(subject.string(), arguments, console);
         if (const auto* const refusal = std::get_if<Refusal>(&named)) {
             return refusal->error;
         }
-        request.project = std::move(std::get<NamedProject>(named).document.project);
-        request.of.projectDirectory = std::get<NamedProject>(named).directory;
+        request->project = std::move(std::get<NamedProject>(named).document.project);
+        request->of = {{}, std::get<NamedProject>(named).directory};
     }
-    auto methods = methodsFrom(arguments.text("methods", kGapMethods));
-    const auto rank = rankFrom(arguments);
-    const auto inputs = inputsFrom(arguments);
-    if (!methods || !rank || !inputs) {
-        return !methods ? methods.error() : !rank ? rank.error() : inputs.error();
-    }
-    request.methods = std::move(*methods);
-    request.rank = *rank;
-    request.inputs = *inputs;
     return request;
 }
 
@@ -219,7 +211,7 @@ Exit runGap(const Arguments& arguments, const Console& console)
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    Result<engine::GapRequest> request = requestFrom(arguments, console);
+    Result<engine::GapRequest> request = gapRequestFrom(arguments, console);
     const Result<GapOrder> order = orderFrom(arguments);
     if (!request || !order) {
         return console.fail(Exit::Usage, request ? order.error() : request.error());
@@ -236,16 +228,13 @@ Exit runGap(const Arguments& arguments, const Console& console)
 
 std::vector<OptionSpec> gapOptions()
 {
-    return {rankOption(),
-            rankScaleOption("the rank as a share of each weight's smaller side (default: the project's)"),
-            {"methods", OptionKind::Text, "LIST",
-             "separated by commas: " + projects::lowRankMethodWords() + " (default: " + kGapMethods + ")"},
-            inputsOption("gaussian, or data: those of each layer (default: the project's)"),
-            {.name = "sort",
-             .kind = OptionKind::Text,
-             .value = "BY",
-             .help = "layer (default), size or error",
-             .choices = {"layer", "size", "error"}}};
+    std::vector<OptionSpec> options = optionsOf<engine::GapRequest>();
+    options.push_back({.name = "sort",
+                       .kind = OptionKind::Text,
+                       .value = "BY",
+                       .help = "layer (default), size or error",
+                       .choices = {"layer", "size", "error"}});
+    return options;
 }
 
 } // namespace residua::cli

@@ -265,6 +265,9 @@ void showFigure(const FigureTable& figure, const Console& console)
     console.value({{"title", figure.title}, {"points", points}});
 }
 
+/// The default of --methods.
+constexpr const char* kFigureMethods = "spectral,relu-svd,exact";
+
 Result<FigureTable> figureOf(const Arguments& arguments)
 {
     const Result<std::vector<LowRankMethod>> methods = methodsFrom(arguments.text("methods", kFigureMethods));

@@ -333,13 +333,6 @@ const std::vector<std::string>& topicNames()
     return kNames;
 }
 
-const std::vector<std::string>& exportNames()
-{
-    static const auto kNames =
-        namesOf(engine::exportFormats(), [](const engine::ExportFormatInfo& format) { return format.key; });
-    return kNames;
-}
-
 const std::vector<std::string>& fieldWords()
 {
     static const auto kWords = fieldsThat(&projects::isSettable);

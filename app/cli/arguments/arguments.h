@@ -129,7 +129,6 @@ struct Call {
 [[nodiscard]] const std::vector<std::string>& recipeNames();
 [[nodiscard]] const std::vector<std::string>& topologyNames();
 [[nodiscard]] const std::vector<std::string>& topicNames(); ///< pages of the help
-[[nodiscard]] const std::vector<std::string>& exportNames();
 /// Returns every field that --set can set, with dots: "training.batch=". Fields in lists are omitted, because they have
 /// an index.
 [[nodiscard]] const std::vector<std::string>& fieldWords();

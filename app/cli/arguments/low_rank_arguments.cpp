@@ -16,17 +16,6 @@ namespace {
 
 constexpr std::string_view kRankScale = "/network/rank/scale";
 
-/// Returns the words that --inputs accepts.
-std::vector<std::string> inputWords()
-{
-    std::vector<std::string> words;
-    const auto field = projects::fieldOfSchema("/initialisation/low_rank_inputs");
-    for (const projects::Choice& choice : field.value().choices) {
-        words.emplace_back(choice.name);
-    }
-    return words;
-}
-
 } // namespace
 
 OptionSpec rankOption()
@@ -37,12 +26,6 @@ OptionSpec rankOption()
 OptionSpec rankScaleOption(std::string help)
 {
     return fieldOption(kRankScale, "rank-scale", "S", std::move(help)); // rankFrom() checks the open end
-}
-
-OptionSpec inputsOption(std::string help)
-{
-    return {
-        .name = "inputs", .kind = OptionKind::Text, .value = "NAME", .help = std::move(help), .choices = inputWords()};
 }
 
 Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments)
@@ -64,26 +47,9 @@ Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments)
                : Result<Rank>(Error{"--rank-scale", "got " + numberText(scale) + ", expected " + textOf(range)});
 }
 
-Result<std::optional<projects::LowRankInputs>> inputsFrom(const Arguments& arguments)
+std::string methodList(const std::vector<projects::LowRankMethod>& methods)
 {
-    const std::string inputs = arguments.text("inputs");
-    if (inputs.empty()) {
-        return std::optional<projects::LowRankInputs>();
-    }
-    const std::optional<projects::LowRankInputs> found = projects::lowRankInputsFrom(inputs);
-    if (!found) {
-        return Error{"--inputs", "got \"" + shortened(inputs) + "\", expected one of " + joinedText(inputWords())};
-    }
-    return found;
-}
-
-Result<projects::LowRankMethod> methodFrom(const std::string& name)
-{
-    const auto method = projects::lowRankMethodFrom(name);
-    return method
-               ? Result<projects::LowRankMethod>(*method)
-               : Result<projects::LowRankMethod>(Error{"--method", "got \"" + shortened(name) + "\", expected one of " +
-                                                                       projects::lowRankMethodWords()});
+    return joinedText(methods, ",", projects::wordOf);
 }
 
 Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list)
@@ -101,7 +67,7 @@ Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list
         }
     }
     if (methods.empty()) {
-        return Error{"--methods", std::string("names none, expected ") + kGapMethods + " or the like"};
+        return Error{"--methods", "names none, expected spectral,lfai-ws,exact or the like"};
     }
     return methods;
 }

@@ -59,27 +59,6 @@ struct Refusal {
 /// Prints the problems that prevent training as remarks and returns an error; nullopt if there are no such problems.
 [[nodiscard]] std::optional<Error> obstacle(const projects::Project& project, const Console& console);
 
-/// Returns the options of every command that uses the data of an existing run.
-[[nodiscard]] inline OptionSpec projectOption()
-{
-    return {"project", OptionKind::Text, "DIR", "the project's folder now (default: where the run remembers it)"};
-}
-[[nodiscard]] inline OptionSpec otherDataOption()
-{
-    return {"other-data", OptionKind::Flag, "", "go on though the data are not those that the run was trained on"};
-}
-
-/// Returns the run of the first argument, with these options and the checkpoint of --from or --step.
-[[nodiscard]] inline engine::RunRef runFrom(const Arguments& arguments)
-{
-    engine::RunRef of{arguments.positional(0), arguments.text("project")};
-    of.otherData = arguments.has("other-data") ? engine::OtherData::Accept : engine::OtherData::Refuse;
-    for (const char* const step : {"from", "step"}) {
-        of.step = arguments.has(step) ? arguments.integer(step, 0) : of.step;
-    }
-    return of;
-}
-
 /// Prints the notes of an answer to stderr.
 inline void remarkNotes(const std::vector<std::string>& notes, const Console& console)
 {

@@ -2,87 +2,244 @@
 #pragma once
 
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "engine/base/api/describe_requests.h"
 #include "projects/base/text.h"
+#include "projects/schema/method_keys.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-// The options of the fields of a request that have a help (engine/base/api/describe_requests.h).
+// The options of a described struct: a request, the run that it is about, or a training of a tokeniser
+// (engine/base/api/describe_requests.h).
 namespace residua::cli {
 
 template <class T>
-inline constexpr bool kIsWhole = std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::optional<std::int64_t>>;
+struct Whole {
+    using Type = T;
+};
+template <class T>
+struct Whole<std::optional<T>> {
+    using Type = T;
+};
+/// The type of a field's value, if it is given.
+template <class T>
+using Given = typename Whole<T>::Type;
 
-/// Calls `take` with each such field and its member of `request`.
-template <class Request, class Take>
-void forEachOption(Request& request, const Take& take)
+/// Calls `take` with each field of `described` that has options, and its member. Not with those of its RunRef.
+template <class T, class Take>
+void forEachOption(T& described, const Take& take)
 {
-    projects::Fields<std::remove_const_t<Request>>::visit([&](const projects::Field& field, auto member) {
-        using T = std::remove_cvref_t<decltype(request.*member)>;
-        if constexpr (std::is_arithmetic_v<T> || kIsWhole<T> || std::is_same_v<T, std::string> || projects::Named<T>) {
-            if (!field.help.empty()) {
-                take(field, request.*member);
-            }
+    projects::Fields<std::remove_const_t<T>>::visit([&](const projects::Field& field, auto member) {
+        if (!field.help.empty() || !field.more.value.empty()) {
+            take(field, described.*member);
         }
     });
 }
 
-/// Returns the options, each with its default in the help, unless the field's help has it.
-template <class Request>
+/// Returns the words of an enumeration in the terminal: "lfai-ws".
+template <projects::Named E>
+[[nodiscard]] std::vector<std::string> wordsOf()
+{
+    std::vector<std::string> words(projects::kNamesOf<E>.begin(), projects::kNamesOf<E>.end());
+    for (std::string& word : words) {
+        std::ranges::replace(word, '_', '-');
+    }
+    return words;
+}
+
+/// Lists the words for a help; with what each means, if the schema has that.
+template <projects::Named E>
+[[nodiscard]] std::string helpOfWords(const std::vector<std::string>& words)
+{
+    if (std::ranges::all_of(projects::Choices<E>::all, &std::string_view::empty, &projects::Choice::help)) {
+        return choiceText(words);
+    }
+    return joinedText(projects::Choices<E>::all, "; ", [](const projects::Choice& choice) {
+        return std::string(choice.name) + ": " + std::string(choice.help);
+    });
+}
+
+/// Returns the error for an option that is required and not given.
+[[nodiscard]] inline Error missing(const OptionSpec& option)
+{
+    const bool isListed = !option.choices.empty() && option.beside == Beside::Nothing;
+    const std::string typed = option.shortName.empty() ? "--" + option.name : "-" + option.shortName;
+    return {"--" + option.name, "missing, expected " + (isListed ? "one of " + joinedText(option.choices)
+                                                                 : typed + " " + option.value + ", " +
+                                                                       option.help.substr(0, option.help.find(';')))};
+}
+
+/// Returns the option of a field, with `value` as its default.
+template <class T>
+[[nodiscard]] OptionSpec optionOf(const projects::Field& field, const T& value)
+{
+    using Type = Given<T>;
+    OptionSpec option{std::string(field.key), OptionKind::Text, std::string(field.more.value), std::string(field.help)};
+    option.shortName = field.key == "output" ? "o" : "";
+    std::string otherwise(field.more.otherwise);
+    constexpr bool hasDefault = std::is_same_v<T, Type>;
+    const bool saysValue = hasDefault && otherwise.empty() && field.more.need == projects::Need::Optional;
+    if constexpr (std::is_same_v<Type, engine::OtherData>) {
+        option.kind = OptionKind::Flag;
+        return option;
+    } else if constexpr (std::is_arithmetic_v<Type>) {
+        option.kind = std::is_integral_v<Type> ? OptionKind::Integer : OptionKind::Real;
+        option.minimum = std::max(field.more.range.least, -kMostInteger);
+        option.maximum = std::min(field.more.range.most, kMostInteger);
+        if constexpr (hasDefault) {
+            otherwise = saysValue ? numberText(real(value)) : otherwise;
+        }
+    } else if constexpr (projects::Named<Type>) {
+        option.choices = wordsOf<Type>();
+        if constexpr (std::is_same_v<Type, projects::LowRankMethod>) {
+            for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
+                std::erase_if(option.choices, [&](const std::string& word) {
+                    return !traits.approximates && word == projects::wordOf(traits.method);
+                });
+            }
+        }
+        option.help += option.help.empty() ? helpOfWords<Type>(option.choices) : "";
+        if constexpr (hasDefault) {
+            otherwise = saysValue ? wordsOf<Type>()[static_cast<std::size_t>(value)] : otherwise;
+        }
+    } else if constexpr (std::is_same_v<Type, std::vector<projects::LowRankMethod>>) {
+        option.help += ": " + projects::lowRankMethodWords();
+        otherwise = methodList(value);
+    } else if constexpr (std::is_same_v<Type, projects::Topology>) {
+        option = offering(std::move(option), topologyNames(), Beside::Files);
+    }
+    option.help += otherwise.empty() ? "" : " (default: " + otherwise + ")";
+    return option;
+}
+
+/// Returns the options of a struct's own fields, each with its default in the help. A rank has two.
+template <class T>
 [[nodiscard]] std::vector<OptionSpec> optionsOf()
 {
     std::vector<OptionSpec> options;
-    const Request defaults;
-    forEachOption(defaults, [&]<class T>(const projects::Field& field, const T& value) {
-        OptionSpec option{std::string(field.key), OptionKind::Text, std::string(field.title), std::string(field.help)};
-        if constexpr (std::is_arithmetic_v<T> || kIsWhole<T>) {
-            const projects::Range& range = field.more.range;
-            option.kind = kIsWhole<T> ? OptionKind::Integer : OptionKind::Real;
-            option.minimum = std::max(range.least, -kMostInteger);
-            option.maximum = std::min(range.most, kMostInteger);
-            if constexpr (std::is_arithmetic_v<T>) {
-                const bool told = option.help.find("(default") != std::string::npos;
-                option.help += told ? "" : " (default " + numberText(real(value)) + ")";
-            }
-        } else if constexpr (projects::Named<T>) {
-            option.choices.assign(projects::kNamesOf<T>.begin(), projects::kNamesOf<T>.end());
+    const T defaults;
+    forEachOption(defaults, [&]<class Value>(const projects::Field& field, const Value& value) {
+        options.push_back(optionOf(field, value));
+        if constexpr (std::is_same_v<Given<Value>, projects::WeightRank>) {
+            options.back() = rankScaleOption(options.back().help);
+            options.push_back(rankOption());
         }
-        options.push_back(std::move(option));
     });
     return options;
 }
-
-/// Returns a request about the run of the arguments, with the values of these options.
+/// Returns the options of a request, then those of its run, then `others`.
 template <class Request>
-[[nodiscard]] Result<Request> requestFrom(const Arguments& arguments)
+[[nodiscard]] std::vector<OptionSpec> optionsOf(std::vector<OptionSpec> others)
 {
-    Request request;
-    request.tag = engine::QueryTag{1};
-    request.of = runFrom(arguments);
+    std::vector<OptionSpec> options = optionsOf<Request>();
+    for (std::vector<OptionSpec> more : {optionsOf<engine::RunRef>(), std::move(others)}) {
+        std::ranges::move(more, std::back_inserter(options));
+    }
+    return options;
+}
+/// Returns the option of a run with this name.
+[[nodiscard]] inline OptionSpec runOption(std::string_view name)
+{
+    const std::vector<OptionSpec> options = optionsOf<engine::RunRef>();
+    return *std::ranges::find(options, name, &OptionSpec::name);
+}
+
+/// Reads a field's option into `value`, and leaves it if the option is not given. Does not read parts of the document,
+/// which depend on other arguments; their commands do.
+template <class T>
+[[nodiscard]] Status readOption(const Arguments& arguments, const projects::Field& field, T& value)
+{
+    using Type = Given<T>;
+    const std::string name(field.key);
+    if constexpr (std::is_same_v<Type, projects::WeightRank>) {
+        const auto rank = rankFrom(arguments);
+        if (!rank) {
+            return rank.error();
+        }
+        if (!*rank && field.more.need == projects::Need::Required) {
+            return Error{"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"};
+        }
+        value = *rank ? **rank : value;
+    } else if (!arguments.has(name)) {
+        return field.more.need == projects::Need::Required ? missing(optionOf(field, value)) : Status(Done{});
+    } else if constexpr (std::is_same_v<Type, engine::OtherData>) {
+        value = engine::OtherData::Accept;
+    } else if constexpr (std::is_integral_v<Type>) {
+        value = arguments.integer(name, 0);
+    } else if constexpr (std::is_floating_point_v<Type>) {
+        value = arguments.real(name, 0);
+    } else if constexpr (std::is_same_v<Type, std::string> || std::is_same_v<Type, std::filesystem::path>) {
+        value = arguments.text(name);
+    } else if constexpr (std::is_same_v<Type, std::vector<projects::LowRankMethod>>) {
+        const auto methods = methodsFrom(arguments.text(name));
+        value = methods ? *methods : value;
+        return methods ? Status(Done{}) : methods.error();
+    } else if constexpr (projects::Named<Type>) {
+        const std::vector<std::string> words = wordsOf<Type>();
+        std::string typed = arguments.text(name);
+        std::ranges::replace(typed, '_', '-');
+        const auto found = std::ranges::find(words, typed);
+        if (found == words.end()) {
+            return Error{"--" + name,
+                         "got \"" + shortened(arguments.text(name)) + "\", expected one of " + joinedText(words)};
+        }
+        value = static_cast<Type>(found - words.begin());
+    }
+    return Done{};
+}
+
+/// Returns the run of the first argument. Analyses have --step in place of --from.
+[[nodiscard]] inline engine::RunRef runFrom(const Arguments& arguments)
+{
+    engine::RunRef of{arguments.positional(0)};
+    forEachOption(of, [&](const projects::Field& field, auto& value) {
+        static_cast<void>(readOption(arguments, field, value)); // the parser has checked them
+    });
+    of.step = arguments.has("step") ? arguments.integer("step", 0) : of.step;
+    return of;
+}
+
+/// Makes the path absolute, unless it is empty or `read` is an error already.
+inline void makeAbsolute(std::filesystem::path& path, Status& read)
+{
+    if (read && !path.empty()) {
+        const Result<std::filesystem::path> absolute = absolutePath(path);
+        read = absolute ? read : absolute.error();
+        path = absolute ? *absolute : path;
+    }
+}
+
+/// Returns a struct with the values of its options; its own paths are absolute. The run of a request is that of
+/// runFrom(), with an absolute path if the request writes.
+template <class T>
+[[nodiscard]] Result<T> requestFrom(const Arguments& arguments)
+{
+    T request;
     Status read = Done{};
-    forEachOption(request, [&]<class T>(const projects::Field& field, T& value) {
-        const std::string name(field.key);
-        if constexpr (kIsWhole<T>) {
-            value = arguments.has(name) ? T(arguments.integer(name, 0)) : value;
-        } else if constexpr (std::is_floating_point_v<T>) {
-            value = arguments.real(name, value);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-            value = arguments.text(name, value);
-        } else if (const auto& words = projects::kNamesOf<T>; arguments.has(name)) {
-            const auto found = std::ranges::find(words, arguments.text(name));
-            value = found == words.end() ? value : static_cast<T>(found - words.begin());
-            read = found != words.end()
-                       ? read
-                       : Error{"--" + name, "got \"" + arguments.text(name) + "\", expected " + choiceText(words)};
+    if constexpr (engine::kIsQuery<T>) {
+        request.tag = engine::QueryTag{1};
+    }
+    if constexpr (requires { request.of; }) {
+        request.of = runFrom(arguments);
+    }
+    if constexpr (
+        requires { request.of, request.newRun; } || requires { request.of, request.folder; }) {
+        makeAbsolute(request.of.runDirectory, read);
+    }
+    forEachOption(request, [&](const projects::Field& field, auto& value) {
+        read = read ? readOption(arguments, field, value) : read;
+        if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, std::filesystem::path>) {
+            makeAbsolute(value, read);
         }
     });
-    return read ? Result<Request>(std::move(request)) : read.error();
+    return read ? Result<T>(std::move(request)) : read.error();
 }
 
 } // namespace residua::cli

@@ -2,6 +2,7 @@
 #include "app/cli/analyze/analyze.h"
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
@@ -343,7 +344,8 @@ OptionSpec outputOption(std::string help)
 /// Returns the options of an analysis that the engine computes from a run, after those of its own.
 std::vector<OptionSpec> computed(std::vector<OptionSpec> options)
 {
-    for (OptionSpec common : {projectOption(), otherDataOption(), threadsOption(), placeOption(), folderOption()}) {
+    for (OptionSpec common :
+         {runOption("project"), runOption("other-data"), threadsOption(), placeOption(), folderOption()}) {
         options.push_back(std::move(common));
     }
     return options;

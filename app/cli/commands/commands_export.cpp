@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "projects/base/text.h"
@@ -8,25 +9,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 #include <variant>
 
 namespace residua::cli {
 namespace {
-
-constexpr engine::QueryTag kExport{1};
-
-std::string formatKeys()
-{
-    return joinedText(engine::exportFormats(), ", ", &engine::ExportFormatInfo::key);
-}
-
-std::string formatHelp()
-{
-    return joinedText(engine::exportFormats(), "; ",
-                      [](const engine::ExportFormatInfo& info) { return std::string(info.key) + ": " + info.makes; });
-}
 
 std::string howToLoad(const engine::ExportReady& ready)
 {
@@ -40,33 +30,15 @@ std::string howToLoad(const engine::ExportReady& ready)
 
 Exit runExport(const Arguments& arguments, const Console& console)
 {
-    const std::string named = arguments.text("to");
-    const std::optional<engine::ExportFormat> format = engine::exportFormatFrom(named);
-    if (!format) {
-        return console.fail(
-            Exit::Usage, {"--to", named.empty() ? "missing, expected one of " + formatKeys()
-                                                : "got \"" + shortened(named) + "\", expected one of " + formatKeys()});
+    const Result<engine::ExportRequest> request = requestFrom<engine::ExportRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
-    if (arguments.has("type") && *format != engine::ExportFormat::HuggingFace) {
+    if (arguments.has("type") && request->format != engine::ExportFormat::HuggingFace) {
         return console.fail(Exit::Usage, {"--type", "is of --to huggingface alone"});
     }
-    if (!arguments.has("output")) {
-        return console.fail(Exit::Usage, {"--output", "missing, expected -o FOLDER, which does not exist yet"});
-    }
-    const Result<std::filesystem::path> run = absolutePath(arguments.positional(0));
-    const Result<std::filesystem::path> folder = absolutePath(arguments.text("output"));
-    if (!run || !folder) {
-        return console.fail(Exit::Usage, run ? folder.error() : run.error());
-    }
-    engine::ExportRequest request;
-    request.tag = kExport;
-    request.of = runFrom(arguments);
-    request.of.runDirectory = *run;
-    request.folder = *folder;
-    request.format = *format;
-    request.type = arguments.text("type");
     const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ExportReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
@@ -79,7 +51,7 @@ Exit runExport(const Arguments& arguments, const Console& console)
                  groupedText(ready->parameters) + " parameters" + left);
     console.line(howToLoad(*ready));
     console.value({{"folder", ready->folder.string()},
-                   {"format", named},
+                   {"format", engine::infoOf(request->format).key},
                    {"architecture", ready->architecture},
                    {"step", ready->step},
                    {"layers", ready->layers},
@@ -93,24 +65,15 @@ Exit runExport(const Arguments& arguments, const Console& console)
 
 std::vector<Command> exportCommands()
 {
-    return {
-        {"export",
-         "write a checkpoint's network as PyTorch code, as ONNX, or as a model that transformers loads",
-         "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
-         {{{"RUN", "a run's directory"}},
-          {offering(OptionSpec{"to", OptionKind::Text, "FORMAT", formatHelp()}, exportNames()),
-           {"output", OptionKind::Text, "FOLDER", "the new folder, which must not exist", "o"},
-           offering(OptionSpec{"type", OptionKind::Text, "TYPE",
-                               "huggingface: " + engine::weightTypeNames() +
-                                   " (default: as imported where nothing is lost, else F32)"},
-                    {std::begin(engine::kWeightTypes), std::end(engine::kWeightTypes)}),
-           {"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0},
-           projectOption(),
-           otherDataOption(),
-           threadsOption()}},
-         &runExport,
-         Yields::Files},
-    };
+    std::vector<OptionSpec> options = optionsOf<engine::ExportRequest>({threadsOption()});
+    std::ranges::find(options, "type", &OptionSpec::name)->choices = {std::begin(engine::kWeightTypes),
+                                                                      std::end(engine::kWeightTypes)};
+    return {{"export",
+             "write a checkpoint's network as PyTorch code, as ONNX, or as a model that transformers loads",
+             "residua-cli export my-project/runs/first --to pytorch -o my-project/pytorch",
+             {{{"RUN", "a run's directory"}}, std::move(options)},
+             &runExport,
+             Yields::Files}};
 }
 
 } // namespace residua::cli

@@ -2,6 +2,7 @@
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "engine/runs/results/run_reader.h"
@@ -15,8 +16,6 @@
 
 namespace residua::cli {
 namespace {
-
-constexpr engine::QueryTag kImport{1};
 
 /// Returns the command that tries the model.
 std::string trialOf(const std::filesystem::path& run)
@@ -78,20 +77,15 @@ Exit runOnto(const Arguments& arguments, const Console& console)
     if (!file || !directory) {
         return console.fail(Exit::Usage, file ? directory.error() : file.error());
     }
-    engine::LoadWeightsRequest request;
-    request.tag = kImport;
-    request.file = *file;
-    request.project = project.document.project;
-    request.projectDirectory = *directory;
-    if (arguments.has("output")) {
-        const Result<std::filesystem::path> run = absolutePath(arguments.text("output"));
-        if (!run) {
-            return console.fail(Exit::Usage, run.error());
-        }
-        request.runDirectory = *run;
+    Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
+    request->file = *file;
+    request->project = project.document.project;
+    request->projectDirectory = *directory;
     const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console, "nothing is written");
@@ -108,27 +102,21 @@ Exit runImport(const Arguments& arguments, const Console& console)
     if (arguments.has("set")) {
         return console.fail(Exit::Usage, {"--set", "is for the project of --onto, and none is named"});
     }
-    if (!arguments.has("output")) {
-        return console.fail(Exit::Usage, {"--output", "missing, expected -o PROJECT, which does not exist yet"});
-    }
+    Result<engine::ImportRequest> request = requestFrom<engine::ImportRequest>(arguments);
     const Result<std::filesystem::path> folder = absolutePath(arguments.positional(0));
-    const Result<std::filesystem::path> project = absolutePath(arguments.text("output"));
-    if (!folder || !project) {
-        return console.fail(Exit::Usage, folder ? project.error() : folder.error());
+    if (!request || !folder) {
+        return console.fail(Exit::Usage, request ? folder.error() : request.error());
     }
-    engine::ImportRequest request;
-    request.tag = kImport;
-    request.folder = *folder;
-    request.projectDirectory = *project;
+    request->folder = *folder;
     if (namesData(arguments)) {
-        const Result<projects::Source> data = dataSource(arguments, *project);
+        const Result<projects::Source> data = dataSource(arguments, request->projectDirectory);
         if (!data) {
             return console.fail(Exit::Usage, data.error());
         }
-        request.data = *data;
+        request->data = *data;
     }
     const std::optional<engine::Event> answer =
-        ask(request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
     const auto* const ready = answer ? std::get_if<engine::ImportReady>(&*answer) : nullptr;
     const auto* const failed = answer ? std::get_if<engine::QueryFailed>(&*answer) : nullptr;
     if (failed != nullptr && !failed->details.empty()) {
@@ -151,8 +139,7 @@ std::vector<Command> importCommands()
          "residua-cli import llama -o imported",
          {{{"FOLDER", "config.json and model.safetensors, or the several files that its index names; with --onto a "
                       "single safetensors file"}},
-          {{"output", OptionKind::Text, "PROJECT",
-            "the new project, which must not exist; with --onto the new run (default: among the project's)", "o"},
+          {optionsOf<engine::ImportRequest>().front(),
            offering(OptionSpec{"onto", OptionKind::Text, "PROJECT",
                                "put the tensors of the file where name and shape fit this project's network, and list "
                                "what does not"},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/data_argument.h"
-#include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
@@ -185,24 +184,6 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
                    {"notes", ready.notes}});
 }
 
-/// Returns the request to make a run from another, with absolute paths.
-template <class Request>
-Result<Request> copyFrom(const Arguments& arguments)
-{
-    Result<Request> request = requestFrom<Request>(arguments);
-    const std::string output = arguments.text("output");
-    const Result<std::filesystem::path> run = request ? absolutePath(request->of.runDirectory) : request.error();
-    const Result<std::filesystem::path> newRun = output.empty() ? run : absolutePath(output);
-    if (!run || !newRun) {
-        return run ? newRun.error() : run.error();
-    }
-    request->of.runDirectory = *run;
-    if (!output.empty()) {
-        request->newRun = *newRun;
-    }
-    return request;
-}
-
 /// Sends the request and shows the answer.
 template <class Ready, class Request>
 Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const Console& console),
@@ -220,7 +201,7 @@ Exit askAndShow(const Request& request, void (*show)(const Ready& ready, const C
 
 Exit runRetrofit(const Arguments& arguments, const Console& console)
 {
-    Result<engine::RetrofitRequest> request = copyFrom<engine::RetrofitRequest>(arguments);
+    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
     if (!request) {
         return console.fail(Exit::Usage, request.error());
     }
@@ -228,9 +209,6 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
         return console.fail(Exit::RunFailed, project.error());
-    }
-    if (!arguments.has("topology")) {
-        return console.fail(Exit::Usage, {"", "--topology is missing: the preset that the new run starts with"});
     }
     const auto topology = topologyNamed(arguments.text("topology"), project->network);
     if (!topology) {
@@ -274,38 +252,20 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
 
 Exit runFactorise(const Arguments& arguments, const Console& console)
 {
-    const auto rank = rankFrom(arguments);
-    const auto method = methodFrom(arguments.text("method", "exact"));
-    const auto inputs = inputsFrom(arguments);
-    if (!rank || !method || !inputs) {
-        return console.fail(Exit::Usage, !rank ? rank.error() : !method ? method.error() : inputs.error());
-    }
-    if (!*rank) {
-        return console.fail(Exit::Usage,
-                            {"", "expected --rank-scale S, a share of each weight's smaller side, or --rank N"});
-    }
-    Result<engine::FactoriseRequest> request = copyFrom<engine::FactoriseRequest>(arguments);
+    const Result<engine::FactoriseRequest> request = requestFrom<engine::FactoriseRequest>(arguments);
     if (!request) {
         return console.fail(Exit::Usage, request.error());
     }
-    request->rank = **rank;
-    request->method = *method;
-    request->inputs = inputs->value_or(request->inputs);
     return askAndShow(*request, &showFactorise, arguments, console);
 }
 
 const PositionalSpec kRunDirectory{"RUN", "a run's directory"};
-const OptionSpec kFrom{"from", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last)", {}, 0};
 
 /// Returns the options of a query that any engine answers from a checkpoint.
 template <class Request>
-std::vector<OptionSpec> optionsFor()
+std::vector<OptionSpec> optionsAnywhere()
 {
-    std::vector<OptionSpec> options = optionsOf<Request>();
-    options.insert(options.begin(), kFrom);
-    std::ranges::copy(std::vector{projectOption(), otherDataOption(), placeOption(), folderOption(), threadsOption()},
-                      std::back_inserter(options));
-    return options;
+    return optionsOf<Request>({placeOption(), folderOption(), threadsOption()});
 }
 
 } // namespace
@@ -316,44 +276,23 @@ std::vector<Command> modelCommands()
         {"eval",
          "the mean loss of a checkpoint on a part of the data",
          "residua-cli eval my-project/runs/first --batches 2",
-         {{kRunDirectory}, optionsFor<engine::EvaluateRequest>()},
+         {{kRunDirectory}, optionsAnywhere<engine::EvaluateRequest>()},
          &runEval},
         {"sample",
          "continue a text with a checkpoint's language model, fill its masked tokens, or name classes",
          "residua-cli sample my-project/runs/first --tokens 20",
-         {{kRunDirectory}, optionsFor<engine::SampleRequest>()},
+         {{kRunDirectory}, optionsAnywhere<engine::SampleRequest>()},
          &runSample},
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
          "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
-         {{kRunDirectory},
-          {kFrom,
-           offering(OptionSpec{"topology", OptionKind::Text, "NAME",
-                               "a preset, shortcuts (0:2+1:3), or a project to take it from"},
-                    topologyNames(), Beside::Files),
-           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           optionsOf<engine::RetrofitRequest>().front(),
-           projectOption(),
-           otherDataOption(),
-           threadsOption()}},
+         {{kRunDirectory}, optionsOf<engine::RetrofitRequest>({threadsOption()})},
          &runRetrofit,
          Yields::Files},
         {"factorise",
          "go on with a trained network whose weights are products of two thin matrices",
          "residua-cli factorise my-project/runs/first --rank-scale 0.25 -o my-project/runs/thin --steps 40",
-         {{kRunDirectory},
-          {kFrom,
-           rankScaleOption("the rank as a share of each weight's smaller side"),
-           rankOption(),
-           {"method", OptionKind::Text, "NAME",
-            "one of " + projects::approximationWords() +
-                " (default: " + projects::wordOf(engine::FactoriseRequest{}.method) + ")"},
-           inputsOption("data (default): fitted to each layer's own; or gaussian"),
-           {"output", OptionKind::Text, "DIR", "the new run, which must not exist (default: beside RUN)", "o"},
-           optionsOf<engine::FactoriseRequest>().front(),
-           projectOption(),
-           otherDataOption(),
-           threadsOption()}},
+         {{kRunDirectory}, optionsOf<engine::FactoriseRequest>({threadsOption()})},
          &runFactorise,
          Yields::Files},
     };

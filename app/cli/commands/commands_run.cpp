@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/terminal_text.h"
@@ -366,7 +367,7 @@ std::vector<Command> runCommands()
                        "rule)"),
            fieldOption("/training/keep_every", "keep-every", "N", "keep the checkpoints of every N steps too"),
            fieldOption("/training/keep_best", "keep-best", "N", "keep the N of least validation loss too"),
-           otherDataOption(),
+           runOption("other-data"),
            timeLimitOption(),
            placeOption(),
            folderOption(),
@@ -383,8 +384,8 @@ std::vector<Command> runCommands()
                        "a new total of steps; with fewer than were planned, the learning rate is planned anew for them "
                        "from the resumed step on"),
            {"from", OptionKind::Integer, "STEP", "the checkpoint of this step; what came after it is dropped", {}, 0},
-           projectOption(),
-           otherDataOption(),
+           runOption("project"),
+           runOption("other-data"),
            timeLimitOption(),
            placeOption(),
            folderOption(),

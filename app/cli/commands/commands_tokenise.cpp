@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
@@ -40,22 +41,14 @@ void showTrial(const engine::TrainedTokeniser& trained, const Console& console)
 
 Exit runTokenise(const Arguments& arguments, const Console& console)
 {
-    const std::string kind = arguments.text("kind", "bpe");
-    if (kind != "bpe" && kind != "unigram") {
-        return console.fail(Exit::Usage, {"--kind", "got \"" + shortened(kind) + "\", expected bpe or unigram"});
-    }
-    if (!arguments.has("output")) {
-        return console.fail(Exit::Usage, {"--output", "missing, expected -o FILE, such as text.model"});
-    }
     const Result<std::filesystem::path> text = absolutePath(arguments.positional(0));
-    const Result<std::filesystem::path> output = absolutePath(arguments.text("output"));
-    if (!text || !output) {
-        return console.fail(Exit::Usage, text ? output.error() : text.error());
+    Result<engine::TokeniserTraining> asked = requestFrom<engine::TokeniserTraining>(arguments);
+    if (!text || !asked) {
+        return console.fail(Exit::Usage, text ? asked.error() : text.error());
     }
-    engine::TokeniserTraining training{.text = *text, .output = *output};
-    training.model = kind == "bpe" ? engine::PieceModel::Bpe : engine::PieceModel::Unigram;
-    training.field = arguments.text("field", training.field);
-    training.pieces = arguments.integer("size", training.pieces);
+    engine::TokeniserTraining& training = *asked;
+    training.text = *text;
+    const std::string kind = nameOf(training.model);
     const Interruptible interruptible; // a partly written file beside the model is removed before the end
     const Result<engine::TrainedTokeniser> trained =
         engine::trainTokeniser(training, [&](const engine::TokeniserProgress& progress) {
@@ -71,11 +64,11 @@ Exit runTokenise(const Arguments& arguments, const Console& console)
     if (!trained) {
         return console.fail(Exit::RunFailed, trained.error());
     }
-    console.line("wrote " + output->string() + ": a SentencePiece model (" + kind + ") of " +
+    console.line("wrote " + training.output.string() + ": a SentencePiece model (" + kind + ") of " +
                  groupedText(trained->pieces) + " pieces");
     showTrial(*trained, console);
     console.line("use it with: " + advice(training));
-    console.value({{"model", output->string()},
+    console.value({{"model", training.output.string()},
                    {"kind", kind},
                    {"pieces", trained->pieces},
                    {"tried_bytes", trained->triedBytes},
@@ -94,22 +87,7 @@ std::vector<Command> tokeniseCommands()
          "learn a tokeniser from text: a SentencePiece model",
          "residua-cli tokenise my-project/project.json --size 400 -o my-project/text.model",
          {{{"TEXT", "a text, JSON Lines (also compressed) or Parquet, or a folder of such"}},
-          {{"output", OptionKind::Text, "FILE", "the model's file, which is replaced", "o"},
-           {.name = "kind",
-            .kind = OptionKind::Text,
-            .value = "KIND",
-            .help = "bpe (the default) or unigram",
-            .choices = {"bpe", "unigram"}},
-           {"size",
-            OptionKind::Integer,
-            "PIECES",
-            "how many pieces (default: " + std::to_string(engine::TokeniserTraining{}.pieces) + "); " +
-                std::to_string(projects::kByteVocabulary) + " of them are bytes",
-            {},
-            engine::kFewestPieces,
-            engine::kMostPieces},
-           {"field", OptionKind::Text, "KEY",
-            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"}}},
+          optionsOf<engine::TokeniserTraining>()},
          &runTokenise,
          Yields::Files},
     };

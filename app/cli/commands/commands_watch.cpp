@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/run_monitor.h"
@@ -145,17 +146,16 @@ Exit runStop(const Arguments& arguments, const Console& console)
 
 Exit runFetch(const Arguments& arguments, const Console& console)
 {
-    engine::FetchCheckpoint request;
-    request.tag = engine::QueryTag{1};
-    request.runDirectory = arguments.positional(0);
-    if (arguments.has("step")) {
-        request.step = arguments.integer("step", 0);
+    Result<engine::FetchCheckpoint> request = requestFrom<engine::FetchCheckpoint>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
     }
+    request->runDirectory = arguments.positional(0);
     Computing computing;
     if (const Status placed = readPlace(computing, arguments); !placed) {
         return console.fail(Exit::Usage, placed.error());
     }
-    const std::optional<engine::Event> answer = ask(request, console, computing, shareTeller(console, "fetched "));
+    const std::optional<engine::Event> answer = ask(*request, console, computing, shareTeller(console, "fetched "));
     const auto* const fetched = answer ? std::get_if<engine::CheckpointFetched>(&*answer) : nullptr;
     if (fetched == nullptr) {
         return unanswered(answer, console, "nothing was fetched");
@@ -185,9 +185,7 @@ std::vector<Command> watchCommands()
              "copy a checkpoint of a run that trains on another machine into its directory here",
              "residua-cli fetch my-project/runs/first --step 500",
              {{{"RUN", "the run's directory on this machine"}},
-              {{"step", OptionKind::Integer, "STEP", "the checkpoint of this step (default: the last one)", {}, 0},
-               placeOption(),
-               folderOption()}},
+              {optionsOf<engine::FetchCheckpoint>().front(), placeOption(), folderOption()}},
              &runFetch,
              Yields::Files}};
 }

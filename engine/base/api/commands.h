@@ -206,7 +206,9 @@ struct GapRequest {
     projects::Project project;
     std::optional<projects::WeightRank> rank;      ///< overrides the rank in the document
     std::optional<projects::LowRankInputs> inputs; ///< overrides the inputs in the document
-    std::vector<projects::LowRankMethod> methods;  ///< at least one, without repetition
+    /// At least one, without repetition.
+    std::vector<projects::LowRankMethod> methods = {projects::LowRankMethod::Spectral, projects::LowRankMethod::LfaiWs,
+                                                    projects::LowRankMethod::Exact};
 };
 
 /// Trains a tokeniser on text, beside a run. Reports QueryProgress. If given up, writes nothing and answers

@@ -8,61 +8,82 @@
 #include <array>
 #include <string_view>
 
-// The fields of the queries (projects/schema/describe.h). Frames carry them by their keys. A field with a help is an
-// option of the terminal, named by its key: its title names the value, and its range is the option's.
+// The fields of the queries (projects/schema/describe.h). Frames carry them by their keys. A field with a help or a
+// value's name is an option of the terminal (app/cli/arguments/request_arguments.h), and one with a title is a row of
+// a dialog (app/look/field_form.h).
 namespace residua::engine {
 
-/// A field without an option of its own.
+/// A field without an option or a row of its own.
 [[nodiscard]] constexpr projects::Field keyed(std::string_view key)
 {
     return {key, {}, {}};
 }
-inline constexpr projects::FieldDetails kNotNegative{.range = projects::Range::atLeast(0)};
+inline constexpr projects::Range kNotNegative = projects::Range::atLeast(0);
 
 inline constexpr projects::Field kNewSteps{
-    "steps", "N", "a new total of steps", {.range = projects::Range::within(1, projects::kMostTrainingSteps)}};
+    "steps",
+    "steps in all",
+    "a new total of steps",
+    {.range = projects::Range::within(1, projects::kMostTrainingSteps), .value = "N"}};
+inline constexpr projects::Field kNewRun{
+    "output", {}, "the new run, which must not exist", {.value = "DIR", .otherwise = "beside RUN"}};
 
 /// The fields of a query beside `tag` and `of`.
 constexpr void describe(const ListDevices*, auto&&) {}
 constexpr void describe(const SampleRequest*, auto&& v)
 {
-    v({"prompt", "TEXT",
-       "what to continue (default: the data's beginning); a model of masked tokens fills each [MASK] in it; a "
-       "classifier names its class, of pictures that of the file at this path, or those of the first held-out "
-       "examples"},
+    v({"prompt",
+       {},
+       "what to continue; a model of masked tokens fills each [MASK] in it; a classifier names its class, of pictures "
+       "that of the file at this path, or those of the first held-out examples",
+       {.value = "TEXT", .otherwise = "the data's beginning"}},
       &SampleRequest::prompt);
-    v({"tokens", "N", "tokens to add", {.range = projects::Range::within(0, kMostSampledTokens)}},
+    v({"tokens", "tokens", "tokens to add", {.range = projects::Range::within(0, kMostSampledTokens), .value = "N"}},
       &SampleRequest::tokens);
-    v({"temperature", "T", "0: always the likeliest token", kNotNegative}, &SampleRequest::temperature);
+    v({"temperature", "temperature", "0: always the likeliest token", {.range = kNotNegative, .value = "T"}},
+      &SampleRequest::temperature);
     static_assert(kCandidates == 5);
-    v({"top-k", "K", "only from the K likeliest (default: all); of masked tokens, list so many (default 5)",
-       kNotNegative},
+    v({"top-k",
+       {},
+       "only from the K likeliest; of masked tokens, list so many",
+       {.range = kNotNegative, .value = "K", .otherwise = "all; of masked tokens 5"}},
       &SampleRequest::topK);
-    v({"seed", "N", "of the draws"}, &SampleRequest::seed);
+    v({"seed", {}, "of the draws", {.value = "N"}}, &SampleRequest::seed);
 }
 constexpr void describe(const EvaluateRequest*, auto&& v)
 {
-    v({"split", "NAME", "train, validation (default) or test"}, &EvaluateRequest::split);
-    v({"batches", "N", "at most so many (default: all)", kNotNegative}, &EvaluateRequest::batches);
+    v({"split", {}, {}, {.value = "NAME"}}, &EvaluateRequest::split);
+    v({"batches", {}, "at most so many", {.range = kNotNegative, .value = "N", .otherwise = "all"}},
+      &EvaluateRequest::batches);
 }
 constexpr void describe(const RetrofitRequest*, auto&& v)
 {
-    v(keyed("topology"), &RetrofitRequest::topology);
-    v(keyed("output"), &RetrofitRequest::newRun);
+    v({"topology",
+       "topology",
+       "a preset, shortcuts (0:2+1:3), or a project to take it from",
+       {.value = "NAME", .need = projects::Need::Required}},
+      &RetrofitRequest::topology);
+    v(kNewRun, &RetrofitRequest::newRun);
     v(kNewSteps, &RetrofitRequest::steps);
 }
 constexpr void describe(const FactoriseRequest*, auto&& v)
 {
-    v(keyed("rank"), &FactoriseRequest::rank);
-    v(keyed("method"), &FactoriseRequest::method);
-    v(keyed("inputs"), &FactoriseRequest::inputs);
-    v(keyed("output"), &FactoriseRequest::newRun);
+    v({"rank", "rank scale", "the rank as a share of each weight's smaller side", {.need = projects::Need::Required}},
+      &FactoriseRequest::rank);
+    v({"method", "method", {}, {.value = "NAME"}}, &FactoriseRequest::method);
+    v({"inputs", "fitted to", "data: fitted to each layer's own; or gaussian", {.value = "NAME"}},
+      &FactoriseRequest::inputs);
+    v(kNewRun, &FactoriseRequest::newRun);
     v(kNewSteps, &FactoriseRequest::steps);
 }
 constexpr void describe(const ImportRequest*, auto&& v)
 {
     v(keyed("folder"), &ImportRequest::folder);
-    v(keyed("output"), &ImportRequest::projectDirectory);
+    v({"output",
+       {},
+       "the new project, which must not exist; with --onto the new run (default: among the project's)",
+       {.value = "PROJECT", .need = projects::Need::Required}},
+      &ImportRequest::projectDirectory);
     v(keyed("data"), &ImportRequest::data);
 }
 constexpr void describe(const LoadWeightsRequest*, auto&& v)
@@ -70,25 +91,39 @@ constexpr void describe(const LoadWeightsRequest*, auto&& v)
     v(keyed("file"), &LoadWeightsRequest::file);
     v(keyed("project"), &LoadWeightsRequest::project);
     v(keyed("onto"), &LoadWeightsRequest::projectDirectory);
-    v(keyed("output"), &LoadWeightsRequest::runDirectory);
+    v({"output", {}, "the new run", {.value = "DIR", .otherwise = "among the project's"}},
+      &LoadWeightsRequest::runDirectory);
 }
 constexpr void describe(const ExportRequest*, auto&& v)
 {
-    v(keyed("to"), &ExportRequest::format);
-    v(keyed("type"), &ExportRequest::type);
-    v(keyed("output"), &ExportRequest::folder);
+    v({"to", "as", {}, {.value = "FORMAT", .need = projects::Need::Required}}, &ExportRequest::format);
+    v({"output",
+       "new folder",
+       "the new folder, which must not exist",
+       {.value = "FOLDER", .need = projects::Need::Required}},
+      &ExportRequest::folder);
+    v({"type",
+       {},
+       "huggingface: F32, BF16, F16 or F64",
+       {.value = "TYPE", .otherwise = "as imported where nothing is lost, else F32"}},
+      &ExportRequest::type);
 }
 constexpr void describe(const StabilityRequest*, auto&& v)
 {
-    v({"batches", "N", "batches of the validation split (default: the run's)", {.range = projects::Range::atLeast(1)}},
+    v({"batches",
+       {},
+       "batches of the validation split",
+       {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &StabilityRequest::batches);
 }
 constexpr void describe(const GapRequest*, auto&& v)
 {
     v(keyed("project"), &GapRequest::project);
-    v(keyed("rank"), &GapRequest::rank);
-    v(keyed("inputs"), &GapRequest::inputs);
-    v(keyed("methods"), &GapRequest::methods);
+    v({"rank", {}, "the rank as a share of each weight's smaller side", {.otherwise = "the project's"}},
+      &GapRequest::rank);
+    v({"methods", {}, "separated by commas", {.value = "LIST"}}, &GapRequest::methods);
+    v({"inputs", {}, "gaussian, or data: those of each layer", {.value = "NAME", .otherwise = "the project's"}},
+      &GapRequest::inputs);
 }
 constexpr void describe(const TokeniserRequest*, auto&& v)
 {
@@ -97,7 +132,11 @@ constexpr void describe(const TokeniserRequest*, auto&& v)
 constexpr void describe(const FetchCheckpoint*, auto&& v)
 {
     v(keyed("run"), &FetchCheckpoint::runDirectory);
-    v(keyed("step"), &FetchCheckpoint::step);
+    v({"step",
+       "checkpoint",
+       "the checkpoint of this step",
+       {.range = kNotNegative, .value = "STEP", .otherwise = "the last one"}},
+      &FetchCheckpoint::step);
 }
 
 } // namespace residua::engine
@@ -115,13 +154,61 @@ struct Choices<engine::Split> {
     }();
 };
 template <>
+struct Choices<engine::ExportFormat> {
+    static constexpr auto all = [] {
+        std::array<Choice, std::size(engine::kExportFormats)> choices;
+        std::ranges::transform(engine::kExportFormats, choices.begin(), [](const engine::ExportFormatInfo& format) {
+            return Choice{format.key, format.title, format.makes};
+        });
+        return choices;
+    }();
+};
+template <>
+struct Choices<engine::PieceModel> {
+    static constexpr Choice all[] = {{"bpe", "BPE", "the commonest pairs are joined"},
+                                     {"unigram", "Unigram", "the likeliest pieces are kept"}};
+};
+template <>
+struct Choices<engine::OtherData> {
+    static constexpr Choice all[] = {{"refuse", "refuse"}, {"accept", "accept"}};
+};
+template <>
+struct Fields<engine::TokeniserTraining> {
+    static constexpr void visit(auto&& v)
+    {
+        using engine::TokeniserTraining;
+        v(engine::keyed("text"), &TokeniserTraining::text);
+        v({"output", "model", "the model's file, which is replaced", {.value = "FILE", .need = Need::Required}},
+          &TokeniserTraining::output);
+        v({"kind", "kind", {}, {.value = "KIND"}}, &TokeniserTraining::model);
+        static_assert(kByteVocabulary == 256);
+        v({"size",
+           "pieces",
+           "how many pieces; 256 of them are bytes",
+           {.range = Range::within(engine::kFewestPieces, engine::kMostPieces), .value = "PIECES"}},
+          &TokeniserTraining::pieces);
+        v({"field",
+           {},
+           "the key of JSON Lines, or the column of Parquet, that holds the text",
+           {.value = "KEY", .otherwise = "text"}},
+          &TokeniserTraining::field);
+    }
+};
+template <>
 struct Fields<engine::RunRef> {
     static constexpr void visit(auto&& v)
     {
         v(engine::keyed("run"), &engine::RunRef::runDirectory);
-        v(engine::keyed("project"), &engine::RunRef::projectDirectory);
-        v(engine::keyed("other-data"), &engine::RunRef::otherData);
-        v(engine::keyed("step"), &engine::RunRef::step);
+        v({"from",
+           "from checkpoint",
+           "the checkpoint of this step",
+           {.range = engine::kNotNegative, .value = "STEP", .otherwise = "the last"}},
+          &engine::RunRef::step);
+        v({"project", {}, "the project's folder now", {.value = "DIR", .otherwise = "where the run remembers it"}},
+          &engine::RunRef::projectDirectory);
+        v({"other-data", "go on though the data are not those it was trained on",
+           "go on though the data are not those that the run was trained on"},
+          &engine::RunRef::otherData);
     }
 };
 template <class Query>

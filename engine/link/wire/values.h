@@ -45,13 +45,7 @@ struct WireError : std::runtime_error {
 template <class E>
 inline constexpr E kLastOf = E{};
 template <>
-inline constexpr OtherData kLastOf<OtherData> = OtherData::Accept;
-template <>
-inline constexpr ExportFormat kLastOf<ExportFormat> = ExportFormat::Onnx;
-template <>
 inline constexpr RunStatus kLastOf<RunStatus> = RunStatus::Interrupted;
-template <>
-inline constexpr PieceModel kLastOf<PieceModel> = PieceModel::Unigram;
 template <>
 inline constexpr projects::Unit kLastOf<projects::Unit> = projects::Unit::Sample;
 template <>

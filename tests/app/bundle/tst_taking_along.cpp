@@ -123,7 +123,7 @@ private slots:
         auto* dialog = opened<ExportDialog>();
         QVERIFY(dialog);
         QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportFormat"))->count(),
-                 static_cast<int>(engine::exportFormats().size()));
+                 static_cast<int>(std::size(engine::kExportFormats)));
         QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("exportWords"))->text().contains("optimiser's state"));
         dialog->findChild<QComboBox*>(QStringLiteral("exportStep"))->setCurrentIndex(1); // of steps 4 and 2
         auto* place = dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"));

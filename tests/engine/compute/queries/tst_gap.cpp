@@ -379,6 +379,7 @@ private Q_SLOTS:
     void refuses()
     {
         GapRequest request = requestOf(thinLanguage());
+        request.methods.clear();
         QVERIFY(ask(request).error().text().find("expected spectral") != std::string::npos);
         request.methods = {Method::Spectral};
         request.rank = projects::FixedRank{17};
