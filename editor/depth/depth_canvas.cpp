@@ -33,7 +33,7 @@ using projects::Shortcut;
 constexpr float kFitMargin = 24;
 constexpr float kArcMargin = 8; ///< screen pixels above the highest arc
 constexpr std::size_t kSkylineColumns = 96;
-constexpr Point kFoldChipInset{16, 12}; ///< from the top right corner
+constexpr Point kFoldChipInset{16, 8}; ///< from the bottom right corner, and from the minimap
 
 Pick pickNow()
 {
@@ -289,17 +289,21 @@ std::shared_ptr<const CanvasImage> DepthCanvas::takeImage()
     return {m_sheet, &m_sheet->image};
 }
 
-// Returns the button that folds or unfolds, top right; nullopt if there is nothing to fold.
+// Returns the button that folds or unfolds; nullopt if there is nothing to fold. It is bottom right, beside the minimap,
+// where a view of everything has neither arcs nor boxes.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
     if (identicalRuns(project().network).empty()) {
         return std::nullopt;
     }
     Chip chip = layoutChips({m_folded.empty() ? translate("Canvas", "Fold ×N") : translate("Canvas", "Unfold")},
-                            ChipKind::Choice, {0, kFoldChipInset.y})
+                            ChipKind::Choice, {})
                     .front();
-    const float right = width() - kFoldChipInset.x;
-    chip.rect = {right - chip.rect.width(), chip.rect.top, right, chip.rect.bottom};
+    const auto map = minimap();
+    const float right = (map ? map->panel.left : width()) - kFoldChipInset.x;
+    const float below = fitted() ? height() - view().rectToScreen(bounds()).bottom : height();
+    const float bottom = height() - std::clamp((below - chip.rect.height()) / 2, 0.0F, kFoldChipInset.y);
+    chip.rect = {right - chip.rect.width(), bottom - chip.rect.height(), right, bottom};
     return chip;
 }
 

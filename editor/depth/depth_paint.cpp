@@ -21,6 +21,7 @@ constexpr float kRounding = 7;
 constexpr double kLeftOutAlpha = 0.35; ///< for a layer that the step leaves out
 constexpr double kRunningAlpha = 0.18; ///< for the share of a layer that the step runs
 constexpr float kSmallestBoxPitch = 3;
+constexpr float kThinnedAbove = 50; ///< above the lower border, where the button that folds is
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; a smaller box is a mark without text
 
 const ThemeColours& coloursOf(const DepthPicture& picture)
@@ -329,7 +330,8 @@ void paintThinned(ImDrawList& list, const DepthPicture& picture, const ThinnedAr
         translate("Canvas", "the strongest %1 of %2: at least %3 of the scale; point at a layer for all of its arcs"),
         {groupedText(static_cast<std::int64_t>(thinned.drawn)), groupedText(static_cast<std::int64_t>(thinned.all)),
          percentText(thinned.least)});
-    paintText(list, kTextSize, {kRightOfLegend, picture.height - 24}, imColour(coloursOf(picture).muted), text);
+    paintText(list, kTextSize, {kRightOfLegend, picture.height - kThinnedAbove}, imColour(coloursOf(picture).muted),
+              text);
 }
 
 } // namespace

@@ -110,7 +110,7 @@ void ShortcutCanvas::draw(float width, float height, Theme theme)
     movePointer();
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     paint(list);
-    if (const auto map = m_view.minimap(bounds())) {
+    if (const auto map = minimap()) {
         paintMinimapPanel(list, *map, m_theme);
         paintOverview(list, *map);
         paintMinimapFrame(list, *map, map->toPanel(m_view.inSight(), bounds()), m_theme);

@@ -78,6 +78,8 @@ protected:
 
     /// True if the view shows everything because the user has not moved it.
     [[nodiscard]] bool fitted() const { return m_view.fitted(); }
+    /// Returns nullopt while everything is visible.
+    [[nodiscard]] std::optional<Minimap> minimap() const { return m_view.minimap(bounds()); }
     /// Scrolls as little as necessary to make `area` visible.
     void reveal(const Rect& area) { m_view.reveal(area, framing()); }
     [[nodiscard]] static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); }

@@ -258,11 +258,44 @@ private slots:
         QVERIFY(!drag.preview(scene, project, scene.box(1)).valid); // is there
     }
 
+    void theButtonThatFoldsCoversNothing_data()
+    {
+        QTest::addColumn<float>("width");
+        QTest::addColumn<float>("height");
+        QTest::newRow("a large canvas") << CanvasDriver::kWidth << CanvasDriver::kHeight;
+        QTest::newRow("of a screen at twice the size") << 500.0F << 95.0F;
+        QTest::newRow("a small one") << 300.0F << 80.0F;
+        QTest::newRow("a narrow one") << 260.0F << 400.0F;
+    }
+    void theButtonThatFoldsCoversNothing()
+    {
+        QFETCH(float, width);
+        QFETCH(float, height);
+        load(stackOf(8)); // its head mixes too
+        CanvasDriver driver(*m_canvas);
+        driver.resize(width, height);
+        std::vector<Target> targets;
+        for (std::int64_t layer = 0; layer <= 9; ++layer) {
+            targets.emplace_back(LayerTarget{layer});
+            for (std::int64_t source = 0; source < layer; ++source) {
+                targets.emplace_back(Shortcut{source, layer});
+            }
+        }
+        for (const Target& target : targets) {
+            if (const auto at = m_canvas->locate(target)) {
+                driver.click(*at);
+            }
+        }
+        QVERIFY(driver.take<FoldsChanged>().empty());
+        driver.click({width - 36, height - 18});
+        QCOMPARE(driver.take<FoldsChanged>().size(), std::size_t{1});
+    }
+
     void theButtonFoldsAndUnfolds()
     {
         load(stackOf(5));
         CanvasDriver driver(*m_canvas);
-        const ScreenPoint button{CanvasDriver::kWidth - 36, 24};
+        const ScreenPoint button{CanvasDriver::kWidth - 36, CanvasDriver::kHeight - 18};
         driver.click(button);
         QVERIFY(m_canvas->locate(LayerTarget{3, LayerPart::Fold}).has_value());
         driver.click(button);
