@@ -121,8 +121,8 @@ void RunCommands::connectSamples()
                 m_engine.ask(
                     request, &panel,
                     [&panel, request, given](const engine::SampleReady& sample) { panel.take(request, sample, given); },
-                    [&panel, run = request.of.runDirectory.string()](const engine::QueryFailed& failed) {
-                        panel.refuse(run, QString::fromStdString(failed.error.text()));
+                    [&panel, request](const engine::QueryFailed& failed) {
+                        panel.refuse(request, QString::fromStdString(failed.error.text()));
                     });
             });
 }

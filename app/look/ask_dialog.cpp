@@ -3,9 +3,12 @@
 
 #include "app/look/theme.h"
 
+#include <QAbstractButton>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -86,10 +89,31 @@ void AskDialog::refuse(const QString& reason)
     m_progress->hide();
     m_go->setEnabled(true);
     tellError(reason);
+    m_refused = true;
+    // Spin boxes contain such fields.
+    for (const QLineEdit* field : findChildren<QLineEdit*>()) {
+        connect(field, &QLineEdit::textChanged, this, &AskDialog::dropReason, Qt::UniqueConnection);
+    }
+    for (const QComboBox* field : findChildren<QComboBox*>()) {
+        connect(field, &QComboBox::currentIndexChanged, this, &AskDialog::dropReason, Qt::UniqueConnection);
+    }
+    for (const QAbstractButton* field : findChildren<QAbstractButton*>()) {
+        connect(field, &QAbstractButton::toggled, this, &AskDialog::dropReason, Qt::UniqueConnection);
+    }
+}
+
+/// The request that the reason is about is no longer the one that the fields make. A derived dialog may have shown
+/// another text by now.
+void AskDialog::dropReason()
+{
+    if (m_refused) {
+        tell({});
+    }
 }
 
 void AskDialog::showReason(const QString& text, const char* role)
 {
+    m_refused = false;
     setRole(*m_reason, QString::fromLatin1(role));
     m_reason->setText(text);
     m_reason->setVisible(!text.isEmpty());

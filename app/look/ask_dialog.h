@@ -17,7 +17,7 @@ namespace residua::app {
 class AskDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Shows the reason why the request failed. The user can make another request.
+    /// Shows the reason why the request failed, until a field is changed. The user can make another request.
     virtual void refuse(const QString& reason);
     /// Shows the share of the work that is done, in 0..1.
     void setShare(double share);
@@ -43,6 +43,7 @@ protected:
 
 private:
     void showReason(const QString& text, const char* role);
+    void dropReason();
     /// Makes the request, when the button that begins is pressed.
     virtual void begin() = 0;
 
@@ -51,6 +52,7 @@ private:
     QLabel* m_reason;
     QProgressBar* m_progress;
     QPushButton* m_go = nullptr;
+    bool m_refused = false; ///< the shown reason is refuse()'s
 };
 
 } // namespace residua::app

@@ -202,6 +202,11 @@ void RunsPanel::makeBar()
     }
 }
 
+void RunsPanel::clearFilter()
+{
+    m_search->clear();
+}
+
 /// What is set of the filter's field and of the tree once and for all.
 void RunsPanel::fitTree()
 {

@@ -45,6 +45,8 @@ public:
     /// Both arguments must outlive the panel.
     RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent = nullptr);
 
+    /// Shows all runs again.
+    void clearFilter();
     [[nodiscard]] QueueStrip& queue() { return *m_queue; }
     [[nodiscard]] RunTable& table() { return *m_table; }
     /// What can be done with the runs that are selected, for menus.

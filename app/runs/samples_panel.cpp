@@ -90,6 +90,10 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     layOut();
     connect(m_sample, &QPushButton::clicked, this, &SamplesPanel::sample);
     connect(m_prompt, &QLineEdit::returnPressed, this, &SamplesPanel::sample);
+    const auto forget = [this] { tell({}); }; // what was told is about another input
+    connect(m_prompt, &QLineEdit::textChanged, this, forget);
+    connect(m_tokens, &QSpinBox::valueChanged, this, forget);
+    connect(m_temperature, &QDoubleSpinBox::valueChanged, this, forget);
     setRun({}, {});
     connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
     acceptPaths(
@@ -114,7 +118,9 @@ void SamplesPanel::layOut()
     m_temperature->setAccessibleName(tr("Temperature"));
     m_temperature->setToolTip(tr("Temperature; 0 takes the likeliest token always"));
     m_live->setChecked(true);
-    m_live->setToolTip(tr("A sample at each checkpoint of the run that trains, while this panel is seen"));
+    m_live->setToolTip(
+        tr("A sample at each checkpoint of the run that trains; of the last one when this panel comes to "
+           "the front"));
     m_choose->setObjectName(QStringLiteral("samplePicture"));
     m_choose->setAccessibleName(tr("Choose a picture to classify"));
     m_sample->setObjectName(QStringLiteral("sampleNow"));
@@ -147,11 +153,25 @@ void SamplesPanel::layOut()
 void SamplesPanel::setRun(const std::string& directory, const QString& name)
 {
     m_run = directory;
+    m_name = name;
     m_sample->setEnabled(!directory.empty());
-    m_state->setText(directory.empty()
-                         ? tr("Train a model of language or a classifier, and it can be asked for samples here.")
-                         : tr("of %1").arg(name));
+    tell({});
     showSamples();
+    sampleIfDue();
+}
+
+void SamplesPanel::clearInput()
+{
+    m_prompt->clear();
+    tell({});
+}
+
+void SamplesPanel::tell(const QString& text)
+{
+    m_state->setText(!text.isEmpty() ? text
+                     : m_run.empty()
+                         ? tr("Train a model of language or a classifier, and it can be asked for samples here.")
+                         : tr("of %1").arg(m_name));
 }
 
 void SamplesPanel::setModel(const projects::Project& project)
@@ -210,16 +230,35 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
 
 void SamplesPanel::noticeCheckpoint(const std::string& directory)
 {
-    if (directory == m_run && m_live->isChecked() && isVisible() && !visibleRegion().isEmpty()) {
+    if (m_live->isChecked()) {
+        m_due = directory;
+        sampleIfDue();
+    }
+}
+
+void SamplesPanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    QMetaObject::invokeMethod(this, &SamplesPanel::sampleIfDue, Qt::QueuedConnection); // it is not laid out yet
+}
+
+void SamplesPanel::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    sampleIfDue();
+}
+
+void SamplesPanel::sampleIfDue()
+{
+    const bool lacksText = m_use == projects::SampleUse::Fill && m_prompt->text().trimmed().isEmpty();
+    const bool isDue = !m_run.empty() && m_due == m_run && !lacksText;
+    if (isDue && isVisible() && !visibleRegion().isEmpty()) {
         sample();
     }
 }
 
-void SamplesPanel::sample()
+engine::SampleRequest SamplesPanel::request() const
 {
-    if (m_run.empty()) {
-        return;
-    }
     engine::SampleRequest request;
     request.of.runDirectory = m_run;
     const QString prompt = m_prompt->isEnabled() ? m_prompt->text() : QString();
@@ -227,9 +266,26 @@ void SamplesPanel::sample()
     request.prompt = (isFile ? QFileInfo(prompt.trimmed()).absoluteFilePath() : prompt).toStdString();
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
-    m_state->setText(tr("sampling …"));
+    return request;
+}
+
+bool SamplesPanel::isCurrent(const engine::SampleRequest& request) const
+{
+    const engine::SampleRequest now = this->request();
+    return request.of.runDirectory == now.of.runDirectory && request.prompt == now.prompt &&
+           request.tokens == now.tokens && request.temperature == now.temperature;
+}
+
+void SamplesPanel::sample()
+{
+    if (m_run.empty()) {
+        return;
+    }
+    m_due.clear();
+    const engine::SampleRequest asked = request();
+    tell(tr("sampling …"));
     const bool classifiesText = m_use == projects::SampleUse::Classify && m_given == Given::Text;
-    emit sampleRequested(request, classifiesText ? prompt : QString());
+    emit sampleRequested(asked, classifiesText ? QString::fromStdString(asked.prompt) : QString());
 }
 
 void SamplesPanel::take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given)
@@ -241,19 +297,21 @@ void SamplesPanel::take(const engine::SampleRequest& request, const engine::Samp
         all.ofData = std::exchange(taken.sample.classified, {});
     }
     if (directory == m_run) {
+        showSamples();
+    }
+    if (isCurrent(request)) {
         QStringList notes;
         for (const std::string& note : sample.notes) {
             notes << QString::fromStdString(note);
         }
-        m_state->setText(notes.join(QLatin1Char('\n')));
-        showSamples();
+        tell(notes.join(QLatin1Char('\n')));
     }
 }
 
-void SamplesPanel::refuse(const std::string& directory, const QString& reason)
+void SamplesPanel::refuse(const engine::SampleRequest& request, const QString& reason)
 {
-    if (directory == m_run) {
-        m_state->setText(reason);
+    if (isCurrent(request)) {
+        tell(reason);
     }
 }
 

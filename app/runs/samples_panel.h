@@ -22,8 +22,8 @@ class QTextBrowser;
 namespace residua::app {
 
 /// Texts that a run's language model continues, or whose masked tokens it fills, and examples that its classifier
-/// classifies, listed by checkpoint. They are sampled on request, and after each checkpoint of the training run while
-/// the panel is visible. GUI thread.
+/// classifies, listed by checkpoint. They are sampled on request, and after each checkpoint of the training run: at
+/// once if the panel is visible, else when it is next shown. GUI thread.
 class SamplesPanel : public QWidget {
     Q_OBJECT
 public:
@@ -31,15 +31,22 @@ public:
 
     /// Sets the run whose texts are sampled and shown; an empty directory: none.
     void setRun(const std::string& directory, const QString& name);
+    /// Must be called when another project was opened. Drops what was entered for the former one.
+    void clearInput();
     /// Sets the project of the run's model. Its objective and data decide what the panel asks for.
     void setModel(const projects::Project& project);
     /// Must be called when a checkpoint of this run was written.
     void noticeCheckpoint(const std::string& directory);
     /// Takes the answer to a request that sampleRequested() told with `given`.
     void take(const engine::SampleRequest& request, const engine::SampleReady& sample, const QString& given);
-    void refuse(const std::string& directory, const QString& reason);
+    /// Takes the reason why such a request failed.
+    void refuse(const engine::SampleRequest& request, const QString& reason);
     /// Samples a text now.
     void sample();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 signals:
     /// Requests a text of the run's last checkpoint. take() or refuse() receives the answer. `given` is the text that a
@@ -54,8 +61,16 @@ private:
     void choosePicture();
     void takePicture(const QString& path);
     void showSamples();
+    void sampleIfDue();
+    /// Shows a text about the last request, or names the run if it is empty.
+    void tell(const QString& text);
+    /// True if the fields still ask for what `request` asked.
+    [[nodiscard]] bool isCurrent(const engine::SampleRequest& request) const;
+    [[nodiscard]] engine::SampleRequest request() const;
 
     std::string m_run;
+    QString m_name;    ///< of the run
+    std::string m_due; ///< the run whose last checkpoint was not sampled, because the panel was out of sight
     struct Taken {
         engine::SampleReady sample;
         QString given;         ///< as sampleRequested()'s

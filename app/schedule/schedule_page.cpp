@@ -232,6 +232,13 @@ void SchedulePage::setProject(projects::ProjectSnapshot project, const std::opti
     }
 }
 
+void SchedulePage::clearInput()
+{
+    m_lengths->clear(); // shows the schedule's own again
+    m_target->clear();
+    m_split->setCurrentIndex(0);
+}
+
 void SchedulePage::showEvent(QShowEvent* event)
 {
     if (m_stale) {

@@ -32,6 +32,8 @@ public:
 
     /// `cost` is the project's; nullopt while it cannot be computed. A hidden page is updated when it is shown.
     void setProject(projects::ProjectSnapshot project, const std::optional<projects::CostReport>& cost);
+    /// Drops the input of a schedule that was not made.
+    void clearInput();
     [[nodiscard]] ScheduleRibbon& ribbon() { return *m_ribbon; }
 
 signals:

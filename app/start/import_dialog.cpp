@@ -144,6 +144,12 @@ QFormLayout* ImportDialog::makeForm()
     connect(browseFolders, &QPushButton::clicked, this, &ImportDialog::browseDataFolder);
     connect(m_folder, &QLineEdit::textChanged, this, &ImportDialog::update);
     connect(m_name, &QLineEdit::textChanged, this, &ImportDialog::update);
+    for (const QLineEdit* field : {m_folder, m_name, m_data}) {
+        connect(field, &QLineEdit::textChanged, this, [this] { // what is told is about other input
+            m_problem->hide();
+            m_table->hide();
+        });
+    }
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
     return form;
 }

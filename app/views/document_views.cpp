@@ -302,6 +302,7 @@ void connectSchedule(const DocumentSession& session, const Analysis& analysis, c
             page.setProject(session.history().projectSnapshot(), analysis.cost());
         }
     };
+    QObject::connect(&session, &DocumentSession::opened, &page, &SchedulePage::clearInput);
     QObject::connect(&session, &DocumentSession::opened, &page, show);
     QObject::connect(&session, &DocumentSession::changed, &page, show);
     QObject::connect(&analysis, &Analysis::updated, &page, show);

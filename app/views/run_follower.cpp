@@ -7,6 +7,7 @@
 #include "app/records/run_archive.h"
 #include "app/records/run_loader.h"
 #include "app/runs/runs_panel.h"
+#include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
 #include "engine/runs/results/coefficients.h"
@@ -130,6 +131,8 @@ void RunFollower::connectShown()
 
 void RunFollower::openAnew()
 {
+    m_workspace.view<RunsPanel>().clearFilter(); // it was about the runs of the former project
+    m_workspace.view<SamplesPanel>().clearInput();
     m_shown.clear();
     m_reading.clear();
     m_marks.clear();

@@ -289,8 +289,8 @@ std::shared_ptr<const CanvasImage> DepthCanvas::takeImage()
     return {m_sheet, &m_sheet->image};
 }
 
-// Returns the button that folds or unfolds; nullopt if there is nothing to fold. It is bottom right, beside the minimap,
-// where a view of everything has neither arcs nor boxes.
+// Returns the button that folds or unfolds; nullopt if there is nothing to fold. It is bottom right, beside the
+// minimap, where a view of everything has neither arcs nor boxes.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
     if (identicalRuns(project().network).empty()) {

@@ -21,7 +21,7 @@ constexpr float kRounding = 7;
 constexpr double kLeftOutAlpha = 0.35; ///< for a layer that the step leaves out
 constexpr double kRunningAlpha = 0.18; ///< for the share of a layer that the step runs
 constexpr float kSmallestBoxPitch = 3;
-constexpr float kThinnedAbove = 50; ///< above the lower border, where the button that folds is
+constexpr float kThinnedAbove = 50;        ///< above the lower border, where the button that folds is
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; a smaller box is a mark without text
 
 const ThemeColours& coloursOf(const DepthPicture& picture)

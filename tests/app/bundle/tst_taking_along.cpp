@@ -135,6 +135,7 @@ private slots:
         QTRY_VERIFY(reason->height() >= reason->heightForWidth(reason->width()));
         QTRY_VERIFY(place->height() >= place->sizeHint().height()); // the reason has not taken its room
         place->setText(proposed);
+        QVERIFY(reason->isHidden()); // it was about the other place
         QPointer<ExportDialog> open = dialog;
         dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
         QTRY_VERIFY(!open || !open->isVisible());

@@ -75,23 +75,27 @@ private slots:
         m_window->workspace().showPanelOf(samples);
         auto* prompt = samples.findChild<QLineEdit*>("samplePrompt");
         QTRY_VERIFY(prompt->isEnabled() && samples.findChild<QPushButton*>("samplePicture")->isVisible());
+        const auto* texts = samples.findChild<QTextBrowser*>("sampleTexts");
+        const auto pictures = [texts] { return texts->toHtml().count("<img "); };
+        QTRY_VERIFY(pictures() > 0); // those of the last checkpoint, which was written out of sight
+        const qsizetype heldOut = pictures();
         const QString own = m_folder->filePath("mine.png");
         QVERIFY(picture(Qt::yellow).save(own));
         drop(samples, own);
         QCOMPARE(prompt->text(), own);
-        const auto* texts = samples.findChild<QTextBrowser*>("sampleTexts");
-        QTRY_VERIFY2(texts->toPlainText().contains("blue") && texts->toPlainText().contains("green"),
-                     qPrintable(texts->toPlainText()));
-        QVERIFY(texts->toHtml().contains("<img "));
-        const qsizetype own1 = texts->toHtml().count("<img ");
+        QTRY_COMPARE(pictures(), heldOut + 1);
+        QVERIFY2(texts->toPlainText().contains("blue") && texts->toPlainText().contains("green"),
+                 qPrintable(texts->toPlainText()));
         prompt->clear(); // the held-out pictures besides; the own one stays
         samples.sample();
-        QTRY_VERIFY(texts->toHtml().count("<img ") > own1);
+        QTRY_COMPARE(pictures(), 2 * heldOut + 1);
         QVERIFY2(texts->toPlainText().contains(QChar(u'✓')) || texts->toPlainText().contains(QChar(u'✗')),
                  qPrintable(texts->toPlainText()));
         drop(samples, m_folder->filePath("labels.csv")); // does not exist
         const auto* state = samples.findChild<QLabel*>("sampleState");
         QTRY_VERIFY2(state->text().contains("labels.csv"), qPrintable(state->text()));
+        prompt->clear();
+        QVERIFY2(!state->text().contains("labels.csv"), qPrintable(state->text()));
     }
 
     void aTableWithThreeLabels_data()
@@ -133,9 +137,7 @@ private slots:
         const auto judged = [&] {
             return texts->toPlainText().count(QChar(u'✓')) + texts->toPlainText().count(QChar(u'✗'));
         };
-        prompt->clear();
-        samples.sample();
-        QTRY_VERIFY(shown() > 0);
+        QTRY_VERIFY(shown() > 0); // of the last checkpoint, which was written out of sight
         const qsizetype one = shown();
         QCOMPARE(judged(), one);
         prompt->setText("a line of mine");
@@ -166,6 +168,18 @@ private slots:
         press(*dialog);
         QVERIFY2(!QString::fromStdString(project().description).contains("8 layers"), project().description.c_str());
         runToTheEnd();
+        // What is told of a text goes with it.
+        auto& samples = m_window->workspace().view<SamplesPanel>();
+        m_window->workspace().showPanelOf(samples);
+        auto* prompt = samples.findChild<QLineEdit*>("samplePrompt");
+        const auto* state = samples.findChild<QLabel*>("sampleState");
+        QTRY_VERIFY2(prompt->placeholderText().contains("[MASK]"), qPrintable(prompt->placeholderText()));
+        QVERIFY2(state->text().startsWith("of "), qPrintable(state->text())); // there is no text to fill
+        prompt->setText("Tell me");
+        samples.sample();
+        QTRY_VERIFY2(state->text().contains("hides no token"), qPrintable(state->text()));
+        prompt->setText("Tell me, [MASK]");
+        QVERIFY2(state->text().startsWith("of "), qPrintable(state->text()));
     }
 
     void nothingIsCreatedWhileARedTextStands_data()

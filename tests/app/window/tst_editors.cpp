@@ -35,10 +35,14 @@ enum class Meaning {
     Popup, ///< a field that Return takes and all else closes without a change
 };
 
+/// What the text in a field belongs to.
+enum class Scope { Person, Project };
+
 struct FieldRow {
     const char* name; ///< its object name, or else its accessible name
     Meaning meaning;
     const char* typed;
+    Scope scope = Scope::Person;
 };
 
 /// The fields in the panels of the window. Fields of properties and of dialogs have tests of their own.
@@ -49,11 +53,11 @@ constexpr FieldRow kFields[] = {
     {"stageStart", Meaning::Value, "3"},
     {"stageLength", Meaning::Value, "1.5"},
     {"stageAlways", Meaning::Value, "1"},
-    {"stageLengths", Meaning::Input, "1-2"},
-    {"stageTarget", Meaning::Input, "1.5"},
+    {"stageLengths", Meaning::Input, "1-2", Scope::Project},
+    {"stageTarget", Meaning::Input, "1.5", Scope::Project},
     {"paletteSearch", Meaning::Input, "dense"},
-    {"Filter the runs", Meaning::Input, "trained"},
-    {"samplePrompt", Meaning::Asked, "3 4"},
+    {"Filter the runs", Meaning::Input, "trained", Scope::Project},
+    {"samplePrompt", Meaning::Asked, "3 4", Scope::Project},
     {"Tokens to add", Meaning::Input, "12"},
     {"Temperature", Meaning::Input, "0.5"},
     {"theoryDimension", Meaning::Input, "12"},
@@ -171,6 +175,35 @@ private slots:
             QVERIFY2(line.text().contains(row.typed), qPrintable(line.text())); // a unit may follow
             line.setText(shown);
         }
+    }
+
+    void inputGoesWithItsProject_data()
+    {
+        QTest::addColumn<FieldRow>("row");
+        for (const FieldRow& row : kFields) {
+            if (row.scope == Scope::Project) {
+                QTest::addRow("%s", row.name) << row;
+            }
+        }
+    }
+
+    /// Text that was typed for one project is not there in the next one.
+    void inputGoesWithItsProject()
+    {
+        QFETCH(FieldRow, row);
+        const std::filesystem::path other = folder("other");
+        QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        arrange(m_arrangements.at(row.name));
+        QWidget* const field = visible(row.name);
+        QVERIFY(field);
+        const QLineEdit& line = lineOf(*field);
+        type(lineOf(*field), row.typed);
+        QCOMPARE(line.text(), QString(row.typed));
+        m_window->openProject(other);
+        QVERIFY2(!line.text().contains(row.typed), qPrintable(line.text()));
+        m_window->openProject(m_project);
+        QTRY_COMPARE(model().rowCount(), 1);
+        m_arranged.reset();
     }
 
     void popups_data() { rowsTimesEnds(kPopups); }
