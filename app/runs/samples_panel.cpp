@@ -5,6 +5,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
@@ -39,7 +40,7 @@ QString candidatesOf(const engine::MaskedPosition& place)
 {
     QStringList candidates;
     for (const engine::TokenCandidate& each : place.candidates) {
-        candidates << QString::fromStdString(each.token + " " + numberText(100 * each.probability, 3) + " %");
+        candidates << QString::fromStdString(visible(each.token) + " " + numberText(100 * each.probability, 3) + " %");
     }
     return candidates.join(QStringLiteral(", "));
 }

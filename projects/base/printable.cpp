@@ -24,10 +24,27 @@ constexpr std::array<Range, 7> kActing{{{0x00, 0x1F},
                                         {0x2066, 0x2069},
                                         {0xFEFF, 0xFEFF}}};
 
+/// Characters without ink.
+constexpr std::array<Range, 9> kBlank{{{0x09, 0x0D},
+                                       {0x20, 0x20},
+                                       {0xA0, 0xA0},
+                                       {0x1680, 0x1680},
+                                       {0x2000, 0x200F},
+                                       {0x202F, 0x202F},
+                                       {0x205F, 0x2064},
+                                       {0x3000, 0x3000},
+                                       {0xFE00, 0xFE0F}}};
+
+template <std::size_t N>
+bool isIn(const std::array<Range, N>& ranges, char32_t code)
+{
+    return std::ranges::any_of(ranges,
+                               [code](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
 bool acts(char32_t code)
 {
-    return std::ranges::any_of(kActing,
-                               [code](const Range& range) { return range.first <= code && code <= range.last; });
+    return isIn(kActing, code);
 }
 
 std::string spelt(char32_t code)
@@ -61,6 +78,30 @@ std::string printable(std::string_view text, LineEnds lineEnds)
 bool isPrintable(std::string_view name)
 {
     return printable(name, LineEnds::Escape) == name;
+}
+
+std::string visible(std::string_view text)
+{
+    const auto blank = [](char32_t code) { return code == ' ' ? std::string("▁") : spelt(code); };
+    std::string result;
+    while (!text.empty() && isIn(kBlank, firstCharacter(text).code)) {
+        const Character character = firstCharacter(text);
+        result += blank(character.code);
+        text.remove_prefix(character.bytes);
+    }
+    std::size_t ink = 0; // the bytes up to the last character that has some
+    std::string behind;
+    for (std::string_view left = text; !left.empty();) {
+        const Character character = firstCharacter(left);
+        left.remove_prefix(character.bytes);
+        if (isIn(kBlank, character.code)) {
+            behind += blank(character.code);
+        } else {
+            ink = text.size() - left.size();
+            behind.clear();
+        }
+    }
+    return result + printable(text.substr(0, ink), LineEnds::Escape) + behind;
 }
 
 std::string shellQuoted(std::string_view text)

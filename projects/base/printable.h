@@ -16,6 +16,10 @@ enum class LineEnds { Keep, Escape };
 /// True if printable() changes nothing in a name within a line.
 [[nodiscard]] bool isPrintable(std::string_view name);
 
+/// Returns a short text, such as a token, on one line and with its ends visible: a space there is "▁", another blank
+/// is written as "\x0a" or "\u00a0". Otherwise does the same as printable().
+[[nodiscard]] std::string visible(std::string_view text);
+
 /// Quotes a text with single quotes for a POSIX shell.
 [[nodiscard]] std::string shellQuoted(std::string_view text);
 /// Returns a word of a command that the user can copy, quoted if the shell would interpret it.

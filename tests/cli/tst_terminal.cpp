@@ -74,6 +74,31 @@ private slots:
         QCOMPARE(printable(text, LineEnds::Escape), shown);
     }
 
+    void tokensAreVisible_data()
+    {
+        QTest::addColumn<std::string>("token");
+        QTest::addColumn<std::string>("shown");
+        QTest::newRow("a word") << std::string("word") << std::string("word");
+        QTest::newRow("nothing") << std::string() << std::string();
+        QTest::newRow("a space") << std::string(" ") << std::string("▁");
+        QTest::newRow("spaces") << std::string("   ") << std::string("▁▁▁");
+        QTest::newRow("a line end") << std::string("\n") << std::string("\\x0a");
+        QTest::newRow("a tab") << std::string("\t") << std::string("\\x09");
+        QTest::newRow("a space before") << std::string(" the") << std::string("▁the");
+        QTest::newRow("blanks behind") << std::string("a b \n") << std::string("a b▁\\x0a");
+        QTest::newRow("within") << std::string("a\nb c") << std::string("a\\x0ab c");
+        QTest::newRow("no break") << std::string("\u00a0") << std::string("\\u00a0");
+        QTest::newRow("zero width") << std::string("\u200b") << std::string("\\u200b");
+        QTest::newRow("an escape") << std::string("\x1b[0m ") << std::string("\\x1b[0m▁");
+        QTest::newRow("no UTF-8") << std::string("\xff") << std::string("\uFFFD");
+    }
+    void tokensAreVisible()
+    {
+        QFETCH(std::string, token);
+        QFETCH(std::string, shown);
+        QCOMPARE(visible(token), shown);
+    }
+
     void lineEndsOfATextStay() { QCOMPARE(printable("a\nb\x1b", LineEnds::Keep), std::string("a\nb\\x1b")); }
 
     void fieldsOfTablesAreQuotedIfNeeded()

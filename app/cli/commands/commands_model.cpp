@@ -8,6 +8,7 @@
 #include "engine/base/api/split.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/method_keys.h"
@@ -90,7 +91,8 @@ void showMasked(const engine::SampleReady& ready, const Console& console)
         }
         for (const engine::TokenCandidate& each : place.candidates) {
             const bool first = &each == &place.candidates.front();
-            rows.push_back({first ? groupedText(place.position) : "", each.token, numberText(each.probability, 4)});
+            rows.push_back(
+                {first ? groupedText(place.position) : "", visible(each.token), numberText(each.probability, 4)});
             if (first && isLabelled) {
                 rows.back().push_back(example.target);
             }

@@ -4,6 +4,7 @@
 #include "engine/data/pictures/augment.h"
 #include "engine/data/pictures/picture.h"
 #include "engine/data/sets/dataset.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -100,8 +101,8 @@ private:
                 between.push_back(tokens[i]);
                 continue;
             }
-            text += m_dataset.decode(std::exchange(between, {})) + "[" + m_dataset.decode({tokens[i]}) + "→" +
-                    m_dataset.decode({hidden}) + "]";
+            text += m_dataset.decode(std::exchange(between, {})) + "[" + visible(m_dataset.decode({tokens[i]})) + "→" +
+                    visible(m_dataset.decode({hidden})) + "]";
         }
         return text + m_dataset.decode(between);
     }
