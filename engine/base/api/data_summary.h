@@ -27,6 +27,13 @@ struct DataPartSummary {
     bool operator==(const DataPartSummary&) const = default;
 };
 
+/// A number of texts with a label each, and of their tokens without padding.
+struct TextCount {
+    std::int64_t texts = 0;
+    std::int64_t tokens = 0;
+    bool operator==(const TextCount&) const = default;
+};
+
 /// How the files of one of a project's paths are read.
 struct DataReading {
     std::string path;               ///< as the project has it
@@ -35,25 +42,35 @@ struct DataReading {
     bool operator==(const DataReading&) const = default;
 };
 
-/// The size and the schema of a project's data. Splits count tokens or samples; −1 means an unlimited number.
+/// The size and the schema of a project's data. Splits count tokens, with those of padding, or samples; −1 means an
+/// unlimited number.
 struct DataSummary {
     /// Before the data are opened, a schema with an empty vocabulary, because every schema has an input and a target.
     projects::ExampleSchema examples = projects::ExampleSchema::nextToken(0);
     std::int64_t train = 0;
     std::int64_t validation = 0;
     std::int64_t test = 0;
+    std::vector<TextCount> texts;       ///< by split (training, validation, test), of padded texts; else empty
     std::vector<DataPartSummary> parts; ///< empty unless the data are several texts
     std::vector<DataReading> readings;  ///< one for each path of the data; empty if they are generated
     std::vector<std::string> notes;     ///< decisions made while opening that the user should know, one sentence each
     bool operator==(const DataSummary&) const = default;
 };
 
+/// The columns of a table of labelled texts; an empty name is that of a new source.
+struct TableColumns {
+    std::string text;
+    std::string label;
+};
+
 /// Returns a source for the data at a path. The format of a file follows from its first bytes and its extension, that
 /// of a folder from the files in it. If a folder has the parts of a data set (train, val or test), the training part
-/// becomes the source's path and the other part its validation path. The number of classes is that of the data. Returns
-/// an error that names what was found if no source reads it, if it has several data sets, or if it has parts and its
-/// source takes no validation path. Any thread; lists the folder, and reads tables and files of many pictures.
-[[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path);
+/// becomes the source's path and the other part its validation path. If the path is a training part, the part beside it
+/// becomes the validation path, unless it cannot be read with the training part's classes. The number of classes is that
+/// of the data. Returns an error that names what was found if no source reads it, if it has several data sets, or if it
+/// has parts and its source takes no validation path. Any thread; lists the folder, and reads tables and files of many
+/// pictures.
+[[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path, const TableColumns& columns = {});
 
 /// Returns the number of classes of a new network for this source: that of the different labels of its training data,
 /// at least 2. Returns nullopt if the source has no labels in files. Errors are those of opening the data. Any thread;
@@ -61,6 +78,13 @@ struct DataSummary {
 [[nodiscard]] Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
                                                                const std::filesystem::path& projectDirectory,
                                                                const std::function<bool()>& wanted = {});
+
+/// Reads the beginning of a source's files: the first part of each text, the first records, the tables, and the first
+/// picture of each class. Returns the error of its reader. Data that do not fit a project's other fields, such as a text
+/// that is shorter than a sequence, are no error. Ok for generated data. Any thread. Calls `wanted` now and then; stops
+/// with an error once it returns false.
+[[nodiscard]] Status checkReadable(const projects::Source& source, const std::filesystem::path& projectDirectory,
+                                   const std::function<bool()>& wanted = {});
 
 /// The share of the data that a check reads.
 enum class CheckedData {

@@ -74,7 +74,7 @@ Picture upright(Picture picture, int orientation)
     const bool transposes = orientation >= 5;
     const bool flipsRows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     const bool flipsColumns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-    Picture result{{transposes ? width : height, transposes ? height : width, channels}, {}};
+    Picture result{{transposes ? width : height, transposes ? height : width, channels}, {}, picture.wasTransparent};
     result.values.reserve(picture.values.size());
     for (std::int64_t y = 0; y < result.form.height; ++y) {
         for (std::int64_t x = 0; x < result.form.width; ++x) {

@@ -127,14 +127,16 @@ Picture stretched(Picture picture, const PictureForm& form, ReadingVersion readi
     return scaled(std::move(picture), form, high, wide, reading);
 }
 
-std::vector<std::uint8_t> laidOn(int background, std::span<const std::uint8_t> values, std::size_t channels)
+Picture laidOn(int background, const PictureForm& form, std::span<const std::uint8_t> values)
 {
-    std::vector<std::uint8_t> laid;
-    laid.reserve(values.size() / (channels + 1) * channels);
+    const auto channels = static_cast<std::size_t>(form.channels);
+    Picture laid{form, {}};
+    laid.values.reserve(values.size() / (channels + 1) * channels);
     for (std::size_t i = 0; i + channels < values.size(); i += channels + 1) {
         const int opacity = values[i + channels];
+        laid.wasTransparent = laid.wasTransparent || opacity < 255;
         for (std::size_t c = 0; c < channels; ++c) {
-            laid.push_back(
+            laid.values.push_back(
                 static_cast<std::uint8_t>((values[i + c] * opacity + background * (255 - opacity) + 127) / 255));
         }
     }

@@ -27,6 +27,7 @@ struct PictureForm {
 struct Picture {
     PictureForm form;
     std::vector<std::uint8_t> values;
+    bool wasTransparent = false; ///< as its file was read: some values were laid on a background
 };
 
 /// Returns the picture in another form: scales it so that it covers the form, by the mean of the covered area if it
@@ -74,9 +75,8 @@ inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
 [[nodiscard]] int orientationIn(std::span<const std::byte> exif);
 /// Returns the picture turned upright from an EXIF orientation of 1 to 8.
 [[nodiscard]] Picture upright(Picture picture, int orientation);
-/// Lays values with opacity as their last channel, [pixels, channels + 1], on a background. Returns [pixels, channels].
-[[nodiscard]] std::vector<std::uint8_t> laidOn(int background, std::span<const std::uint8_t> values,
-                                               std::size_t channels);
+/// Returns a picture of values with opacity as their last channel, [pixels, channels + 1], laid on a background.
+[[nodiscard]] Picture laidOn(int background, const PictureForm& form, std::span<const std::uint8_t> values);
 
 /// Returns the picture as a PNG file.
 [[nodiscard]] std::string encodedPng(const Picture& picture);

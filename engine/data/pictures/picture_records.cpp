@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/pictures/picture_set.h"
 
+#include "engine/data/text/data_files.h"
+#include "projects/base/files.h"
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
+#include <span>
+#include <sstream>
 #include <string_view>
 
 namespace residua::engine {
@@ -21,10 +28,12 @@ constexpr PictureForm kCifar{32, 32, 3};
 struct CifarVersion {
     std::size_t labels = 1;
     std::int64_t classes = 10;
+    const char* names = ""; ///< of the file with the names of the classes, a line each
 
     [[nodiscard]] std::size_t record() const { return labels + static_cast<std::size_t>(kCifar.values()); }
 };
-constexpr std::array kCifarVersions{CifarVersion{1, 10}, CifarVersion{2, 100}};
+constexpr std::array kCifarVersions{CifarVersion{1, 10, "batches.meta.txt"},
+                                    CifarVersion{2, 100, "fine_label_names.txt"}};
 
 bool hasLabels(const Values& content, const CifarVersion& version)
 {
@@ -72,6 +81,48 @@ Status addRecords(const fs::path& path, const Values& content, const CifarVersio
         }
     }
     return Done{};
+}
+
+/// Adds the names of the classes from the file beside the records, if it has a name for each; else a note on why not.
+void addNames(PictureSet& set, const fs::path& records, const CifarVersion& version)
+{
+    constexpr std::uint64_t kMostBytes = 16384;
+    const fs::path path = records.parent_path() / version.names;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+        return;
+    }
+    const auto refuse = [&](const std::string& why) {
+        set.notes.push_back(path.string() + ": the names of the classes are not used: " + why);
+    };
+    const Result<InputFile> file = InputFile::open(path);
+    if (!file || file->size() > kMostBytes) {
+        return refuse(file ? "has " + std::to_string(file->size()) + " bytes, expected at most " +
+                                 std::to_string(kMostBytes)
+                           : file.error().message);
+    }
+    std::string text(file->size(), '\0');
+    if (const Status read = file->read(0, std::as_writable_bytes(std::span(text))); !read) {
+        return refuse(read.error().message);
+    }
+    if (const Status valid = checkUtf8(text, path.string()); !valid) {
+        return refuse(valid.error().message);
+    }
+    std::vector<std::string> names;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        line.erase(0, line.find_first_not_of(" \t\r"));
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (!line.empty()) {
+            names.push_back(line);
+        }
+    }
+    const std::set<std::string> different(names.begin(), names.end());
+    if (std::ssize(names) != version.classes || different.size() != names.size()) {
+        return refuse("has " + countText(different.size(), "different name") + ", expected " +
+                      std::to_string(version.classes));
+    }
+    set.classes = std::move(names);
 }
 
 // IDX
@@ -174,6 +225,9 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
     }
     PictureSet set = setOf(std::move(values), kCifar, std::move(labels), files);
     set.numbered = of->classes;
+    if (reading != ReadingVersion::First) {
+        addNames(set, files.front(), *of);
+    }
     return set;
 }
 

@@ -193,9 +193,6 @@ Found found(const fs::path& path, const Result<PictureSet>& set)
 
 Found picturesIn(const fs::path& folder)
 {
-    if (Found records = pictureRecordsIn(folder); !records || *records) {
-        return records;
-    }
     const Result<PictureSet> classes = openClassFolders(folder);
     if (classes) {
         return found(folder, classes);

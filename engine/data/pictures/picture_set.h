@@ -55,7 +55,8 @@ struct PictureRequest {
 /// - a folder with a folder of PNG, JPEG or WebP files for each class; classes are numbered in the order of their
 /// names.
 ///   A folder whose folders are the parts of a data set is an error
-/// - a file of CIFAR-10 or CIFAR-100 (fine labels) in the binary version, or a folder of such files
+/// - a file of CIFAR-10 or CIFAR-100 (fine labels) in the binary version, or a folder of such files. The file beside
+///   them that names the classes (batches.meta.txt, fine_label_names.txt) is used if it has a name for each
 /// - a file of MNIST's pictures, whose name contains images-idx3, with that of their labels (labels-idx1) beside it, or
 ///   a folder with one such pair for each use. A folder with several is an error that names them
 /// - CSV, with or without a header: the values of a square picture, grey or colour, behind or before the label. A
@@ -68,7 +69,8 @@ struct PictureRequest {
 
 /// Returns the source for pictures at a path, with the form and the number of classes that they have; nullopt if there
 /// is no sign of pictures. Returns an error for pictures that no source reads, such as a folder of GIF files: it names
-/// them and the way on. Lists folders, and reads files of many pictures.
+/// them and the way on. A folder's pictures are those in its folders of classes. Lists folders, and reads files of many
+/// pictures.
 [[nodiscard]] Result<std::optional<projects::PictureData>> picturesAt(const std::filesystem::path& path);
 
 /// Returns the same for the files of CIFAR or MNIST in a folder. Reads each file of CIFAR once, and MNIST's training

@@ -170,10 +170,8 @@ Result<Picture> decodePng(std::span<const std::byte> bytes, ReadingVersion readi
     if (!finished) {
         return Error{"", decoding.fault.empty() ? "cannot be decoded: there is too little memory" : decoding.fault};
     }
-    Picture picture{decoding.form, std::move(decoding.values)};
-    if (decoding.hasOpacity) {
-        picture.values = laidOn(0, picture.values, static_cast<std::size_t>(picture.form.channels));
-    }
+    Picture picture = decoding.hasOpacity ? laidOn(0, decoding.form, decoding.values)
+                                          : Picture{decoding.form, std::move(decoding.values)};
     const auto exif = chunkOf(bytes, "eXIf", false);
     return upright(std::move(picture), exif ? orientationIn(*exif) : 1);
 }

@@ -65,7 +65,11 @@ Result<Picture> decodeWebp(std::span<const std::byte> bytes, ReadingVersion read
         return faultOf(status);
     }
     const bool earlier = reading == ReadingVersion::First;
-    picture.values = opaque ? std::move(decoded) : laidOn(earlier ? 255 : 0, decoded, 3);
+    if (opaque) {
+        picture.values = std::move(decoded);
+    } else {
+        picture = laidOn(earlier ? 255 : 0, picture.form, decoded);
+    }
     return upright(std::move(picture), earlier ? 1 : orientationIn(exifOf(bytes)));
 }
 

@@ -249,6 +249,49 @@ Result<std::int64_t> ClassNumbers::numberOf(const std::string& text) const
     return number ? Result<std::int64_t>(*number) : Error{{}, missing(label)};
 }
 
+std::vector<std::string> ClassNumbers::notesOn(const std::vector<std::string>& labels) const
+{
+    constexpr std::size_t kNamed = 5;
+    const auto named = [](const auto& all, const auto& textOf) {
+        const std::vector first(all.begin(), std::next(all.begin(), std::ptrdiff_t(std::min(kNamed, all.size()))));
+        return joinedText(first, ", ", textOf) + (all.size() > kNamed ? " …" : "");
+    };
+    const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+    std::map<std::int64_t, std::set<std::string>> spellings;
+    for (const std::string& label : labels) {
+        if (const Result<std::int64_t> number = numberOf(label)) {
+            spellings[*number].insert(label);
+        }
+    }
+    std::vector<std::string> merged;
+    std::vector<std::string> missing;
+    for (std::int64_t number = 0; number < std::ssize(m_names); ++number) {
+        const auto found = spellings.find(number);
+        if (found == spellings.end()) {
+            missing.push_back(m_names[static_cast<std::size_t>(number)]);
+        } else if (found->second.size() > 1) {
+            merged.push_back("the labels " + named(found->second, quoted) + " are one class, " +
+                             m_names[static_cast<std::size_t>(number)]);
+        }
+    }
+    std::vector<std::string> notes = merged;
+    if (merged.size() > kNamed) {
+        notes.resize(kNamed);
+        notes.push_back("classes with labels of different spellings besides: " +
+                        std::to_string(merged.size() - kNamed));
+    }
+    if (!missing.empty()) {
+        notes.push_back("no example of the training data has " +
+                        (missing.size() == 1 ? std::string("the class ")
+                                             : "one of the " + std::to_string(missing.size()) + " classes ") +
+                        named(missing, std::identity()) +
+                        (!m_known && areOrdinals(m_names)
+                             ? ": labels that are whole numbers below the number of classes number them from 0"
+                             : ""));
+    }
+    return notes;
+}
+
 std::vector<Split> splitsOf(const std::vector<std::int64_t>& labels, double validation, double test, std::int64_t seed,
                             ReadingVersion version)
 {

@@ -41,6 +41,9 @@ public:
     [[nodiscard]] Result<std::int64_t> numberOf(const std::string& label) const;
     /// Returns the names by number.
     [[nodiscard]] const std::vector<std::string>& names() const { return m_names; }
+    /// Returns notes for the user on the labels of the training set, which may repeat: different texts that are one
+    /// class, and classes that no label names. One sentence each.
+    [[nodiscard]] std::vector<std::string> notesOn(const std::vector<std::string>& labels) const;
 
 private:
     enum class Numbers { Refused, AreClasses };

@@ -36,8 +36,10 @@ projects::Source textAt(const fs::path& path)
     return projects::TextData{path.string(), {}};
 }
 
+Found sourceFor(const fs::path& path, const TableColumns& columns);
+
 /// Returns the source for the parts of a data set in a folder.
-Found partsAt(const fs::path& folder, const std::vector<NamedParts>& sets)
+Found partsAt(const fs::path& folder, const std::vector<NamedParts>& sets, const TableColumns& columns)
 {
     const auto texts = [](const NamedParts& parts) { return parts.text(); };
     if (sets.size() > 1) {
@@ -51,8 +53,8 @@ Found partsAt(const fs::path& folder, const std::vector<NamedParts>& sets)
                                           " of a data set, each in several files: put each part into a folder of its "
                                           "own and name one"};
     }
-    Found source = dataAt(parts.training.front());
-    const Found heldOut = source ? dataAt(parts.heldOut().front()) : source;
+    Found source = sourceFor(parts.training.front(), columns);
+    const Found heldOut = source ? sourceFor(parts.heldOut().front(), columns) : source;
     if (!heldOut) {
         return heldOut.error();
     }
@@ -115,20 +117,20 @@ fs::path onlyTrainingPart(const fs::path& folder)
     return isTrainingPart(only) ? only : fs::path();
 }
 
-} // namespace
-
-Result<projects::Source> dataAt(const fs::path& path)
+/// Returns the source for the data at a path by themselves.
+Found sourceFor(const fs::path& path, const TableColumns& columns)
 {
     if (isFolder(path)) {
         if (const auto records = pictureRecordsIn(path); !records || *records) {
             return records ? Found(projects::Source(**records)) : records.error();
         }
         if (const std::vector<NamedParts> sets = partsIn(path); !sets.empty()) {
-            return partsAt(path, sets);
+            return partsAt(path, sets, columns);
         }
         if (const fs::path part = onlyTrainingPart(path); !part.empty()) {
-            if (const auto pictures = picturesAt(part); pictures && *pictures) {
-                return onlyTrainingPart(part).empty() ? Found(projects::Source(**pictures)) : dataAt(part);
+            Found source = sourceFor(part, columns);
+            if (source && std::holds_alternative<projects::PictureData>(*source)) {
+                return source;
             }
         }
     }
@@ -136,8 +138,11 @@ Result<projects::Source> dataAt(const fs::path& path)
     if (!pictures || *pictures) {
         return pictures ? Found(projects::Source(**pictures)) : pictures.error();
     }
-    if (projects::endsIn(path.native(), projects::kSheetEndings)) {
+    if (projects::endsIn(path.native(), projects::kSheetEndings) && kindAt(path) != DataKind::Tokens) {
         projects::Source table = projects::sourceAt(path.string());
+        auto& texts = std::get<projects::LabelledTextData>(table);
+        texts.text = columns.text.empty() ? texts.text : columns.text;
+        texts.label = columns.label.empty() ? texts.label : columns.label;
         if (const auto classes = countClasses(table, {}); classes && *classes) {
             *projects::classCountOf(table) = **classes;
         }
@@ -149,6 +154,41 @@ Result<projects::Source> dataAt(const fs::path& path)
         }
     }
     return textAt(path);
+}
+
+/// Makes the held-out part beside a training part the source's validation path if it can be read with its classes.
+void takeHeldOut(projects::Source& source, const fs::path& training, const TableColumns& columns)
+{
+    const std::vector<fs::path> beside = heldOutBeside(training);
+    const Found heldOut = beside.size() == 1 ? sourceFor(beside.front(), columns) : Found(Error{});
+    if (!heldOut || heldOut->index() != source.index()) {
+        return;
+    }
+    projects::Source both = source;
+    const bool takes = std::visit(
+        [&](auto& data) {
+            if constexpr (requires { data.validationPath; }) {
+                const bool isFree = data.validationPath.empty();
+                data.validationPath = beside.front().string();
+                return isFree;
+            }
+            return false;
+        },
+        both);
+    if (takes && checkReadable(both, {})) {
+        source = std::move(both);
+    }
+}
+
+} // namespace
+
+Result<projects::Source> dataAt(const fs::path& path, const TableColumns& columns)
+{
+    Found source = sourceFor(path, columns);
+    if (source) {
+        takeHeldOut(*source, path, columns);
+    }
+    return source;
 }
 
 } // namespace residua::engine

@@ -4,6 +4,10 @@
 
 #include "engine/base/machine/failure.h"
 #include "engine/data/sets/dataset.h"
+#include "engine/data/sets/labelled_dataset.h"
+#include "engine/data/sets/numbered_pictures.h"
+#include "engine/data/text/text_files.h"
+#include "engine/data/tokens/token_files.h"
 #include "projects/base/text.h"
 
 #include <algorithm>
@@ -100,7 +104,86 @@ std::optional<projects::Problem> tooManyOutputs(const projects::Project& project
                              named};
 }
 
+/// Reads the first parts of a source's files.
+class FirstReading {
+public:
+    FirstReading(const fs::path& directory, const std::function<bool()>& wanted)
+        : m_directory(directory), m_watch([&wanted](double) { return !wanted || wanted(); })
+    {
+    }
+
+    Status operator()(const projects::TextData& source) const
+    {
+        return begun([&](const PreparationWatch& watch) { return readTextFiles(m_directory / source.path, watch); });
+    }
+    Status operator()(const projects::JsonLinesData& source) const
+    {
+        return begun(
+            [&](const PreparationWatch& watch) { return readRecords(m_directory / source.path, source.field, watch); });
+    }
+    Status operator()(const projects::MixtureData& source) const
+    {
+        Status status = Done{};
+        for (auto part = source.parts.begin(); status && part != source.parts.end(); ++part) {
+            status = begun(
+                [&](const PreparationWatch& watch) { return readTexts(m_directory / part->path, part->field, watch); });
+        }
+        return status;
+    }
+    Status operator()(const projects::TokenFileData& source) const
+    {
+        const Status training = tokens(source, source.path);
+        return !training || source.validationPath.empty() ? training : tokens(source, source.validationPath);
+    }
+    template <class Labelled>
+    Status operator()(const Labelled& source) const
+    {
+        if constexpr (requires { checkReadable(source, m_directory, m_watch); }) {
+            return checkReadable(source, m_directory, m_watch);
+        } else {
+            return Done{};
+        }
+    }
+
+private:
+    static constexpr std::int64_t kVocabularyOfTwoBytes = 65536;
+
+    /// The vocabulary of a project may be too small for the tokens.
+    Status tokens(const projects::TokenFileData& source, const std::string& path) const
+    {
+        const auto read = [&](std::int64_t vocabulary) {
+            return begun([&](const PreparationWatch& watch) {
+                TokenFiles files;
+                return appendTokenFiles(files, m_directory / path, source.tokenWidth, vocabulary, watch);
+            });
+        };
+        const Status status = read(std::max(source.vocabulary, kVocabularyOfTwoBytes));
+        return status || read(projects::kMostVocabulary) ? Status(Done{}) : status;
+    }
+    /// Reads until the watch was called a few times, between parts of about a MiB.
+    template <class Read>
+    Status begun(Read read) const
+    {
+        constexpr int kParts = 8;
+        int parts = 0;
+        const auto result = read([&](double) { return ++parts <= kParts && m_watch(0); });
+        const bool enough = parts > kParts;
+        return result || (enough && result.error() == preparationGivenUp()) ? Status(Done{}) : Status(result.error());
+    }
+
+    const fs::path& m_directory;
+    PreparationWatch m_watch;
+};
+
 } // namespace
+
+Status checkReadable(const projects::Source& source, const fs::path& projectDirectory,
+                     const std::function<bool()>& wanted)
+{
+    Status status = Done{};
+    const auto failure = attemptStandard([&] { status = std::visit(FirstReading(projectDirectory, wanted), source); });
+    return failure ? Status(Error{"data", failure->text}) : status;
+}
 
 DataJudgement judgeData(const projects::Project& project, const fs::path& projectDirectory, CheckedData checked,
                         const std::function<bool()>& wanted)

@@ -9,8 +9,9 @@
 #include "engine/data/sets/fingerprint.h"
 #include "engine/data/sets/labelled_dataset.h"
 #include "engine/data/sets/mixture_order.h"
-#include "engine/data/sets/picture_dataset.h"
+#include "engine/data/sets/numbered_pictures.h"
 #include "engine/data/text/data_files.h"
+#include "engine/data/text/folder_files.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/result.h"
 #include "projects/model/data_endings.h"
@@ -34,6 +35,7 @@ DataSummary summaryOf(const DataOutline& data)
             .train = counted(Split::Train),
             .validation = counted(Split::Validation),
             .test = counted(Split::Test),
+            .texts = {},
             .parts = {},
             .readings = {},
             .notes = {}};
@@ -67,11 +69,57 @@ DataSummary summaryWithoutFiles(const Dataset& dataset, const projects::Training
                                  .test = tokens(part.sizes, Split::Test),
                                  .validated = tokens(part.evaluated, Split::Validation)});
     }
+    summary.texts = dataset.texts();
     summary.notes = dataset.notes();
     return summary;
 }
 
+/// Returns a note on held-out files beside the training files that the project does not use.
+template <class FileSource>
+std::vector<std::string> notesOnUnused(const FileSource& source, const std::filesystem::path& projectDirectory)
+{
+    constexpr bool takesPath = requires
+    {
+        source.validationPath;
+    };
+    const std::vector<std::filesystem::path> beside = heldOutBeside(projectDirectory / source.path);
+    bool isUsed = beside.empty();
+    if constexpr (takesPath) {
+        isUsed = isUsed || !source.validationPath.empty();
+    }
+    if (isUsed) {
+        return {};
+    }
+    return {beside.front().string() + (beside.size() > 1 ? " and others like it lie" : " lies") +
+            " beside the training data and is not used: validation takes a share of the training data" +
+            (takesPath ? "; to hold it out, set data.source.validation_path to it" : "")};
+}
+
 } // namespace
+
+Result<std::vector<std::string>> labelsIn(const projects::Source& source, const std::filesystem::path& projectDirectory,
+                                          const PreparationWatch& watch)
+{
+    using Labels = Result<std::vector<std::string>>;
+    return std::visit(
+        [&]<class Data>(Data data) -> Labels {
+            if constexpr (requires { data.classes; }) {
+                Labels labels = labelsIn(data, projectDirectory, watch);
+                if (!labels || data.validationPath.empty()) {
+                    return labels;
+                }
+                data.path = data.validationPath;
+                const Labels heldOut = labelsIn(data, projectDirectory, watch);
+                if (heldOut) {
+                    labels->insert(labels->end(), heldOut->begin(), heldOut->end());
+                }
+                return heldOut ? labels : heldOut;
+            } else {
+                return std::vector<std::string>();
+            }
+        },
+        source);
+}
 
 Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
                                                  const std::filesystem::path& projectDirectory,
@@ -85,7 +133,7 @@ Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
     };
     const auto failure = attemptStandard([&] {
         if (const auto* const texts = std::get_if<projects::LabelledTextData>(&source)) {
-            take(countClasses(*texts, projectDirectory, watch));
+            take(labelsIn(*texts, projectDirectory, watch).transform(classesOf));
         } else if (const auto* const pictures = std::get_if<projects::PictureData>(&source)) {
             take(countClasses(*pictures, projectDirectory, watch));
         }
@@ -139,6 +187,13 @@ DataSummary summaryOf(const projects::Project& project, const std::filesystem::p
 {
     DataSummary summary = summaryWithoutFiles(dataset, project.training);
     summary.readings = readingsOf(project, projectDirectory);
+    std::visit(
+        [&](const auto& source) {
+            if constexpr (requires { source.path; }) {
+                std::ranges::move(notesOnUnused(source, projectDirectory), std::back_inserter(summary.notes));
+            }
+        },
+        project.data.source);
     return summary;
 }
 

@@ -102,7 +102,10 @@ public:
     [[nodiscard]] virtual std::vector<std::string> classes() const { return {}; }
     /// Returns the texts of a mixture; empty if the data are not a mixture.
     [[nodiscard]] virtual std::vector<DataPartOutline> parts() const { return {}; }
-    /// Returns the number of tokens or samples in a split, over all texts; kEndless if training samples are unlimited.
+    /// Returns the texts by split if they are padded to one length; empty for other data.
+    [[nodiscard]] virtual std::vector<TextCount> texts() const { return {}; }
+    /// Returns the number of tokens, with those of padding, or samples in a split, over all texts; kEndless if training
+    /// samples are unlimited.
     [[nodiscard]] virtual std::int64_t size(Split split) const = 0;
     /// Fills `batch` with `count` examples, from draw `index` · count of the seeded order. Equal (split, seed,
     /// index, count) always give the same batch, so a run's cursor is `index` alone. Windows of text start anywhere;
@@ -132,6 +135,11 @@ public:
     /// hide no tokens.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }
 };
+
+/// Returns the labels of a source's files, as they are written or as their format names them; they may repeat. Empty if
+/// it has none. Errors are those of opening it.
+[[nodiscard]] Result<std::vector<std::string>>
+labelsIn(const projects::Source& source, const std::filesystem::path& projectDirectory, const PreparationWatch& watch);
 
 /// Returns the summary of an open data set of a project.
 [[nodiscard]] DataSummary summaryOf(const projects::Project& project, const std::filesystem::path& projectDirectory,

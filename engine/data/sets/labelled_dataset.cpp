@@ -52,6 +52,45 @@ std::vector<std::string> labelsOf(const Table& table)
     return labels;
 }
 
+/// The tables of training and, if the source has a path for it, of validation, with the number of each row's class.
+struct NumberedTables {
+    std::vector<Table> tables;
+    ClassNumbers classes;
+    std::vector<std::vector<std::int64_t>> numbers; ///< by table
+};
+
+Result<NumberedTables> numberedTables(const projects::LabelledTextData& source,
+                                      const std::filesystem::path& projectDirectory, const Reading& reading,
+                                      const PreparationWatch& watch)
+{
+    std::vector<Table> tables;
+    for (const std::string& path : {source.path, source.validationPath}) {
+        if (!path.empty()) {
+            Result<Table> table = tableAt(projectDirectory / path, source, watch);
+            if (!table) {
+                return table.error();
+            }
+            tables.push_back(*std::move(table));
+        }
+    }
+    Result<ClassNumbers> classes = ClassNumbers::of(labelsOf(tables.front()), source.classes, reading);
+    if (!classes) {
+        return Error{tables.front().path.string(), "the column \"" + source.label + "\" " + classes.error().message};
+    }
+    std::vector<std::vector<std::int64_t>> numbers;
+    for (const Table& table : tables) {
+        std::vector<std::int64_t>& added = numbers.emplace_back();
+        for (const TableRow& row : table.rows) {
+            const Result<std::int64_t> number = classes->numberOf(row.values[0]);
+            if (!number) {
+                return Error{table.place(row), number.error().message};
+            }
+            added.push_back(*number);
+        }
+    }
+    return NumberedTables{std::move(tables), *std::move(classes), std::move(numbers)};
+}
+
 /// Returns all texts of the tables as one document, which gives a tokeniser of characters its alphabet.
 std::vector<Document> documentsOf(const std::vector<Table>& tables)
 {
@@ -86,12 +125,19 @@ std::pair<std::size_t, std::size_t> lengthsIn(std::size_t room, std::size_t firs
 
 } // namespace
 
-Result<std::int64_t> countClasses(const projects::LabelledTextData& source,
-                                  const std::filesystem::path& projectDirectory, const PreparationWatch& watch)
+Result<std::vector<std::string>> labelsIn(const projects::LabelledTextData& source,
+                                          const std::filesystem::path& projectDirectory, const PreparationWatch& watch)
 {
     return tableAt(projectDirectory / source.path, source, watch).transform([](const Table& table) {
-        return classesOf(labelsOf(table));
+        return labelsOf(table);
     });
+}
+
+Status checkReadable(const projects::LabelledTextData& source, const std::filesystem::path& projectDirectory,
+                     const PreparationWatch& watch)
+{
+    const auto read = numberedTables(source, projectDirectory, {}, watch);
+    return read ? Status(Done{}) : Status(read.error());
 }
 
 Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledTextData& source,
@@ -99,21 +145,12 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
                                                        const std::filesystem::path& projectDirectory,
                                                        const Reading& reading, const PreparationWatch& watch)
 {
-    std::vector<Table> tables;
-    for (const std::string& path : {source.path, source.validationPath}) {
-        if (!path.empty()) {
-            Result<Table> table = tableAt(projectDirectory / path, source, watch);
-            if (!table) {
-                return table.error();
-            }
-            tables.push_back(*std::move(table));
-        }
+    const Result<NumberedTables> read = numberedTables(source, projectDirectory, reading, watch);
+    if (!read) {
+        return read.error();
     }
+    const std::vector<Table>& tables = read->tables;
     const std::string place = tables.front().path.string();
-    const Result<ClassNumbers> classes = ClassNumbers::of(labelsOf(tables.front()), source.classes, reading);
-    if (!classes) {
-        return Error{place, "the column \"" + source.label + "\" " + classes.error().message};
-    }
     auto codec = codecFor(documentsOf(tables), source.tokeniser, projectDirectory, place, watch);
     if (!codec) {
         return codec.error();
@@ -124,16 +161,10 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
     dataset->m_time = project.training.sequenceLength;
     dataset->m_reading = reading.version;
     const double validation = tables.size() > 1 ? 0.0 : project.data.validationFraction;
-    for (const Table& table : tables) {
-        const bool validates = &table != &tables.front();
-        std::vector<std::int64_t> numbers;
-        for (const TableRow& row : table.rows) {
-            const Result<std::int64_t> number = classes->numberOf(row.values[0]);
-            if (!number) {
-                return Error{table.place(row), number.error().message};
-            }
-            numbers.push_back(*number);
-        }
+    for (std::size_t at = 0; at < tables.size(); ++at) {
+        const Table& table = tables[at];
+        const bool validates = at > 0;
+        const std::vector<std::int64_t>& numbers = read->numbers[at];
         const std::vector<Split> splits =
             splitsOf(numbers, validation, project.data.testFraction, project.seeds.data, reading.version);
         for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -147,12 +178,26 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
             dataset->m_rows[static_cast<std::size_t>(split)].push_back(*std::move(made));
         }
     }
-    dataset->m_classes = classes->names();
+    dataset->m_classes = read->classes.names();
+    dataset->m_notes = read->classes.notesOn(labelsOf(tables.front()));
     dataset->m_notes.push_back(orderNote("labels", dataset->m_classes));
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};
     }
     return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+std::vector<TextCount> LabelledDataset::texts() const
+{
+    std::vector<TextCount> counts;
+    for (const std::vector<Row>& rows : m_rows) {
+        TextCount& count = counts.emplace_back();
+        count.texts = std::ssize(rows);
+        for (const Row& row : rows) {
+            count.tokens += std::ssize(row.tokens);
+        }
+    }
+    return counts;
 }
 
 Result<LabelledDataset::Row> LabelledDataset::encoded(const std::string& first, const std::string* second) const

@@ -13,10 +13,13 @@
 
 namespace residua::engine {
 
-/// Returns the number of classes that a new network for this table needs. Errors are those of opening it.
-[[nodiscard]] Result<std::int64_t> countClasses(const projects::LabelledTextData& source,
-                                                const std::filesystem::path& projectDirectory,
-                                                const PreparationWatch& watch);
+/// Returns the labels of a table's rows. Errors are those of opening it.
+[[nodiscard]] Result<std::vector<std::string>> labelsIn(const projects::LabelledTextData& source,
+                                                        const std::filesystem::path& projectDirectory,
+                                                        const PreparationWatch& watch);
+/// Reads the tables and numbers their labels as open() does, with the same errors.
+[[nodiscard]] Status checkReadable(const projects::LabelledTextData& source,
+                                   const std::filesystem::path& projectDirectory, const PreparationWatch& watch);
 
 /// Texts, or pairs of texts, with a label each, padded to one length. Field 0 has the tokens, field 1 the labels, field
 /// 2 the mask (1 for a token), and for pairs field 3 the text that each token belongs to (0 or 1). ClassNumbers numbers
@@ -33,6 +36,7 @@ public:
     [[nodiscard]] projects::ExampleSchema schema() const override { return m_schema; }
     [[nodiscard]] std::vector<std::string> notes() const override { return m_notes; }
     [[nodiscard]] std::vector<std::string> classes() const override { return m_classes; }
+    [[nodiscard]] std::vector<TextCount> texts() const override;
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(rowsOf(split)) * m_time; }
     [[nodiscard]] Status fill(Batch& batch, Split split, std::int64_t seed, std::int64_t index,
                               std::int64_t count) const override;

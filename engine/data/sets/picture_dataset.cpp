@@ -4,11 +4,10 @@
 #include "engine/data/pictures/augment.h"
 #include "engine/data/pictures/picture.h"
 #include "engine/data/sets/class_numbers.h"
-#include "engine/data/text/folder_files.h"
+#include "engine/data/sets/numbered_pictures.h"
 #include "engine/data/text/text_memory.h"
 #include "projects/base/random.h"
 #include "projects/base/text.h"
-#include "projects/base/utf8.h"
 
 #include <algorithm>
 #include <atomic>
@@ -69,83 +68,7 @@ std::array<std::int64_t, kSplits> drawnSizes(const projects::DrawnPictures& sour
     return {source.samples, share(data.validationFraction), share(data.testFraction)};
 }
 
-/// Returns the labels of a set as texts: the names of its classes, or the numbers that it has.
-std::vector<std::string> labelsOf(const PictureSet& set)
-{
-    if (!set.classes.empty()) {
-        std::vector<std::string> names; // as a run records them
-        std::ranges::transform(set.classes, std::back_inserter(names), asUtf8);
-        return names;
-    }
-    std::vector<std::string> labels;
-    for (const std::int64_t label : std::set<std::int64_t>(set.labels.begin(), set.labels.end())) {
-        labels.push_back(std::to_string(label));
-    }
-    return labels;
-}
-
-/// Returns the reading whose rules number the classes of this training set. In the first reading, folders are numbered
-/// in the order of their names as text, and numbers are as they are.
-Reading numberingOf(const PictureSet& set, const Reading& reading)
-{
-    const bool inOrder = reading.isFirst() && reading.classes.empty();
-    return {kNewestReading, inOrder && !set.classes.empty() ? labelsOf(set) : reading.classes};
-}
-
-/// Replaces the labels of a set by the numbers of the classes.
-Status renumber(PictureSet& set, const ClassNumbers& classes)
-{
-    std::map<std::int64_t, std::int64_t> numbers;
-    for (std::int64_t& label : set.labels) {
-        const auto [known, isNew] = numbers.try_emplace(label, 0);
-        if (isNew) {
-            const Result<std::int64_t> number = classes.numberOf(
-                set.classes.empty() ? std::to_string(label) : asUtf8(set.classes[static_cast<std::size_t>(label)]));
-            if (!number) {
-                return number.error();
-            }
-            known->second = *number;
-        }
-        label = known->second;
-    }
-    return Done{};
-}
-
-/// Returns what is known of pictures before they are opened: of those that are held out, how the training part is read.
-PictureRequest requestFor(PictureUse use, const projects::PictureData& source, const Reading& reading,
-                          const std::vector<PictureSet>& training)
-{
-    PictureRequest request{use, reading.version, source.labelColumn, source.valueRange, source.classes};
-    if (!training.empty() && training.front().columns && !reading.isFirst()) {
-        request.labelColumn = training.front().columns->label;
-        request.valueRange = training.front().columns->range;
-    }
-    return request;
-}
-
-/// Returns a note if all pictures have one class; empty otherwise.
-std::string noteOnClasses(const PictureSet& set, const std::string& place)
-{
-    const auto differs = [&](std::int64_t label) { return label != set.labels.front(); };
-    if (set.labels.size() < 2 || std::ranges::any_of(set.labels, differs)) {
-        return {};
-    }
-    const auto label = static_cast<std::size_t>(set.labels.front());
-    return place + ": all " + std::to_string(set.labels.size()) + " pictures have one class, " +
-           (label < set.classes.size() ? set.classes[label] : std::to_string(label));
-}
-
 } // namespace
-
-Result<std::int64_t> countClasses(const projects::PictureData& source, const std::filesystem::path& projectDirectory,
-                                  const PreparationWatch& watch)
-{
-    PictureRequest request = requestFor(PictureUse::Training, source, {}, {});
-    request.classes = 0; // the number that the project has may be wrong
-    return openPictures(projectDirectory / source.path, request, watch).transform([](const PictureSet& set) {
-        return set.numbered > 0 ? set.numbered : classesOf(labelsOf(set));
-    });
-}
 
 DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data)
 {
@@ -181,57 +104,31 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
     const PictureForm form{source.height, source.width, source.channels};
     std::unique_ptr<PictureDataset> dataset(new PictureDataset(project, form, reading));
     dataset->m_fit = source.fit;
-    const std::string place = (projectDirectory / source.path).string();
-    std::optional<ClassNumbers> classes;
-    for (const PictureUse use : {PictureUse::Training, PictureUse::HeldOut}) {
-        const bool trains = use == PictureUse::Training;
-        const std::string& path = trains ? source.path : source.validationPath;
-        if (path.empty()) {
-            continue;
+    Result<NumberedPictures> read = numberedPictures(source, projectDirectory, reading, watch);
+    if (!read) {
+        return read.error();
+    }
+    const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
+    for (PictureSet& set : read->sets) {
+        std::vector<Split> splits(set.labels.size(), Split::Validation);
+        if (&set == &read->sets.front()) {
+            splits = splitsOf(set.labels, validation, project.data.testFraction, project.seeds.data, reading.version);
         }
-        Result<PictureSet> set =
-            openPictures(projectDirectory / path, requestFor(use, source, reading, dataset->m_sets), watch);
-        if (!set) {
-            return set.error();
-        }
-        const std::string from = (projectDirectory / path).string();
-        if (!set->emptyClasses.empty() && !source.skipBad) {
-            const std::string unread = unreadPicturesIn(set->emptyClasses.front());
-            return Error{set->emptyClasses.front(),
-                         "has no pictures" + (unread.empty() ? "" : " of a kind that is read (" + unread + ")") +
-                             ", as the folder of a class must: add some PNG, JPEG or WebP files, or set skip_bad"};
-        }
-        if (!trains && !reading.isFirst()) {
-            if (const Status apart = refuseShared(dataset->m_sets.front().files, set->files); !apart) {
-                return apart.error();
-            }
-        }
-        if (std::string note = noteOnClasses(*set, from); !note.empty()) {
-            set->notes.push_back(std::move(note));
-        }
-        if (!classes) {
-            Result<ClassNumbers> numbers = ClassNumbers::of(labelsOf(*set), source.classes, numberingOf(*set, reading));
-            if (!numbers) {
-                return Error{from, numbers.error().message};
-            }
-            classes = *std::move(numbers);
-        }
-        if (const Status numbered = renumber(*set, *classes); !numbered) {
-            return Error{from, numbered.error().message};
-        }
-        const double validation = source.validationPath.empty() ? project.data.validationFraction : 0.0;
-        std::vector<Split> splits(set->labels.size(), Split::Validation);
-        if (trains) {
-            splits = splitsOf(set->labels, validation, project.data.testFraction, project.seeds.data, reading.version);
-        }
-        if (const Status added = dataset->add(*std::move(set), splits, source.skipBad, watch); !added) {
+        if (const Status added = dataset->add(std::move(set), splits, source.skipBad, watch); !added) {
             return added.error();
         }
     }
     if (dataset->rowsOf(Split::Train).empty()) {
-        return Error{place, "no picture is left to train on"};
+        return Error{(projectDirectory / source.path).string(), "no picture is left to train on"};
     }
-    dataset->m_classes = classes->names();
+    if (dataset->m_transparent > 0 && !reading.isFirst()) {
+        dataset->m_notes.push_back(
+            countText(static_cast<std::size_t>(dataset->m_transparent), "picture") +
+            (dataset->m_transparent == 1 ? " has transparency; it is" : " have transparency; they are") +
+            " put on black");
+    }
+    dataset->m_classes = read->classes.names();
+    std::ranges::move(read->classes.notesOn(read->labels), std::back_inserter(dataset->m_notes));
     if (!areOrdinals(dataset->m_classes)) {
         dataset->m_notes.push_back(orderNote("classes", dataset->m_classes));
     }
@@ -274,12 +171,14 @@ Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, boo
     const std::thread::id caller = std::this_thread::get_id(); // the watch is called on it alone
     onAllCores(count, [&](std::size_t i) {
         Result<Picture> picture = set.read(i);
+        const bool wasTransparent = picture && picture->wasTransparent;
         if (!picture) {
             bad[i] = picture.error();
         } else if (holds) {
             held[i] = inForm(*std::move(picture)).values;
         }
         const std::scoped_lock lock(guard);
+        m_transparent += wasTransparent ? 1 : 0;
         ++done;
         if (std::this_thread::get_id() == caller && wanted) {
             wanted = stillWanted(watch, static_cast<double>(done) / static_cast<double>(count));
@@ -310,7 +209,11 @@ Status PictureDataset::add(PictureSet set, const std::vector<Split>& splits, boo
             joinedText(std::vector<std::string>(skipped.begin(), skipped.begin() + std::ptrdiff_t(named))) +
             (skipped.size() > named ? " …" : ""));
     }
-    m_notes.insert(m_notes.end(), set.notes.begin(), set.notes.end());
+    for (const std::string& note : set.notes) {
+        if (std::ranges::find(m_notes, note) == m_notes.end()) {
+            m_notes.push_back(note);
+        }
+    }
     m_sets.push_back(std::move(set));
     m_held.push_back(std::move(held));
     return Done{};

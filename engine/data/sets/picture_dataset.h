@@ -20,11 +20,6 @@ namespace residua::engine {
 /// Returns the outline of generated pictures without drawing them.
 [[nodiscard]] DataOutline outlineOf(const projects::DrawnPictures& source, const projects::DataSource& data);
 
-/// Returns the number of classes that a new network for these pictures needs. Errors are those of opening them.
-[[nodiscard]] Result<std::int64_t> countClasses(const projects::PictureData& source,
-                                                const std::filesystem::path& projectDirectory,
-                                                const PreparationWatch& watch);
-
 /// Pictures with a label each. Field 0 has the normalised values, field 1 the labels. ClassNumbers
 /// numbers the classes, splitsOf() splits the pictures. Opening decodes every picture once, on all cores, so that bad
 /// ones are found before training. The decoded pictures stay in memory if they fit in half of what is free; otherwise
@@ -70,7 +65,8 @@ private:
     };
 
     PictureDataset(const projects::Project& project, PictureForm form, const Reading& reading);
-    /// Adds the pictures of a set to `splits`, one for each picture of the set. Decodes them all.
+    /// Adds the pictures of a set to `splits`, one for each picture of the set. Decodes them all. Adds the set's notes
+    /// that are new.
     [[nodiscard]] Status add(PictureSet set, const std::vector<Split>& splits, bool skipBad,
                              const PreparationWatch& watch);
     [[nodiscard]] const std::vector<Row>& rowsOf(Split split) const { return m_rows[static_cast<std::size_t>(split)]; }
@@ -104,6 +100,7 @@ private:
     std::array<std::vector<Row>, kSplits> m_rows;
     std::vector<std::string> m_classes; ///< by number
     std::vector<std::string> m_notes;
+    std::int64_t m_transparent = 0; ///< pictures that were laid on black
 
     // The batch that is prepared ahead. The mutex guards all of it.
     mutable std::mutex m_mutex;

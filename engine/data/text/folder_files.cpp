@@ -99,7 +99,7 @@ std::optional<Part> partOf(const std::string& word)
     static const std::map<std::string_view, Part> kWords{
         {"train", Part::Training},   {"training", Part::Training}, {"val", Part::Validation},
         {"valid", Part::Validation}, {"dev", Part::Validation},    {"validation", Part::Validation},
-        {"test", Part::Test},        {"testing", Part::Test},
+        {"test", Part::Test},        {"testing", Part::Test},      {"t10k", Part::Test},
     };
     const auto found = kWords.find(word);
     return found == kWords.end() ? std::nullopt : std::optional(found->second);
@@ -115,6 +115,10 @@ struct PartName {
 std::optional<PartName> partNameOf(std::string name)
 {
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    constexpr std::string_view kCifar = "data_batch";
+    if (name.starts_with(kCifar)) { // beside test_batch
+        name.replace(0, kCifar.size(), "train_batch");
+    }
     const auto separates = [](char c) { return c == '_' || c == '-' || c == '.' || c == ' '; };
     std::optional<PartName> found;
     std::string rest;
@@ -146,7 +150,10 @@ std::string nameOf(const fs::directory_entry& entry)
         return isHiddenEntry(name) ? std::string() : name;
     }
     const std::string plain(projects::withoutCompression(name));
-    return projects::endsIn(plain, projects::kDataEndings) ? fs::path(plain).stem().string() : std::string();
+    const bool isTwin = plain != name && fs::exists(entry.path().parent_path() / plain, ignored);
+    const bool isData =
+        projects::endsIn(plain, projects::kDataEndings) || projects::endsIn(plain, projects::kPictureRecordEndings);
+    return isData && !isTwin ? fs::path(plain).stem().string() : std::string();
 }
 
 } // namespace
@@ -236,6 +243,22 @@ std::vector<NamedParts> partsIn(const fs::path& folder)
         }
     }
     return found;
+}
+
+std::vector<fs::path> heldOutBeside(const fs::path& path)
+{
+    const fs::path part = path.has_filename() ? path : path.parent_path();
+    const fs::path folder = part.has_parent_path() ? part.parent_path() : fs::path(".");
+    const std::string name(projects::withoutCompression(part.filename().native()));
+    for (const NamedParts& parts : partsIn(folder)) {
+        const auto isPart = [&](const fs::path& training) {
+            return projects::withoutCompression(training.filename().native()) == name;
+        };
+        if (std::ranges::any_of(parts.training, isPart)) {
+            return parts.heldOut();
+        }
+    }
+    return {};
 }
 
 bool isTrainingPart(const fs::path& path)

@@ -32,7 +32,8 @@ enum class LinkedFolders { Entered, LeftOut };
                                   const std::vector<std::filesystem::path>& heldOut);
 
 /// A data set whose parts lie in one folder, as files or folders with the word of the part in their names: train or
-/// training; val, valid, validation or dev; test or testing. Each list is sorted.
+/// training; val, valid, validation or dev; test, testing or t10k (MNIST). "data_batch" (CIFAR) is a name of a training
+/// part. Each list is sorted.
 struct NamedParts {
     std::vector<std::filesystem::path> training;
     std::vector<std::filesystem::path> validation;
@@ -49,8 +50,11 @@ struct NamedParts {
 
 /// Returns the data sets in a folder that have a training part and another one. Names are compared in any case, and
 /// without the numbers of shards. Names of the parts of one set differ only in the word. Empty if `folder` is not a
-/// folder.
+/// folder. A compressed file beside itself is left out.
 [[nodiscard]] std::vector<NamedParts> partsIn(const std::filesystem::path& folder);
+/// Returns the files or folders beside a training part that hold its data set's held-out part: "test.csv" beside
+/// "train.csv". Empty if the data set has no held-out part, or if `path` is not a training part.
+[[nodiscard]] std::vector<std::filesystem::path> heldOutBeside(const std::filesystem::path& path);
 /// True if the name of a file or folder has the word of a training part.
 [[nodiscard]] bool isTrainingPart(const std::filesystem::path& path);
 /// Returns an error that names the parts if a path that is read as one set of training data has several.

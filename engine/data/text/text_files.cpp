@@ -168,6 +168,9 @@ public:
         return Done{};
     }
 
+    /// Returns the error of the first bad line so far; nullopt if all lines are good.
+    [[nodiscard]] std::optional<Error> fault() const { return m_bad > 0 ? std::optional(m_firstBad) : std::nullopt; }
+
     [[nodiscard]] Result<std::vector<Document>> documents()
     {
         if (Status status = endLine(); !status) {
@@ -229,7 +232,8 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
     }
     LineCollector lines(path, field, memory);
     const Status read = forEachPart(*text, watch, [&](std::string_view part) { return lines.add(part); });
-    return read ? lines.documents() : Result<std::vector<Document>>(read.error());
+    const auto known = read ? std::nullopt : lines.fault();
+    return read ? lines.documents() : Result<std::vector<Document>>(known ? *known : read.error());
 }
 
 /// Returns the texts of one file of records: Parquet, JSON Lines, or an empty file.

@@ -7,6 +7,8 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/compute/transfer/file_tensors.h"
+#include "engine/data/sets/class_numbers.h"
+#include "engine/data/sets/dataset.h"
 #include "engine/data/sets/fingerprint.h"
 #include "engine/runs/store/new_run.h"
 #include "engine/runs/store/run_writer.h"
@@ -54,14 +56,13 @@ private:
             return files.error();
         }
         m_files.emplace(std::move(*files));
-        const std::vector<std::string> classes = classesBesideFile();
-        Result<TrainerParts> parts = openedWith(classes);
-        if (!parts && !classes.empty()) {
-            m_ready.notes.push_back("the data number the classes, because those of config.json beside the file are "
-                                    "others: " +
-                                    parts.error().text());
-            parts = openedWith({});
+        Result<std::vector<std::string>> classes = classesOfData();
+        if (!classes) {
+            return classes.error();
         }
+        Result<TrainerParts> parts =
+            openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
+                      {.data = watch(), .weights = {}}, {kNewestReading, *std::move(classes)});
         if (!parts) {
             return parts.error();
         }
@@ -69,10 +70,32 @@ private:
         return Done{};
     }
 
-    Result<TrainerParts> openedWith(const std::vector<std::string>& classes) const
+    /// Returns the names of the classes that number the labels of the data: those beside the file, if the data have no
+    /// others; else empty.
+    Result<std::vector<std::string>> classesOfData()
     {
-        return openParts(m_request.project, m_request.projectDirectory, "cpu", FirstWeights::Loaded,
-                         {.data = watch(), .weights = {}}, {kNewestReading, classes});
+        std::vector<std::string> classes = classesBesideFile();
+        const std::int64_t* const outputs = projects::classCountOf(m_request.project.data.source);
+        if (classes.empty() || outputs == nullptr) {
+            return classes;
+        }
+        const auto labels = labelsIn(m_request.project.data.source, m_request.projectDirectory, watch());
+        if (!labels) {
+            return labels.error();
+        }
+        const Result<ClassNumbers> numbers = ClassNumbers::of(*labels, *outputs, {kNewestReading, classes});
+        Status fits = numbers ? Status(Done{}) : Status(numbers.error());
+        for (auto label = labels->begin(); fits && label != labels->end(); ++label) {
+            const Result<std::int64_t> number = numbers->numberOf(*label);
+            fits = number ? Status(Done{}) : Status(number.error());
+        }
+        if (!fits) {
+            m_ready.notes.push_back("the data number the classes, because those of config.json beside the file are "
+                                    "others: " +
+                                    fits.error().text());
+            classes.clear();
+        }
+        return classes;
     }
 
     /// Returns the names of the classes that the outputs of a classifier's file stand for; empty if they are unknown.

@@ -265,6 +265,33 @@ private Q_SLOTS:
         QVERIFY(tells(failed->notes, "tokenizer.json has 99 tokens, the model"));
     }
 
+    /// A failure that has nothing to do with the names of the classes is told as it is, and the data are read once.
+    void onlyOtherNamesAreOtherNames()
+    {
+        tests::ModelFolder model(m_cases["bert, classes"].toObject());
+        model.config["id2label"] = QJsonObject{{"0", "pos"}, {"1", "neg"}, {"2", "mixed"}};
+        model.write(at("model"));
+        const auto ready = imported(at("model"), at("project"));
+        QVERIFY2(ready, ready ? "" : ready.error().text().c_str());
+        LoadWeightsRequest request;
+        request.file = at("model") / "model.safetensors";
+        request.project = projects::loadProject(at("project"))->project;
+        request.projectDirectory = at("project");
+        request.runDirectory = at("run");
+        for (const char* const table : {"text,label\nw1,neg\n\"w2,pos\n", "text,lable\nw1,neg\n"}) {
+            std::ofstream(at("project") / "texts.csv") << table;
+            const std::unique_ptr<Query> query = queryFor(request);
+            std::optional<Event> answer;
+            while (!answer) {
+                answer = query->advance();
+            }
+            const auto* const failed = std::get_if<QueryFailed>(&*answer);
+            QVERIFY(failed != nullptr);
+            QVERIFY2(failed->error.text().find("texts.csv:") != std::string::npos, failed->error.text().c_str());
+            QVERIFY2(failed->notes.empty(), failed->notes.empty() ? "" : failed->notes.front().c_str());
+        }
+    }
+
     void typesAreJudgedOnlyOfWantedTensors()
     {
         tests::ModelFolder model(m_cases["llama"].toObject());

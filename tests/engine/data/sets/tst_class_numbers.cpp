@@ -121,6 +121,46 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(numbered(labels, classes, {kNewestReading, words(names)}, asked)), expected);
     }
 
+    void whatLabelsBecomeIsNoted_data()
+    {
+        QTest::addColumn<QString>("labels"); // of the training data, separated by |
+        QTest::addColumn<int>("classes");
+        QTest::addColumn<QString>("names");    // of the network
+        QTest::addColumn<QString>("expected"); // the notes, separated by ;
+        const auto row = [](const char* test, const char* labels, int classes, const char* names,
+                            const char* expected) {
+            QTest::newRow(test) << QString(labels) << classes << QString(names) << QString(expected);
+        };
+        row("words", "pos|neg|pos", 2, "", "");
+        row("numbers", "0|1|1", 2, "", "");
+        row("from 1 on", "1|2", 2, "", "");
+        row("spellings", "01|1|1.0|2|1", 2, "", "the labels \"01\", \"1\", \"1.0\" are one class, 1");
+        row("blanks", "pos|pos |neg", 2, "", "the labels \"pos\", \"pos \" are one class, pos");
+        row("many spellings", "1|01|001|1.|1.0|1.00|+1|0", 2, "",
+            "the labels \"+1\", \"001\", \"01\", \"1\", \"1.\" … are one class, 1");
+        row("no 0", "1|2", 3, "",
+            "no example of the training data has the class 0: labels that are whole numbers below the number of "
+            "classes number them from 0");
+        row("gaps", "0|3", 5, "",
+            "no example of the training data has one of the 2 classes 1, 2: labels that are whole numbers below the "
+            "number of classes number them from 0");
+        row("both", "1|01|2", 3, "",
+            "the labels \"01\", \"1\" are one class, 1;no example of the training data has the class 0: labels that "
+            "are whole numbers below the number of classes number them from 0");
+        row("names of the network", "ant|cow", 3, "ant|bee|cow", "no example of the training data has the class bee");
+        row("a name and its number", "neg|0|pos", 2, "neg|pos", "the labels \"0\", \"neg\" are one class, neg");
+    }
+    void whatLabelsBecomeIsNoted()
+    {
+        QFETCH(QString, labels);
+        QFETCH(int, classes);
+        QFETCH(QString, names);
+        QFETCH(QString, expected);
+        const auto numbers = ClassNumbers::of(words(labels), classes, {kNewestReading, words(names)});
+        QVERIFY2(numbers.ok(), numbers ? "" : numbers.error().text().c_str());
+        QCOMPARE(QString::fromStdString(joinedText(numbers->notesOn(words(labels)), ";")), expected);
+    }
+
     /// A run that was made before labels were numbered by these rules keeps its numbers.
     void theFirstReadingStays()
     {

@@ -120,6 +120,36 @@ private slots:
             "pictures d");
         row("MNIST file", {"d/train-images-idx3-ubyte", "d/train-labels-idx1-ubyte"},
             "pictures d/train-images-idx3-ubyte", "d/train-images-idx3-ubyte");
+        const auto beside = [&](const char* name, const QString& training, const QString& heldOut,
+                                const QStringList& files = {}) {
+            row(name, files + QStringList{training, heldOut}, "pictures " + training + " " + heldOut, training);
+        };
+        beside("t10k beside", "d/train-images-idx3-ubyte", "d/t10k-images-idx3-ubyte",
+               {"d/train-labels-idx1-ubyte", "d/t10k-labels-idx1-ubyte"});
+        beside("t10k beside, by the dotted name", "d/train-images.idx3-ubyte", "d/t10k-images.idx3-ubyte",
+               {"d/train-labels.idx1-ubyte", "d/t10k-labels.idx1-ubyte"});
+        beside("EMNIST beside", "d/emnist-letters-train-images-idx3-ubyte", "d/emnist-letters-test-images-idx3-ubyte",
+               {"d/emnist-letters-train-labels-idx1-ubyte", "d/emnist-letters-test-labels-idx1-ubyte",
+                "d/emnist-digits-test-images-idx3-ubyte", "d/emnist-digits-test-labels-idx1-ubyte"});
+        beside("compressed beside", "d/train-images-idx3-ubyte.gz", "d/t10k-images-idx3-ubyte.gz",
+               {"d/train-labels-idx1-ubyte.gz", "d/t10k-labels-idx1-ubyte.gz"});
+        beside("a test of CIFAR beside", "d/data_batch_1.bin", "d/test_batch.bin");
+        row("t10k beside, without labels",
+            {"d/train-images-idx3-ubyte", "d/train-labels-idx1-ubyte", "d/t10k-images-idx3-ubyte"},
+            "pictures d/train-images-idx3-ubyte", "d/train-images-idx3-ubyte");
+        row("the test itself", {"d/train-images-idx3-ubyte", "d/t10k-images-idx3-ubyte", "d/t10k-labels-idx1-ubyte"},
+            "pictures d/t10k-images-idx3-ubyte", "d/t10k-images-idx3-ubyte");
+        row("a folder beside", {"d/train/cat/0.png", "d/train/dog/0.png", "d/val/cat/0.png"}, "pictures d/train d/val",
+            "d/train");
+        row("a folder of other classes beside", {"d/train/cat/0.png", "d/train/dog/0.png", "d/test/cow/0.png"},
+            "pictures d/train", "d/train");
+        row("a folder of something else beside", {"d/train/cat/0.png", "d/train/dog/0.png", "d/test/a.txt"},
+            "pictures d/train", "d/train");
+        row("a table beside", {"d/train.tsv", "d/dev.tsv", "d/test.tsv"}, "labelled_text d/train.tsv d/dev.tsv",
+            "d/train.tsv");
+        row("tokens beside", {"d/my_train.bin", "d/my_val.bin", "d/other_val.bin"},
+            "token_file d/my_train.bin d/my_val.bin", "d/my_train.bin");
+        row("a text beside", {"d/train.txt", "d/test.txt"}, "text d/train.txt", "d/train.txt");
         row("EMNIST",
             {"d/emnist-balanced-train-images-idx3-ubyte", "d/emnist-balanced-train-labels-idx1-ubyte",
              "d/emnist-balanced-test-images-idx3-ubyte", "d/emnist-letters-train-images-idx3-ubyte",
@@ -468,12 +498,13 @@ private:
         return ends(".png")                   ? pngOf(ramp(4, 4, 1))
                : ends("digits.csv")           ? digitsCsv(false)
                : ends(".csv")                 ? "text,label\n" + name + ",b\n"
+               : ends(".tsv")                 ? "text\tlabel\n" + name + "\tb\n"
                : ends("batch.bin")            ? cifarOf({3, 4})
                : ends("batch_1.bin")          ? cifarOf({1, 2, 9})
                : ends(".bin.gz")              ? gzipOf(cifarOf({1, 2, 9}))
                : ends(".bin")                 ? std::string(400, '\1')
-               : ends("images-idx3-ubyte")    ? idxOf(12, 28)
-               : ends("labels-idx1-ubyte")    ? idxLabels(12)
+               : ends("idx3-ubyte")           ? idxOf(12, 28)
+               : ends("idx1-ubyte")           ? idxLabels(12)
                : ends("images-idx3-ubyte.gz") ? gzipOf(idxOf(12, 28))
                : ends("labels-idx1-ubyte.gz") ? gzipOf(idxLabels(12))
                : ends(".jsonl")               ? "{\"text\": \"one\"}\n"

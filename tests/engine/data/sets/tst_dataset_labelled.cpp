@@ -335,6 +335,10 @@ private Q_SLOTS:
         const auto summary = summariseData(project, m_folder);
         QVERIFY2(summary.ok(), summary ? "" : summary.error().text().c_str());
         QCOMPARE(summary->train, std::int64_t{9 * kTime});
+        QCOMPARE(summary->texts.size(), kSplits);
+        QCOMPARE(summary->texts[0].texts, 9);
+        QCOMPARE(summary->texts[1].texts, 3);
+        QCOMPARE(summary->texts[0].tokens + summary->texts[1].tokens, 2 * (1 + 2 + 3 + 4 + 5) + 1 + 2); // no padding
         const auto before = fingerprintOf(project, m_folder, {}, LargeFiles::AsKnown);
         writeAll(m_folder / "a.csv", labelledRows(14));
         const auto after = fingerprintOf(project, m_folder, {}, LargeFiles::AsKnown);

@@ -270,6 +270,96 @@ private slots:
         }));
     }
 
+    void transparencyIsNotedOnce()
+    {
+        const auto notes = [&] {
+            projects::Project project;
+            project.data = {filesAt("data", "held"), 0, 0};
+            const auto dataset = opened(project, m_folder);
+            std::string told;
+            for (const std::string& note : dataset ? dataset->notes() : std::vector<std::string>()) {
+                told += note.find("transparency") != std::string::npos ? note + ";" : "";
+            }
+            return told;
+        };
+        const auto writeOne = [&](const char* name, std::uint8_t opacity) {
+            const std::vector<std::uint8_t> values{9, 8, 7, opacity, 9, 8, 7, 255, 9, 8, 7, 255, 9, 8, 7, 255};
+            writeFile(m_folder / name, pngOf({{2, 2, 4}, values}));
+        };
+        write("data/a/1.png", 1);
+        write("held/a/2.png", 2);
+        writeOne("data/a/3.png", 255); // has opacity, but all of it
+        QCOMPARE(notes(), std::string());
+        writeOne("data/a/4.png", 254);
+        QCOMPARE(notes(), std::string("1 picture has transparency; it is put on black;"));
+        writeOne("held/a/5.png", 0);
+        QCOMPARE(notes(), std::string("2 pictures have transparency; they are put on black;"));
+    }
+
+    void classesOfCifarHaveTheirNames_data()
+    {
+        QTest::addColumn<QByteArray>("names"); // the file beside the records
+        QTest::addColumn<QByteArray>("known"); // names of the network's classes
+        QTest::addColumn<QByteArray>("classes");
+        QTest::addColumn<QByteArray>("note");
+        const QByteArray ten("h g f e d c b a i j");
+        const QByteArray numbers("0 1 2 3 4 5 6 7 8 9");
+        const QByteArray lines = QByteArray(ten).replace(' ', '\n');
+        QTest::newRow("no file") << QByteArray() << QByteArray() << numbers << QByteArray();
+        QTest::newRow("names") << lines << QByteArray() << ten << QByteArray("in the order of the outputs: h, g");
+        QTest::newRow("blank lines") << QByteArray("\r\n") + QByteArray(lines).replace('\n', "\r\n") + "\n\n"
+                                     << QByteArray() << ten << QByteArray();
+        QTest::newRow("a run with numbers") << lines << numbers << numbers << QByteArray();
+        QTest::newRow("a run with these names") << lines << ten << ten << QByteArray();
+        QTest::newRow("too few") << QByteArray("a\nb\n") << QByteArray() << numbers
+                                 << QByteArray("has 2 different names, expected 10");
+        QTest::newRow("the same twice") << QByteArray(lines).replace("j", "i") << QByteArray() << numbers
+                                        << QByteArray("has 9 different names, expected 10");
+        QTest::newRow("no UTF-8") << QByteArray(lines).replace("j", "\xff") << QByteArray() << numbers
+                                  << QByteArray("is not valid UTF-8");
+        QTest::newRow("too large") << lines + QByteArray(20000, '\n') << QByteArray() << numbers
+                                   << QByteArray("bytes, expected at most");
+    }
+    void classesOfCifarHaveTheirNames()
+    {
+        QFETCH(QByteArray, names);
+        QFETCH(QByteArray, known);
+        QFETCH(QByteArray, classes);
+        QFETCH(QByteArray, note);
+        const auto listed = [](const QByteArray& text) {
+            std::vector<std::string> list;
+            for (const QByteArray& word : text.isEmpty() ? QByteArrayList() : text.split(' ')) {
+                list.push_back(word.toStdString());
+            }
+            return list;
+        };
+        for (const char* const file : {"data_batch_1.bin", "test_batch.bin"}) {
+            std::string records;
+            for (int label = 0; label < 10; ++label) {
+                records += static_cast<char>(label) + std::string(3072, static_cast<char>(20 * label));
+            }
+            writeFile(m_folder / "cifar" / file, records);
+        }
+        if (!names.isEmpty()) {
+            writeFile(m_folder / "cifar/batches.meta.txt", names.toStdString());
+        }
+        projects::Project project;
+        project.data = {*dataAt(m_folder / "cifar"), 0, 0};
+        const auto dataset = Dataset::open(project, m_folder, {}, {kNewestReading, listed(known)});
+        QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+        QCOMPARE((*dataset)->classes(), listed(classes));
+        std::string notes;
+        for (const std::string& each : (*dataset)->notes()) {
+            notes += each + "\n";
+        }
+        QVERIFY2(notes.find(note.toStdString()) != std::string::npos, notes.c_str());
+        Batch batch; // the numbers stay those of the file
+        QVERIFY((*dataset)->fillSequential(batch, Split::Validation, 0, 10).ok());
+        for (std::int64_t label = 0; label < 10; ++label) {
+            QCOMPARE(batch.values<std::int64_t>(1)[static_cast<std::size_t>(label)], label);
+        }
+    }
+
     void classesMustAgree()
     {
         write("train/a/1.png", 1);
