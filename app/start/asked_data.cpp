@@ -207,6 +207,21 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
     }
     lines << DataPreviewText::tr("%1 %2 to train on, %3 for validation")
                  .arg(formatWhole(data.train), unit, formatWhole(data.validation));
+    if (data.texts.size() > 1) {
+        const auto& [texts, tokens] = data.texts[0];
+        lines << DataPreviewText::tr("Without padding: %1 texts of %2 tokens to train on, %3 of %4 for validation")
+                     .arg(formatWhole(texts), formatWhole(tokens), formatWhole(data.texts[1].texts),
+                          formatWhole(data.texts[1].tokens));
+    }
+    std::visit(
+        [&](const auto& source) {
+            if constexpr (requires { source.validationPath; }) {
+                if (!source.validationPath.empty()) {
+                    lines << DataPreviewText::tr("Validated on %1").arg(QString::fromStdString(source.validationPath));
+                }
+            }
+        },
+        project.source);
     for (const engine::DataPartSummary& part : data.parts) {
         const double passes = fed * part.share / static_cast<double>(std::max<std::int64_t>(part.train, 1));
         lines << DataPreviewText::tr("%1: %2 tokens, %3 epochs")

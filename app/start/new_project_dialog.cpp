@@ -137,7 +137,8 @@ void NewProjectDialog::setData(const QString& path)
 /// the folder holds the parts of a data set, the path becomes that of the training part.
 void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
 {
-    const auto look = [path = path.toStdString()] { return engine::dataAt(path); };
+    const engine::TableColumns columns{m_key->text().toStdString(), m_label->text().toStdString()};
+    const auto look = [path = path.toStdString(), columns] { return engine::dataAt(path, columns); };
     inBackground(
         this, look,
         [this, kind, shown = m_path->text(), guess = m_kind->currentData()](const Result<projects::Source>& source) {
@@ -569,12 +570,29 @@ void NewProjectDialog::showData(const Result<engine::DataPreview>& preview)
                               : QString::fromStdString(preview.error().text()));
 }
 
+/// Checks at least the beginning of the data if they have not been read yet.
 void NewProjectDialog::create()
 {
-    if (const auto project = projects::projectFrom(wanted())) {
-        emit created(*project);
-        close();
+    const auto project = projects::projectFrom(wanted());
+    if (!project) {
+        return;
     }
+    const auto finish = [this, project = *project](const Status& readable) {
+        if (!readable) {
+            showData(readable.error());
+        } else if (isVisible()) {
+            emit created(project);
+            close();
+        }
+    };
+    const AskedData asked = askedOf(project->data.source);
+    if (m_data || !(asked.path || asked.parts)) {
+        finish(Done{});
+        return;
+    }
+    m_create->setEnabled(false);
+    inBackground(
+        this, [source = project->data.source] { return engine::checkReadable(source, {}); }, finish);
 }
 
 } // namespace residua::app

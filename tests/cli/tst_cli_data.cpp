@@ -182,6 +182,42 @@ private slots:
         QVERIFY2(trained.errors.contains(told), qPrintable(trained.errors));
     }
 
+    /// `new` names the held-out part, counts the examples and repeats the notes.
+    void newTellsAboutItsData()
+    {
+        QByteArray table("review\tstars\n");
+        for (const char* const label : {"01", "1", "2"}) {
+            table += QByteArray("ten bytes!\t") + label + "\n";
+        }
+        QVERIFY(QDir(m_folder.path()).mkpath("sets"));
+        std::ofstream(path("sets/train.tsv").toStdString()) << table.toStdString();
+        std::ofstream(path("sets/test.tsv").toStdString()) << "review\tstars\nfour\t1\n";
+        const Ran made = runProcess({"new", path("told"), "--data", path("sets/train.tsv"), "--field", "review",
+                                     "--label", "stars", "--layers", "2", "--width", "16"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        for (const QString& line :
+             {"held out for validation: " + path("sets/test.tsv"),
+              QString("data: train 3 texts of 30 tokens, validation 1 text of 4 tokens, test 0 ")}) {
+            QVERIFY2(made.output.contains(line), qPrintable(made.output));
+        }
+        QVERIFY2(made.errors.contains("the labels \"01\", \"1\" are one class, 1"), qPrintable(made.errors));
+        const auto project = projects::loadProject(path("told").toStdString());
+        QCOMPARE(std::get<projects::LabelledTextData>(project->project.data.source).classes, std::int64_t{2});
+        const Ran info = runProcess({"info", path("told")});
+        QVERIFY2(info.output.contains("train 3 texts of 30 tokens, validation 1 text of 4"), qPrintable(info.output));
+        // Where the part beside it is not used, that is told.
+        QCOMPARE(runProcess({"set", path("told"), "data.source.validation_path="}).code, 0);
+        const Ran unused = runProcess({"info", path("told")});
+        QVERIFY2(unused.output.contains("test.tsv lies beside the training data and is not used"),
+                 qPrintable(unused.output));
+        // Fields that do not fit are no reason against a project, and are told.
+        std::ofstream(path("short.txt").toStdString()) << "too short";
+        const Ran small = runProcess({"new", path("short"), "--data", path("short.txt"), "--layers", "2"});
+        QCOMPARE(small.code, 0);
+        QVERIFY2(small.output.contains("error: ") && small.errors.contains("it cannot be trained as it is"),
+                 qPrintable(small.output + small.errors));
+    }
+
     /// Names with spaces, a folder of JSON Lines, a field with another name.
     void theAdviceOnATokeniserIsRight()
     {

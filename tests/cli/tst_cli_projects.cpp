@@ -288,13 +288,10 @@ private slots:
                  qPrintable(missing.output));
     }
 
-    /// The files' kind is told from their names alone.
-    void newTakesAFolderOfParquet()
+    void newTakesAFolderOfRecords()
     {
-        QVERIFY(QDir().mkpath(path("shards/more")));
-        for (const char* name : {"shards/readme.md", "shards/more/train-0.parquet"}) {
-            QVERIFY(QFile(path(name)).open(QIODevice::WriteOnly));
-        }
+        write("shards/readme.md", "none of it");
+        write("shards/more/train-0.ndjson", QByteArray("{\"body\": \"to be or not to be\"}\n").repeated(200));
         const Ran made = run({"new", path("columns"), "--data", path("shards"), "--field", "body"});
         QVERIFY2(made.code == 0, qPrintable(made.errors));
         const projects::Project project = opened("columns");
@@ -309,7 +306,8 @@ private slots:
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("said");
         QTest::newRow("no such data") << QStringList{"--data", "/nowhere/text.txt"} << "does not exist";
-        QTest::newRow("a field of no records") << QStringList{"--field", "body"} << "is for JSON Lines and Parquet";
+        QTest::newRow("a field of no records")
+            << QStringList{"--field", "body"} << "is for JSON Lines, Parquet and tables";
         QTest::newRow("no such topology") << QStringList{"--topology", "dac"} << "no preset \"dac\"";
         QTest::newRow("a method of several presets")
             << QStringList{"--topology", "ancre"} << "ancre is ancre-ingoing, ancre-outgoing, ";
@@ -325,7 +323,21 @@ private slots:
         QTest::newRow("tokens in a mixture") << QStringList{"--mix", path("t.bin") + "=1"} << "is ready-made tokens";
         QTest::newRow("data twice") << QStringList{"--mix", ".=1", "--data", "."} << "instead of --data";
         QTest::newRow("a key of tokens") << QStringList{"--data", path("t.bin"), "--field", "text"}
-                                         << "t.bin is neither";
+                                         << "t.bin is none of these";
+        QTest::newRow("a label of tokens")
+            << QStringList{"--data", path("t.bin"), "--label", "x"} << "is for tables of labelled texts";
+        const auto unread = [&](const char* test, const char* name, const char* said) {
+            QTest::newRow(test) << QStringList{"--data", path(name)} << said;
+        };
+        unread("an array named as a picture", "classes", "a/1.png] is not a picture, expected PNG, JPEG or WebP");
+        unread("an array of fractions named as a table", "floats.csv", "is a NumPy array of '<f8'");
+        unread("a table without the column", "stars.csv", "has no column \"text\"; its columns are: review, stars");
+        unread("the way on from there", "stars.csv", "stars.csv --field NAME --label NAME");
+        unread("records without the key", "body.jsonl", "body.jsonl --field NAME");
+        unread("records that end within", "cut.jsonl", "is not valid JSON");
+        unread("an empty text", "none.txt", "is empty, expected text");
+        unread("the way on from a text", "none.txt", "residua-cli explain text");
+        QTest::newRow("a part of a mixture") << QStringList{"--mix", path("latin.txt") + "=1"} << "not valid UTF-8";
         QTest::newRow("no such recipe") << QStringList{"--recipe", "dca-vit"} << "no recipe \"dca-vit\"";
         QTest::newRow("a recipe of an example")
             << QStringList{"--example", "small-vit", "--recipe", "dca-vit-s16"} << "has its own data and sizes";
@@ -339,6 +351,18 @@ private slots:
         QFETCH(QString, said);
         write("t.bin", QByteArray(100, '\0'));
         write("t.csv", "text,label\na,b\n");
+        const auto array = [](const QByteArray& type, const QByteArray& shape) {
+            const QByteArray header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+            return QByteArray("\x93NUMPY\1\0\x76\0", 10) + header.leftJustified(117) + "\n" + QByteArray(2000, '\1');
+        };
+        write("classes/a/1.png", array("<u2", "(1000,)"));
+        write("classes/b/1.png", array("<u2", "(1000,)"));
+        write("floats.csv", array("<f8", "(250,)"));
+        write("stars.csv", "review,stars\na,b\n");
+        write("body.jsonl", "{\"body\": \"a text\"}\n");
+        write("cut.jsonl", QByteArray("{\"text\": \"a text\"}\n").repeated(2000) + "{\"te");
+        write("latin.txt", QByteArray(5000, '\xe9'));
+        write("none.txt", "");
         const Ran ran = run(QStringList{"new", path("refused")} + words);
         QCOMPARE(ran.code, 1);
         QVERIFY2(ran.errors.contains(said), qPrintable(ran.errors));

@@ -18,6 +18,8 @@
 namespace residua::cli {
 namespace {
 
+using nlohmann::json;
+
 /// Returns the absolute path, or an error if it does not exist.
 Result<std::string> placeOf(const std::string& option, const std::string& text, const std::string& expected)
 {
@@ -69,20 +71,28 @@ Result<projects::Source> mixtureFrom(const std::vector<std::string>& texts, cons
     return projects::Source(std::move(mixture));
 }
 
-Result<projects::Source> sourceFrom(const std::string& text, const std::filesystem::path& project)
+Result<projects::Source> sourceFrom(const std::string& text, const engine::TableColumns& columns,
+                                    const std::filesystem::path& project)
 {
     const Result<std::string> path = placeOf("--data", text, "a text, .jsonl, .parquet, .bin, or a folder of such");
     if (!path) {
         return path.error();
     }
-    Result<projects::Source> source = engine::dataAt(*path);
+    Result<projects::Source> source = engine::dataAt(*path, columns);
     if (!source) {
         return source.error();
     }
-    // A part of a folder is below it.
+    const std::filesystem::path typed(text);
+    // A part of a folder is below it, or beside it.
     const auto stored = [&](std::string& found) {
         const std::filesystem::path below = std::filesystem::path(found).lexically_relative(*path);
-        found = storedPath(below == "." ? text : (std::filesystem::path(text) / below).string(), project);
+        std::error_code ignored;
+        const std::filesystem::path beside =
+            typed.is_absolute() ? std::filesystem::path(found) : std::filesystem::relative(found, ignored);
+        found = storedPath(below == "."                              ? text
+                           : below.empty() || *below.begin() == ".." ? beside.string()
+                                                                     : (typed / below).string(),
+                           project);
     };
     std::visit(
         [&](auto& data) {
@@ -99,7 +109,7 @@ Result<projects::Source> sourceFrom(const std::string& text, const std::filesyst
     return source;
 }
 
-/// Sets the key of the source. Returns false if the source has no key.
+/// Sets the key of the source, except the columns of a table. Returns false if the source has no key.
 bool takeKey(projects::Source& source, const std::string& key)
 {
     if (auto* const mixture = std::get_if<projects::MixtureData>(&source)) {
@@ -117,7 +127,7 @@ bool takeKey(projects::Source& source, const std::string& key)
             if constexpr (keyed) {
                 each.field = key;
             }
-            return keyed;
+            return keyed || std::holds_alternative<projects::LabelledTextData>(source);
         },
         source);
 }
@@ -134,7 +144,12 @@ OptionSpec mixOption()
 OptionSpec fieldOption()
 {
     return {"field", OptionKind::Text, "NAME",
-            "the key of JSON Lines, or the column of Parquet, that holds the text (default: text)"};
+            "the key of JSON Lines, or the column of Parquet or a table, that holds the text (default: text)"};
+}
+
+OptionSpec labelOption()
+{
+    return {"label", OptionKind::Text, "NAME", "the column of a table that holds the label (default: label)"};
 }
 
 std::string storedPath(const std::string& typed, const std::filesystem::path& project)
@@ -153,7 +168,7 @@ std::string storedPath(const std::string& typed, const std::filesystem::path& pr
 
 bool namesData(const Arguments& arguments)
 {
-    return arguments.has("data") || arguments.has("mix") || arguments.has("field");
+    return arguments.has("data") || arguments.has("mix") || arguments.has("field") || arguments.has("label");
 }
 
 Result<projects::Source> dataSource(const Arguments& arguments, const std::filesystem::path& project)
@@ -162,14 +177,65 @@ Result<projects::Source> dataSource(const Arguments& arguments, const std::files
         return Error{"--mix", "is instead of --data; expected one of the two"};
     }
     if (!arguments.has("data") && !arguments.has("mix")) {
-        return Error{"--field", "is for JSON Lines and Parquet, which --data or --mix name"};
+        const char* const option = arguments.has("field") ? "--field" : "--label";
+        return Error{option, "is for JSON Lines, Parquet and tables, which --data or --mix name"};
     }
+    const engine::TableColumns columns{arguments.text("field"), arguments.text("label")};
     Result<projects::Source> source = arguments.has("mix") ? mixtureFrom(arguments.texts("mix"), project)
-                                                           : sourceFrom(arguments.text("data"), project);
+                                                           : sourceFrom(arguments.text("data"), columns, project);
     if (source && arguments.has("field") && !takeKey(*source, arguments.text("field"))) {
-        return Error{"--field", "is for JSON Lines and Parquet; " + arguments.text("data") + " is neither"};
+        return Error{"--field",
+                     "is for JSON Lines, Parquet and tables; " + arguments.text("data") + " is none of these"};
+    }
+    if (source && arguments.has("label") && !std::holds_alternative<projects::LabelledTextData>(*source)) {
+        return Error{"--label", "is for tables of labelled texts, expected --data with a .csv or .tsv"};
     }
     return source;
+}
+
+json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
+{
+    json list = json::array();
+    for (const projects::Problem& problem : problems) {
+        const bool isError = problem.severity == projects::Severity::Error;
+        console.line((isError ? "error: " : "warning: ") + problem.text());
+        list.push_back({{"severity", isError ? "error" : "warning"},
+                        {"path", problem.path},
+                        {"place", problem.place},
+                        {"message", problem.message}});
+        if (problem.wanted) {
+            list.back()["wanted"] = *problem.wanted;
+        }
+    }
+    return list;
+}
+
+void tellCures(const std::vector<projects::Problem>& problems, const std::string& project, const Console& console)
+{
+    for (const projects::Problem& problem : problems) {
+        if (problem.wanted) {
+            console.remark("to set it: residua-cli set " + shellWord(project) + " " + problem.path + "=" +
+                           std::to_string(*problem.wanted));
+        }
+    }
+}
+
+std::string splitsText(const engine::DataSummary& data)
+{
+    const std::int64_t units[] = {data.train, data.validation, data.test};
+    const char* const names[] = {"train", "validation", "test"};
+    std::string text;
+    for (std::size_t split = 0; split < std::size(units); ++split) {
+        text += std::string(split == 0 ? "" : ", ") + names[split] + " ";
+        if (split < data.texts.size()) {
+            const engine::TextCount& count = data.texts[split];
+            text += countText(static_cast<std::size_t>(count.texts), "text") + " of " +
+                    countText(static_cast<std::size_t>(count.tokens), "token");
+        } else {
+            text += units[split] < 0 ? std::string("endless") : groupedText(units[split]);
+        }
+    }
+    return text;
 }
 
 nlohmann::json showReadings(const std::vector<engine::DataReading>& readings, const Console& console)

@@ -150,6 +150,7 @@ std::vector<Command> importCommands()
             "folder of such; for a classifier a table of texts with labels (.csv) or a folder of pictures by class"},
            mixOption(),
            fieldOption(),
+           labelOption(),
            threadsOption()}},
          &runImport,
          Yields::Files},

@@ -6,6 +6,7 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
+#include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
@@ -66,8 +67,8 @@ Exit listChoices(const Console& console)
 }
 
 /// The options that cannot be combined with an example.
-constexpr const char* kSizes[] = {"recipe",   "data",   "mix",   "field", "tokeniser",
-                                  "topology", "layers", "width", "steps"};
+constexpr const char* kSizes[] = {"recipe",    "data",     "mix",    "field", "label",
+                                  "tokeniser", "topology", "layers", "width", "steps"};
 
 /// The tokenisers that a word fully specifies. The others need a file.
 std::vector<projects::TokeniserKind> wordTokenisers()
@@ -201,6 +202,93 @@ Result<projects::Project> exampleProject(const std::string& name)
                                   meantHint(name, exampleNames(), kTypedHint, "; residua-cli new --list shows them")};
 }
 
+/// True if data are named that are on this machine. Pictures of a recipe may be elsewhere.
+bool haveFiles(const Arguments& arguments)
+{
+    std::error_code ignored;
+    return namesData(arguments) && (!arguments.has("data") || std::filesystem::exists(arguments.text("data"), ignored));
+}
+
+/// Returns the source of a project in a folder that may not exist yet, with absolute paths.
+projects::Source withAbsolutePaths(projects::Source source, const std::filesystem::path& directory)
+{
+    const auto complete = [&](std::string& path) {
+        const Result<std::filesystem::path> absolute = absolutePath(directory / path);
+        path = absolute && !path.empty() ? absolute->lexically_normal().string() : path;
+    };
+    std::visit(
+        [&](auto& data) {
+            if constexpr (requires { data.path; }) {
+                complete(data.path);
+            }
+            if constexpr (requires { data.validationPath; }) {
+                complete(data.validationPath);
+            }
+            if constexpr (requires { data.parts; }) {
+                std::ranges::for_each(data.parts, complete, &projects::MixturePart::path);
+            }
+        },
+        source);
+    return source;
+}
+
+/// Returns the command that may make the project after all, for data that cannot be read.
+std::string otherCommand(const projects::Source& source, const Arguments& arguments)
+{
+    const std::string begin = "residua-cli new " + shellWord(arguments.positional(0)) + " --data ";
+    const std::string same = begin + shellWord(arguments.text("data", "PATH"));
+    if (std::holds_alternative<projects::LabelledTextData>(source)) {
+        return "to name the columns of the text and of the label: " + same + " --field NAME --label NAME";
+    }
+    if (std::holds_alternative<projects::JsonLinesData>(source)) {
+        return "to name the key or column of the text: " + same + " --field NAME";
+    }
+    const bool pictures = std::holds_alternative<projects::PictureData>(source);
+    return "to take other data: " + begin + "PATH; to see what is read: residua-cli explain " +
+           (pictures ? "picture-files" : "text");
+}
+
+/// Prints how the data of a new project are read and the problems that training would report. Returns both as JSON.
+json showNewData(const projects::Project& project, const std::filesystem::path& directory, const Console& console)
+{
+    const std::vector<engine::DataReading> readings = engine::readingsOf(project, directory);
+    json value = {{"data", showReadings(readings, console)}};
+    std::visit(
+        [&](const auto& source) {
+            if constexpr (requires { source.validationPath; }) {
+                if (!source.validationPath.empty()) {
+                    console.line("held out for validation: " + printable(source.validationPath, LineEnds::Escape));
+                }
+            }
+        },
+        project.data.source);
+    const bool valid = !projects::hasErrors(projects::validate(project));
+    if (console.rewritesProgress()) {
+        console.status("reading the data");
+    }
+    const engine::DataJudgement judgement =
+        valid ? engine::judgeData(project, directory, engine::CheckedData::Small) : engine::DataJudgement();
+    if (console.rewritesProgress()) {
+        console.status("");
+    }
+    if (judgement.summary) {
+        console.line("data: " + splitsText(*judgement.summary));
+        remarkNotes(judgement.summary->notes, console);
+    } else {
+        for (const engine::DataReading& reading : readings) {
+            remarkNotes(reading.notes, console);
+        }
+    }
+    value["notes"] = judgement.summary ? judgement.summary->notes : std::vector<std::string>();
+    value["problems"] = tellProblems(judgement.problems, console);
+    tellCures(judgement.problems, directory.string(), console);
+    if (projects::hasErrors(judgement.problems)) {
+        console.remark("it cannot be trained as it is: residua-cli set " + shellWord(directory.string()) +
+                       " FIELD=VALUE changes it");
+    }
+    return value;
+}
+
 Exit runNew(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("list")) {
@@ -224,6 +312,15 @@ Exit runNew(const Arguments& arguments, const Console& console)
     if (std::filesystem::exists(directory / projects::kProjectFile, ignored)) {
         return console.fail(Exit::Usage, {directory.string(), "there is a project already"});
     }
+    const bool reads = sized && haveFiles(arguments);
+    if (reads) {
+        const projects::Source source = withAbsolutePaths(project->data.source, directory);
+        if (const Status readable = engine::checkReadable(source, {}); !readable) {
+            const Exit failed = console.fail(Exit::Usage, readable.error());
+            console.remark(otherCommand(source, arguments));
+            return failed;
+        }
+    }
     projects::Document document;
     document.project = *std::move(project);
     if (const Status saved = projects::saveProject(directory, document); !saved) {
@@ -231,10 +328,9 @@ Exit runNew(const Arguments& arguments, const Console& console)
     }
     const std::string title = printable(document.project.name, LineEnds::Escape);
     console.line("made " + (directory / projects::kProjectFile).string() + " (" + title + ")");
-    const std::vector<engine::DataReading> readings = engine::readingsOf(document.project, directory);
-    const json data = showReadings(readings, console);
-    for (const engine::DataReading& reading : readings) {
-        remarkNotes(reading.notes, console);
+    json value = {{"project", directory.string()}, {"name", document.project.name}, {"data", json::array()}};
+    if (reads) {
+        value.update(showNewData(document.project, directory, console));
     }
     const projects::Recipe* const recipe = projects::findRecipe(arguments.text("recipe"));
     const std::vector<std::string> differences = recipe ? recipe->differences : std::vector<std::string>();
@@ -242,10 +338,8 @@ Exit runNew(const Arguments& arguments, const Console& console)
         console.line("differs from its source: " + difference);
     }
     console.line("train it with: residua-cli train " + shellWord(directory.string()));
-    console.value({{"project", directory.string()},
-                   {"name", document.project.name},
-                   {"data", data},
-                   {"differences", differences}});
+    value["differences"] = differences;
+    console.value(value);
     return Exit::Ok;
 }
 
@@ -271,6 +365,7 @@ std::vector<Command> newCommands()
             "JPEG or WebP files for each class, CIFAR, MNIST, or CSV. A folder of parts (train and val) gives both"},
            mixOption(),
            fieldOption(),
+           labelOption(),
            {.name = "tokeniser",
             .kind = OptionKind::Text,
             .value = "KIND",

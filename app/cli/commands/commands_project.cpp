@@ -28,24 +28,6 @@ using nlohmann::json;
 constexpr std::int64_t kFedExamples = 16; ///< shown unless asked for others
 constexpr std::int64_t kMostFedExamples = 1024;
 
-/// Prints the problems, one per line, and returns them as JSON.
-json tellProblems(const std::vector<projects::Problem>& problems, const Console& console)
-{
-    json list = json::array();
-    for (const projects::Problem& problem : problems) {
-        const bool isError = problem.severity == projects::Severity::Error;
-        console.line((isError ? "error: " : "warning: ") + problem.text());
-        list.push_back({{"severity", isError ? "error" : "warning"},
-                        {"path", problem.path},
-                        {"place", problem.place},
-                        {"message", problem.message}});
-        if (problem.wanted) {
-            list.back()["wanted"] = *problem.wanted;
-        }
-    }
-    return list;
-}
-
 /// The problems of a project and its data; the data's summary if the project itself is valid.
 struct Judgement {
     std::vector<projects::Problem> problems;
@@ -120,12 +102,7 @@ Exit runValidate(const Arguments& arguments, const Console& console)
         console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
     }
     console.value({{"valid", valid}, {"problems", list}, {"data", data}});
-    for (const projects::Problem& problem : judgement.problems) {
-        if (problem.wanted) {
-            console.remark("to set it: residua-cli set " + shellWord(arguments.positional(0)) + " " + problem.path +
-                           "=" + std::to_string(*problem.wanted));
-        }
-    }
+    tellCures(judgement.problems, arguments.positional(0), console);
     if (!valid) {
         console.remark("the project is invalid: it cannot be trained");
     }
@@ -184,6 +161,15 @@ void showParts(const engine::DataSummary& data, const Console& console)
     }
 }
 
+json textsJson(const engine::DataSummary& data)
+{
+    json list = json::array();
+    for (const engine::TextCount& count : data.texts) {
+        list.push_back({{"texts", count.texts}, {"tokens", count.tokens}});
+    }
+    return list;
+}
+
 json partsJson(const engine::DataSummary& data)
 {
     json list = json::array();
@@ -201,7 +187,6 @@ json partsJson(const engine::DataSummary& data)
 
 json showData(const engine::DataSummary& data, const Console& console)
 {
-    const auto count = [](std::int64_t units) { return units < 0 ? std::string("endless") : groupedText(units); };
     const projects::ExampleField& input = data.examples.input();
     const projects::ExampleField& target = data.examples.target();
     std::string shape = input.isTokens() ? "tokens, vocabulary " + groupedText(input.vocabulary)
@@ -211,8 +196,7 @@ json showData(const engine::DataSummary& data, const Console& console)
     } else if (!(target.shape == input.shape)) {
         shape += ", " + groupedText(target.vocabulary) + " classes";
     }
-    console.line("data: " + shape + "; train " + count(data.train) + ", validation " + count(data.validation) +
-                 ", test " + count(data.test));
+    console.line("data: " + shape + "; " + splitsText(data));
     json readings = showReadings(data.readings, console);
     showParts(data, console);
     for (const std::string& note : data.notes) {
@@ -275,6 +259,7 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                          {"train", data->train},
                          {"validation", data->validation},
                          {"test", data->test},
+                         {"texts", textsJson(*data)},
                          {"parts", partsJson(*data)},
                          {"readings", readings},
                          {"notes", data->notes}};

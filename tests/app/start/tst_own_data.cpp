@@ -206,6 +206,45 @@ private slots:
         QVERIFY(!dialog->findChild<QPushButton*>("newCreate")->isEnabled());
     }
 
+    /// Data are read before a project is made of them, however soon Create is pressed.
+    void unreadableDataMakeNoProject()
+    {
+        const QString text = m_folder->filePath("t.txt");
+        std::ofstream(text.toStdString()) << std::string(5000, '\xff');
+        NewProjectDialog* dialog = open();
+        choose(*dialog, "Text");
+        dialog->findChild<QLineEdit*>("newPath")->setText(text);
+        auto* create = dialog->findChild<QPushButton*>("newCreate");
+        QVERIFY(create->isEnabled());
+        QTest::mouseClick(create, Qt::LeftButton);
+        const auto* amount = dialog->findChild<QLabel*>("newAmount");
+        QTRY_VERIFY2(amount->text().contains("is not valid UTF-8"), qPrintable(amount->text()));
+        QVERIFY(!create->isEnabled() && dialog->isVisible() && !m_window->session().isOpen());
+    }
+
+    /// A held-out table beside the one that is chosen is taken with it. Texts are counted without their padding.
+    void theHeldOutPartBesideIsTaken()
+    {
+        for (const char* name : {"train.csv", "test.csv"}) {
+            std::ofstream out(m_folder->filePath(name).toStdString());
+            out << "text,label\n";
+            for (int i = 0; i < 10; ++i) {
+                out << "ten bytes!," << (i % 2 == 0 ? "good" : "bad") << "\n";
+            }
+        }
+        NewProjectDialog* dialog = open();
+        choose(*dialog, "Labelled text");
+        drop(*dialog->findChild<QLineEdit*>("newPath"), m_folder->filePath("train.csv"));
+        const auto* amount = dialog->findChild<QLabel*>("newAmount");
+        QTRY_VERIFY2(amount->text().contains("Validated on " + m_folder->filePath("test.csv")),
+                     qPrintable(amount->text()));
+        QTRY_VERIFY2(amount->text().contains("10 texts of 100 tokens to train on, 10 of 100 for validation"),
+                     qPrintable(amount->text()));
+        press(*dialog);
+        QCOMPARE(std::get<projects::LabelledTextData>(project().data.source).validationPath,
+                 m_folder->filePath("test.csv").toStdString());
+    }
+
     /// What would stop the run is among the problems before it.
     void problemsAndRunUseOneCheck()
     {
