@@ -213,12 +213,11 @@ void SamplesPanel::askFor(projects::SampleUse use, Given given)
         use == SampleUse::Fill
             ? Words{tr("Fill"), tr("A text with [MASK] where a token is hidden"), tr("Text with masked tokens")}
         : use == SampleUse::Classify && given == Given::Picture
-            ? Words{tr("Classify"), tr("A picture's file, or drop one (else the first held-out examples)"),
-                    tr("Picture to classify")}
+            ? Words{tr("Classify"), tr("A picture's file (else held-out ones)"), tr("Picture to classify")}
         : use == SampleUse::Classify && given == Given::Nothing
-            ? Words{tr("Classify"), tr("The first held-out examples"), tr("Examples to classify")}
+            ? Words{tr("Classify"), tr("Held-out examples"), tr("Examples to classify")}
         : use == SampleUse::Classify
-            ? Words{tr("Classify"), tr("A text (else the first held-out examples)"), tr("Text to classify")}
+            ? Words{tr("Classify"), tr("A text (else held-out ones)"), tr("Text to classify")}
             : Words{tr("Sample"), tr("Begin with … (else the data's beginning)"), tr("What the text begins with")};
     m_sample->setText(words.button);
     m_prompt->setPlaceholderText(words.placeholder);

@@ -74,7 +74,7 @@ private:
     struct Taken {
         engine::SampleReady sample;
         QString given;         ///< as sampleRequested()'s
-        bool isOfData = false; ///< it classifies the first held-out examples: RunSamples::ofData, for `sample` has none
+        bool isOfData = false; ///< it classifies held-out examples: RunSamples::ofData, for `sample` has none
     };
     struct RunSamples {
         std::vector<Taken> taken; ///< in order of arrival

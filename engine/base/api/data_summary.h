@@ -150,7 +150,7 @@ struct FedBatch {
 struct DataPreview {
     DataSummary summary;
     std::vector<std::int64_t> tokens; ///< for tokens: the first sequence of the training split
-    FedBatch first;                   ///< the first sequence of a text, else the first examples of the training split
+    FedBatch first; ///< the first sequence of a text, else examples of the training split, in turn of each class
 };
 
 /// Opens the data as training would and returns their beginning. Any thread. Calls `wanted` now and then; stops with an

@@ -35,7 +35,7 @@ constexpr void describe(const SampleRequest*, auto&& v)
     v({"prompt",
        {},
        "what to continue; a model of masked tokens fills each [MASK] in it; a classifier names its class, of pictures "
-       "that of the file at this path, or those of the first held-out examples",
+       "that of the file at this path, or those of some held-out examples",
        {.value = "TEXT", .otherwise = "the data's beginning"}},
       &SampleRequest::prompt);
     v({"tokens", "tokens", "tokens to add", {.range = projects::Range::within(0, kMostSampledTokens), .value = "N"}},

@@ -306,4 +306,32 @@ std::vector<Split> splitsOf(const std::vector<std::int64_t>& labels, double vali
                                             : stratifiedSplits(labels, positions, sizes);
 }
 
+std::vector<std::size_t> evenRows(const std::vector<std::int64_t>& labels, std::size_t count)
+{
+    std::map<std::int64_t, std::vector<std::size_t>> rowsOf;
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+        std::vector<std::size_t>& rows = rowsOf[labels[row]];
+        if (rows.size() < count) {
+            rows.push_back(row);
+        }
+    }
+    std::vector<std::vector<std::size_t>> classes;
+    const std::size_t shown = std::min(count, rowsOf.size());
+    std::size_t at = 0;
+    for (auto& [label, rows] : rowsOf) {
+        if (classes.size() < shown && at++ * shown / rowsOf.size() == classes.size()) {
+            classes.push_back(std::move(rows));
+        }
+    }
+    std::vector<std::size_t> picked;
+    for (std::size_t turn = 0; turn < count; ++turn) {
+        for (const std::vector<std::size_t>& rows : classes) {
+            if (turn < rows.size() && picked.size() < count) {
+                picked.push_back(rows[turn]);
+            }
+        }
+    }
+    return picked;
+}
+
 } // namespace residua::engine

@@ -5,6 +5,7 @@
 #include "engine/base/api/split.h"
 #include "projects/base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -64,5 +65,9 @@ private:
 /// rows enough; beyond that, by its share of the rows. The first reading draws from all rows alike.
 [[nodiscard]] std::vector<Split> splitsOf(const std::vector<std::int64_t>& labels, double validation, double test,
                                           std::int64_t seed, ReadingVersion version);
+
+/// Returns at most `count` rows to show of those with these labels: in turn one of each class, the first rows first. Of
+/// more classes than `count` it takes evenly spaced ones.
+[[nodiscard]] std::vector<std::size_t> evenRows(const std::vector<std::int64_t>& labels, std::size_t count);
 
 } // namespace residua::engine

@@ -264,7 +264,7 @@ Result<DataPreview> previewData(const projects::Project& project, const std::fil
         const projects::ExampleSchema& examples = preview->summary.examples;
         const std::int64_t count = examples.input().isTokens() ? 1 : kPreviewed;
         Batch batch;
-        if (const Status filled = dataset.fillSequential(batch, Split::Train, 0, count); !filled) {
+        if (const Status filled = dataset.fillShown(batch, Split::Train, count); !filled) {
             preview = filled.error();
             return;
         }

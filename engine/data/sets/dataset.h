@@ -120,6 +120,12 @@ public:
     /// unlimited training set, uses its first 4096 samples.
     [[nodiscard]] virtual Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                                 std::int64_t count) const = 0;
+    /// Fills `batch` with at most `count` examples of a split to show: those of evenRows() if the examples have labels,
+    /// else the first ones. Reads these alone.
+    [[nodiscard]] virtual Status fillShown(Batch& batch, Split split, std::int64_t count) const
+    {
+        return fillSequential(batch, split, 0, count);
+    }
     /// Fills `batch` with every example of a split (full-batch gradient descent). Other data than finite vectors leave
     /// it empty.
     virtual void fillAll(Batch& batch, Split split) const;

@@ -8,6 +8,7 @@
 #include "projects/base/text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::engine {
 namespace {
@@ -276,6 +277,19 @@ Status LabelledDataset::fillSequential(Batch& batch, Split split, std::int64_t i
     prepare(batch, std::clamp<std::int64_t>(std::ssize(rows) - first, 0, count));
     for (std::int64_t i = 0; i < batch.batch; ++i) {
         copyRow(batch, i, rows[static_cast<std::size_t>(first + i)]);
+    }
+    return Done{};
+}
+
+Status LabelledDataset::fillShown(Batch& batch, Split split, std::int64_t count) const
+{
+    const std::vector<Row>& rows = rowsOf(split);
+    std::vector<std::int64_t> labels;
+    std::ranges::transform(rows, std::back_inserter(labels), &Row::label);
+    const std::vector<std::size_t> shown = evenRows(labels, static_cast<std::size_t>(count));
+    prepare(batch, std::ssize(shown));
+    for (std::int64_t i = 0; i < batch.batch; ++i) {
+        copyRow(batch, i, rows[shown[static_cast<std::size_t>(i)]]);
     }
     return Done{};
 }

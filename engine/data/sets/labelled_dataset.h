@@ -42,6 +42,7 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
+    [[nodiscard]] Status fillShown(Batch& batch, Split split, std::int64_t count) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
     [[nodiscard]] Status fillText(Batch& batch, const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;

@@ -446,4 +446,14 @@ Status PictureDataset::fillSequential(Batch& batch, Split split, std::int64_t in
                     [&](std::int64_t i) -> const Row& { return rows[static_cast<std::size_t>(first + i)]; }, {});
 }
 
+Status PictureDataset::fillShown(Batch& batch, Split split, std::int64_t count) const
+{
+    const std::vector<Row>& rows = rowsOf(split);
+    std::vector<std::int64_t> labels;
+    std::ranges::transform(rows, std::back_inserter(labels), &Row::label);
+    const std::vector<std::size_t> shown = evenRows(labels, static_cast<std::size_t>(count));
+    return fillRows(batch, std::ssize(shown),
+                    [&](std::int64_t i) -> const Row& { return rows[shown[static_cast<std::size_t>(i)]]; }, {});
+}
+
 } // namespace residua::engine

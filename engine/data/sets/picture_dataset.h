@@ -46,6 +46,7 @@ public:
                               std::int64_t count) const override;
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
+    [[nodiscard]] Status fillShown(Batch& batch, Split split, std::int64_t count) const override;
     [[nodiscard]] Status fillText(Batch& batch, const std::string& path) const override;
 
 private:

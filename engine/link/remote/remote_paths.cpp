@@ -67,7 +67,7 @@ Status checkPrompt(const fs::path& folder, const SampleRequest& asked)
     return project && projects::promptsArePictures(project->data)
                ? Status(Error{"prompt",
                               "names a picture, which an engine in a folder of its own does not see: leave it "
-                              "out for the first held-out examples"})
+                              "out for some held-out examples"})
                : Done{};
 }
 

@@ -125,15 +125,15 @@ private:
         return Done{};
     }
 
-    /// Takes the prompt, or without one the first examples of the validation split, or else of the training split.
+    /// Takes the prompt, or without one examples of the validation split, or else of the training split.
     Status fillLabelled(const Dataset& dataset)
     {
         constexpr std::int64_t kShown = 8;
         if (!m_request.prompt.empty()) {
             return dataset.fillText(m_labelled, m_request.prompt);
         }
-        const Status filled = dataset.fillSequential(m_labelled, Split::Validation, 0, kShown);
-        return !filled || m_labelled.batch > 0 ? filled : dataset.fillSequential(m_labelled, Split::Train, 0, kShown);
+        const Status filled = dataset.fillShown(m_labelled, Split::Validation, kShown);
+        return !filled || m_labelled.batch > 0 ? filled : dataset.fillShown(m_labelled, Split::Train, kShown);
     }
 
     /// Predicts the classes of all of m_labelled.

@@ -217,6 +217,27 @@ private Q_SLOTS:
         QVERIFY(splits == splitsOf(labels, validation, test, 3, kNewestReading));
         QVERIFY(labels.size() < 20 || splits != splitsOf(labels, validation, test, 4, kNewestReading));
     }
+
+    void rowsToShowAreOfAllClasses_data()
+    {
+        QTest::addColumn<QList<int>>("labels");
+        QTest::addColumn<int>("count");
+        QTest::addColumn<QList<int>>("shown");
+        QTest::newRow("by class") << QList<int>{0, 0, 0, 0, 1, 1, 2} << 4 << QList<int>{0, 4, 6, 1};
+        QTest::newRow("mixed") << QList<int>{1, 0, 1, 0} << 3 << QList<int>{1, 0, 3};
+        QTest::newRow("one class") << QList<int>{5, 5, 5} << 2 << QList<int>{0, 1};
+        QTest::newRow("fewer than asked for") << QList<int>{0, 0, 1} << 9 << QList<int>{0, 2, 1};
+        QTest::newRow("more classes than asked for") << QList<int>{0, 1, 2, 3, 4, 5} << 3 << QList<int>{0, 2, 4};
+        QTest::newRow("none") << QList<int>{} << 3 << QList<int>{};
+    }
+    void rowsToShowAreOfAllClasses()
+    {
+        QFETCH(QList<int>, labels);
+        QFETCH(int, count);
+        QFETCH(QList<int>, shown);
+        const auto rows = evenRows({labels.begin(), labels.end()}, static_cast<std::size_t>(count));
+        QCOMPARE(QList<int>(rows.begin(), rows.end()), shown);
+    }
 };
 
 RESIDUA_TEST(TestClassNumbers)

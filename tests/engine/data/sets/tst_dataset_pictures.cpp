@@ -246,6 +246,25 @@ private slots:
         QVERIFY(differenceOf(*before, *fingerprintOf(project, m_folder)).has_value());
     }
 
+    /// However many pictures the first class has.
+    void aPreviewHasEveryClass()
+    {
+        for (int i = 0; i < 30; ++i) {
+            const char* const folder = i < 20 ? "data/a/" : i < 28 ? "data/b/" : "data/c/";
+            write(folder + std::to_string(i) + ".png", static_cast<std::uint8_t>(i));
+        }
+        projects::Project project;
+        project.data.source = filesAt("data");
+        project.data.validationFraction = 0;
+        const auto preview = previewData(project, m_folder, {});
+        QVERIFY2(preview.ok(), preview ? "" : preview.error().text().c_str());
+        std::string shown;
+        for (const FedExample& example : preview->first.examples) {
+            shown += example.target;
+        }
+        QCOMPARE(shown, std::string("abcabcababab")); // c has two
+    }
+
     void badPicturesAreNamedOrSkipped()
     {
         write("data/a/1.png", 1);
