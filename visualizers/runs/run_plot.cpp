@@ -21,6 +21,8 @@ constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out 
 constexpr double kRawWidth = 1.3;
 constexpr double kFullWidth = 1.8;
 constexpr double kBehindBand = 0.25; ///< for a run whose mean over seeds is drawn
+constexpr double kBandAlpha = 0.22;
+constexpr double kMeanWidth = 2;
 constexpr double kBesideWidth = 1.2;
 constexpr double kBoundAlpha = 0.75;
 constexpr double kBoundWidth = 1.3;
@@ -312,28 +314,18 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
                                     curve.positions(3));
 }
 
-std::vector<SeedPlot::Study> RunPlot::studies() const
+std::vector<RunPlot::Study> RunPlot::studies() const
 {
-    std::vector<SeedPlot::Study> studies;
+    std::vector<Study> studies;
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        const auto drawn = m_runs.find(run.key);
-        if (drawn == m_runs.end() || run.facts.study.empty() || byColumn() || m_shownRuns.isLeftOut(run.key)) {
+        if (!m_runs.contains(run.key) || run.facts.study.empty() || byColumn() || m_shownRuns.isLeftOut(run.key)) {
             continue;
         }
-        auto study = std::ranges::find(studies, run.facts.study, &SeedPlot::Study::key);
-        if (study == studies.end()) {
-            studies.push_back({.key = run.facts.study,
-                               .names = {},
-                               .curves = {},
-                               .colour = run.colour,
-                               .place = curveOf(run.key).place,
-                               .flopPerUnit = run.facts.flops.perUnit > 0 ? run.facts.flops.perUnit : 1});
-            study = std::prev(studies.end());
-        }
-        study->curves.push_back(&drawn->second);
-        study->names << run.facts.name;
+        const auto of = [](const Study& study) -> const std::string& { return study.front()->facts.study; };
+        const auto study = std::ranges::find(studies, run.facts.study, of);
+        (study == studies.end() ? studies.emplace_back() : *study).push_back(&run);
     }
-    std::erase_if(studies, [](const SeedPlot::Study& study) { return study.curves.size() < 2; });
+    std::erase_if(studies, [](const Study& study) { return study.size() < 2; });
     return studies;
 }
 
@@ -384,21 +376,53 @@ void RunPlot::addBounds(PlotSpec& spec) const
     spec.note = (notes << caveats).join(QLatin1Char(' ')).trimmed().toStdString();
 }
 
-void RunPlot::addSeeds(PlotSpec& spec)
+std::set<RunPlot::BandKey> RunPlot::addSeeds(PlotSpec& spec)
 {
-    std::vector<SeedPlot::Study> bands = studies();
-    m_controls->offerSeeds(!bands.empty());
-    if (!m_controls->seedsAsBand()) {
-        bands.clear();
+    const std::vector<Study> all = studies();
+    m_controls->offerSeeds(!all.empty());
+    std::set<BandKey> added;
+    for (const Study& study : m_controls->seedsAsBand() ? all : std::vector<Study>()) {
+        added.insert(
+            addMean(spec, study, {std::get<std::string>(m_shown.number), m_shown.title, Stroke::Solid}, false));
+        for (const Beside& beside : m_shown.beside) {
+            added.insert(addMean(spec, study, beside, true));
+        }
     }
-    std::vector<SeedPlot::Number> numbers;
-    if (const auto* const metric = std::get_if<std::string>(&m_shown.number)) {
-        numbers.push_back({*metric, m_shown.title.toStdString(), false});
+    return added;
+}
+
+/// Adds the mean of a number over the runs of a study, in a band of one standard deviation.
+RunPlot::BandKey RunPlot::addMean(PlotSpec& spec, const Study& study, const Beside& number, bool marks)
+{
+    const ShownRuns::Run& first = *study.front();
+    const BandKey key{first.facts.study, number.metric};
+    SeedBand& band = m_bands[key];
+    std::vector<const Series*> series;
+    QStringList names;
+    for (const ShownRuns::Run* run : study) {
+        series.push_back(&m_runs.at(run->key).at(number.metric));
+        names << run->facts.name;
     }
-    for (const Beside& beside : m_shown.beside) {
-        numbers.push_back({beside.metric, beside.title.toStdString(), true, beside.stroke});
-    }
-    m_seedPlot.addTo(spec, bands, numbers, xAxis(), m_controls->window());
+    band.setAxis(xAxis(), first.facts.flops.perUnit > 0 ? first.facts.flops.perUnit : 1);
+    band.setWindow(marks ? 1 : m_controls->window());
+    band.follow(series);
+    PlotCurve mean = curveOf(first.key);
+    mean.group = first.facts.study;
+    mean.name = tr("%1, %n seeds", nullptr, static_cast<int>(study.size())).arg(commonName(names)).toStdString();
+    mean.number = number.title.toStdString();
+    mean.reading = tr("mean %1").arg(number.title).toStdString();
+    mean.width = kMeanWidth;
+    mean.marks = marks;
+    mean.stroke = number.stroke;
+    mean.live = &band.mean();
+    PlotCurve low{.colour = mean.colour, .live = &band.low(), .group = mean.group, .place = mean.place};
+    PlotCurve area = low;
+    low.alpha = 0;
+    area.live = &band.high();
+    area.alpha = kBandAlpha;
+    area.fillTo = spec.curves.size();
+    spec.curves.insert(spec.curves.end(), {low, area, mean});
+    return key;
 }
 
 void RunPlot::showCurves()
@@ -412,10 +436,11 @@ void RunPlot::showCurves()
             addCurves(spec, *found);
         }
     }
-    addSeeds(spec);
+    const std::set<BandKey> means = addSeeds(spec);
     addBounds(spec);
     addBands(spec);
     m_plot->setSpec(std::move(spec));
+    std::erase_if(m_bands, [&](const auto& band) { return !means.contains(band.first); }); // not drawn any more
     m_empty->setVisible(m_plot->isEmpty());
 }
 

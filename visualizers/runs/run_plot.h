@@ -6,7 +6,7 @@
 #include "visualizers/plot/series.h"
 #include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/run_curves.h"
-#include "visualizers/runs/seed_plot.h"
+#include "visualizers/runs/seed_band.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QTimer>
@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -99,9 +100,13 @@ private:
     }
     void catchUp();
     void addBands(PlotSpec& spec);
-    void addSeeds(PlotSpec& spec);
+    using BandKey = std::pair<std::string, std::string>; ///< study, number
+    using Study = std::vector<const ShownRuns::Run*>;    ///< runs that differ only in their seeds, at least two
+    [[nodiscard]] std::vector<Study> studies() const;
+    /// Adds the means over seeds, and returns their bands.
+    std::set<BandKey> addSeeds(PlotSpec& spec);
+    BandKey addMean(PlotSpec& spec, const Study& study, const Beside& number, bool marks);
     void addBounds(PlotSpec& spec) const;
-    [[nodiscard]] std::vector<SeedPlot::Study> studies() const;
     /// True if this run is part of a drawn band.
     [[nodiscard]] bool inBand(const Item& run) const;
     [[nodiscard]] XAxis xAxis() const;
@@ -130,7 +135,7 @@ private:
     AxisScale m_scaleY = AxisScale::Linear;
     std::string m_stagesOf; ///< the run whose stages the user chose; empty: none was chosen
     bool m_hidesStages = false;
-    SeedPlot m_seedPlot;
+    std::map<BandKey, SeedBand> m_bands; ///< a map, because the plot has pointers to its elements
 };
 
 } // namespace residua::visualizers
