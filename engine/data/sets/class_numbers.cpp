@@ -249,7 +249,8 @@ Result<std::int64_t> ClassNumbers::numberOf(const std::string& text) const
     return number ? Result<std::int64_t>(*number) : Error{{}, missing(label)};
 }
 
-std::vector<std::string> ClassNumbers::notesOn(const std::vector<std::string>& labels) const
+std::vector<std::string> ClassNumbers::notesOn(const std::vector<std::string>& training,
+                                               const std::vector<std::string>& heldOut) const
 {
     constexpr std::size_t kNamed = 5;
     const auto named = [](const auto& all, const auto& textOf) {
@@ -258,20 +259,27 @@ std::vector<std::string> ClassNumbers::notesOn(const std::vector<std::string>& l
     };
     const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
     std::map<std::int64_t, std::set<std::string>> spellings;
-    for (const std::string& label : labels) {
-        if (const Result<std::int64_t> number = numberOf(label)) {
-            spellings[*number].insert(label);
+    std::set<std::int64_t> trained;
+    for (const auto* const labels : {&training, &heldOut}) {
+        for (const std::string& label : *labels) {
+            if (const Result<std::int64_t> number = numberOf(label)) {
+                spellings[*number].insert(label);
+                if (labels == &training) {
+                    trained.insert(*number);
+                }
+            }
         }
     }
     std::vector<std::string> merged;
     std::vector<std::string> missing;
     for (std::int64_t number = 0; number < std::ssize(m_names); ++number) {
-        const auto found = spellings.find(number);
-        if (found == spellings.end()) {
-            missing.push_back(m_names[static_cast<std::size_t>(number)]);
-        } else if (found->second.size() > 1) {
-            merged.push_back("the labels " + named(found->second, quoted) + " are one class, " +
-                             m_names[static_cast<std::size_t>(number)]);
+        const std::string& name = m_names[static_cast<std::size_t>(number)];
+        const std::set<std::string>& texts = spellings[number];
+        if (texts.size() > 1) {
+            merged.push_back("the labels " + named(texts, quoted) + " are one class, " + name);
+        }
+        if (!trained.contains(number)) {
+            missing.push_back(name);
         }
     }
     std::vector<std::string> notes = merged;

@@ -42,9 +42,10 @@ public:
     [[nodiscard]] Result<std::int64_t> numberOf(const std::string& label) const;
     /// Returns the names by number.
     [[nodiscard]] const std::vector<std::string>& names() const { return m_names; }
-    /// Returns notes for the user on the labels of the training set, which may repeat: different texts that are one
-    /// class, and classes that no label names. One sentence each.
-    [[nodiscard]] std::vector<std::string> notesOn(const std::vector<std::string>& labels) const;
+    /// Returns notes for the user on labels, which may repeat: different texts that are one class, and classes that no
+    /// label of the training set names. One sentence each.
+    [[nodiscard]] std::vector<std::string> notesOn(const std::vector<std::string>& training,
+                                                   const std::vector<std::string>& heldOut = {}) const;
 
 private:
     enum class Numbers { Refused, AreClasses };

@@ -180,7 +180,8 @@ Result<std::unique_ptr<Dataset>> LabelledDataset::open(const projects::LabelledT
         }
     }
     dataset->m_classes = read->classes.names();
-    dataset->m_notes = read->classes.notesOn(labelsOf(tables.front()));
+    dataset->m_notes = read->classes.notesOn(labelsOf(tables.front()),
+                                             tables.size() > 1 ? labelsOf(tables[1]) : std::vector<std::string>());
     dataset->m_notes.push_back(orderNote("labels", dataset->m_classes));
     if (dataset->rowsOf(Split::Train).empty()) {
         return Error{place, "no row is left to train on"};

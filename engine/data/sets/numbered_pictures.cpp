@@ -149,8 +149,8 @@ Result<NumberedPictures> numberedPictures(const projects::PictureData& source,
             return checked.error();
         }
         dropOtherNames(*set, trains ? reading.classes : read.classes.names());
+        (trains ? read.training : read.heldOut) = labelsWithPictures(*set);
         if (trains) {
-            read.labels = labelsWithPictures(*set);
             Result<ClassNumbers> numbers =
                 ClassNumbers::of(labelsOfSet(*set), source.classes, numberingOf(*set, reading));
             if (!numbers) {

@@ -18,7 +18,8 @@ namespace residua::engine {
 /// The pictures for training and, if the source has a path for them, for validation. Labels are numbers of classes.
 struct NumberedPictures {
     std::vector<PictureSet> sets;
-    std::vector<std::string> labels; ///< of the training set, each once
+    std::vector<std::string> training; ///< the labels of its pictures, each once
+    std::vector<std::string> heldOut;
     ClassNumbers classes;
 };
 

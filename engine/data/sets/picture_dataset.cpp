@@ -128,7 +128,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
             " put on black");
     }
     dataset->m_classes = read->classes.names();
-    std::ranges::move(read->classes.notesOn(read->labels), std::back_inserter(dataset->m_notes));
+    std::ranges::move(read->classes.notesOn(read->training, read->heldOut), std::back_inserter(dataset->m_notes));
     if (!areOrdinals(dataset->m_classes)) {
         dataset->m_notes.push_back(orderNote("classes", dataset->m_classes));
     }

@@ -231,6 +231,19 @@ private Q_SLOTS:
     }
 
     /// Labels have the numbers of the network's classes, whatever the table holds of them.
+    void spellingsOfBothTablesAreNoted()
+    {
+        writeAll(m_folder / "a.csv", "text,label\na,1\nb,2\n");
+        writeAll(m_folder / "v.csv", "text,label\nc,1.0\nd,2\n");
+        projects::LabelledTextData both = std::get<projects::LabelledTextData>(source("a.csv"));
+        both.validationPath = "v.csv";
+        both.classes = 3;
+        const auto dataset = open(both, 0, 0);
+        QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+        QCOMPARE((*dataset)->notes().front(), std::string("the labels \"1\", \"1.0\" are one class, 1"));
+        QVERIFY((*dataset)->notes()[1].starts_with("no example of the training data has the class 0"));
+    }
+
     void labelsAreThoseOfTheNetwork()
     {
         writeAll(m_folder / "a.csv", "text,label\na,bee\nb,cow\nc,bee\n");
