@@ -178,6 +178,25 @@ std::vector<std::string_view> endingsOf(const projects::Source& source)
     return endings;
 }
 
+ReadData readAsked(projects::NewProject wanted, const CountedClasses& known, const std::string& model,
+                   const std::function<bool()>& isWanted)
+{
+    ReadData read{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model), Error{},
+                  known};
+    if (known.count == 0 || withClasses(known.of, known.count) != wanted.source) {
+        const auto classes = engine::countClasses(wanted.source, {}, isWanted);
+        if (!classes) {
+            read.preview = classes.error();
+            return read;
+        }
+        read.classes = *classes ? CountedClasses{wanted.source, **classes} : CountedClasses{};
+        wanted.source = *classes ? withClasses(wanted.source, **classes) : wanted.source;
+    }
+    const auto project = projects::projectFrom(wanted);
+    read.preview = project ? engine::previewData(*project, {}, isWanted) : Result<engine::DataPreview>(project.error());
+    return read;
+}
+
 QString previewHtml(const engine::DataPreview& preview, QTextDocument& document)
 {
     if (preview.tokens.empty() || preview.first.examples.empty()) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,26 @@ struct AnsweredData {
 [[nodiscard]] std::int64_t proposedVocabulary(const projects::Source& source);
 /// Returns the file name endings for this kind of data.
 [[nodiscard]] std::vector<std::string_view> endingsOf(const projects::Source& source);
+
+/// The classes of data.
+struct CountedClasses {
+    projects::Source of = {}; ///< as asked for, before they were counted
+    std::int64_t count = 0;   ///< 0: unknown
+    bool operator==(const CountedClasses&) const = default;
+};
+
+/// The result of reading the data of a new project.
+struct ReadData {
+    std::string model; ///< the tokeniser's file that was counted; may be empty
+    Result<projects::Tokeniser> tokeniser;
+    Result<engine::DataPreview> preview;
+    CountedClasses classes;
+};
+
+/// Reads the data for a network whose outputs follow their classes, which are counted unless they are known. `model` is
+/// a tokeniser's file whose tokens are to be counted, or empty. Any thread. Stops once `isWanted` returns false.
+[[nodiscard]] ReadData readAsked(projects::NewProject wanted, const CountedClasses& known, const std::string& model,
+                                 const std::function<bool()>& isWanted);
 
 /// Returns HTML for `document` with the beginning of the training data: a text and its tokens, pictures with their
 /// classes, or numbers.

@@ -43,34 +43,6 @@ constexpr QSize kSize(860, 620);
 constexpr int kSoonMilliseconds = 250; ///< delay, because a path is typed letter by letter
 constexpr int kRowSpacing = 8;         ///< pixels
 
-/// The result of reading the data.
-struct ReadData {
-    std::string model; ///< the tokeniser's file that was counted; may be empty
-    Result<projects::Tokeniser> tokeniser;
-    Result<engine::DataPreview> preview;
-    CountedClasses classes;
-};
-
-/// Reads the data for a network whose outputs follow their classes, which are counted unless they are known.
-ReadData readNow(projects::NewProject wanted, const CountedClasses& known, const std::string& model,
-                 const std::function<bool()>& isWanted)
-{
-    ReadData read{model, model.empty() ? Result<projects::Tokeniser>(Error{}) : engine::tokeniserAt(model), Error{},
-                  known};
-    if (known.count == 0 || withClasses(known.of, known.count) != wanted.source) {
-        const auto classes = engine::countClasses(wanted.source, {}, isWanted);
-        if (!classes) {
-            read.preview = classes.error();
-            return read;
-        }
-        read.classes = *classes ? CountedClasses{wanted.source, **classes} : CountedClasses{};
-        wanted.source = *classes ? withClasses(wanted.source, **classes) : wanted.source;
-    }
-    const auto project = projects::projectFrom(wanted);
-    read.preview = project ? engine::previewData(*project, {}, isWanted) : Result<engine::DataPreview>(project.error());
-    return read;
-}
-
 } // namespace
 
 NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent)
@@ -133,26 +105,32 @@ void NewProjectDialog::setData(const QString& path)
     lookAt(path, KindOfData::Any);
 }
 
-/// Looks into a file or a folder, because its name may not tell the kind of the data or the size of its pictures. If
-/// the folder holds the parts of a data set, the path becomes that of the training part.
+/// Looks into a file or a folder, because its name may not tell the kind of the data or the size of its pictures, and a
+/// part that is held out may lie beside it. If the folder holds the parts of a data set, the path becomes that of the
+/// training part, unless it is being typed.
 void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
 {
     const engine::TableColumns columns{m_key->text().toStdString(), m_label->text().toStdString()};
     const auto look = [path = path.toStdString(), columns] { return engine::dataAt(path, columns); };
+    m_lookedAt = m_path->text();
     inBackground(
         this, look,
         [this, kind, shown = m_path->text(), guess = m_kind->currentData()](const Result<projects::Source>& source) {
             const bool isOther = m_path->text() != shown || m_kind->currentData() != guess;
-            if (!source || isOther) {
+            const QString found = source ? QString::fromStdString(answersIn(*source).path) : QString();
+            if (!source || isOther || (kind == KindOfData::Typed && found != shown.trimmed())) {
                 return; // the reading of the data says what is wrong with it
             }
-            const auto found = static_cast<int>(source->index());
+            const auto index = static_cast<int>(source->index());
             if (kind == KindOfData::Any) {
-                m_kind->setCurrentIndex(m_kind->findData(found));
+                m_kind->setCurrentIndex(m_kind->findData(index));
             }
-            if (m_kind->currentData().toInt() == found) {
+            if (m_kind->currentData().toInt() == index) {
                 m_found = *source;
-                takeChosen(*m_path, QString::fromStdString(answersIn(*source).path));
+                if (kind != KindOfData::Typed) {
+                    m_lookedAt = found;
+                    takeChosen(*m_path, found);
+                }
                 update();
             }
         });
@@ -520,10 +498,13 @@ void NewProjectDialog::readData()
     if (!projects::projectFrom(wanted())) {
         return;
     }
+    if (askedOf(source()).path && m_path->text() != m_lookedAt) {
+        lookAt(m_path->text().trimmed(), KindOfData::Typed);
+    }
     m_wanted = std::make_shared<std::atomic<bool>>(true);
     m_reading = true;
     const auto read = [asked = wanted(), known = m_classes, wanted = m_wanted, model = uncountedModel()] {
-        return readNow(asked, known, model, [&wanted] { return wanted->load(); });
+        return readAsked(asked, known, model, [&wanted] { return wanted->load(); });
     };
     inBackground(this, read, [this, wanted = m_wanted](const ReadData& looked) {
         const Result<engine::DataPreview>& preview = looked.preview;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/inspector/cost_view.h"
+#include "app/start/asked_data.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/commands/new_project.h"
 #include "projects/edit/edit.h"
@@ -26,13 +27,6 @@ namespace residua::app {
 
 class EngineBridge;
 class MixtureEditor;
-
-/// The classes of data.
-struct CountedClasses {
-    projects::Source of = {}; ///< as asked for, before they were counted
-    std::int64_t count = 0;   ///< 0: unknown
-    bool operator==(const CountedClasses&) const = default;
-};
 
 /// Asks for a new project: its data, with their amount, the epochs and a preview; depth, width and topology, with their
 /// costs. Data are read on another thread; outdated readings are cancelled. Not modal. GUI thread.
@@ -68,7 +62,8 @@ private:
     void readData();
     void allowCreation();
     void takeClasses(const CountedClasses& classes);
-    enum class KindOfData { Any, Chosen }; ///< whether the kind follows what is found
+    /// Any: the kind follows what is found. Typed: the path may be incomplete.
+    enum class KindOfData { Any, Chosen, Typed };
     void lookAt(const QString& path, KindOfData kind);
     [[nodiscard]] QString stillMissing() const;
     [[nodiscard]] std::string uncountedModel() const;
@@ -115,6 +110,7 @@ private:
     projects::Source m_read;                   ///< source of m_data or of the running reading
     CountedClasses m_classes;
     std::optional<projects::Source> m_found; ///< in the file or folder that was looked into last
+    QString m_lookedAt;                      ///< the path of that file or folder
     bool m_reading = false;
     bool m_isUnreadable = false; ///< the chosen data cannot be trained on
     std::string m_counted;       ///< the tokeniser's file for which the vocabulary was set

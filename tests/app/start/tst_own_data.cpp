@@ -223,8 +223,15 @@ private slots:
     }
 
     /// A held-out table beside the one that is chosen is taken with it. Texts are counted without their padding.
+    void theHeldOutPartBesideIsTaken_data()
+    {
+        QTest::addColumn<bool>("typed");
+        QTest::newRow("dropped") << false;
+        QTest::newRow("typed") << true;
+    }
     void theHeldOutPartBesideIsTaken()
     {
+        QFETCH(bool, typed);
         for (const char* name : {"train.csv", "test.csv"}) {
             std::ofstream out(m_folder->filePath(name).toStdString());
             out << "text,label\n";
@@ -234,7 +241,12 @@ private slots:
         }
         NewProjectDialog* dialog = open();
         choose(*dialog, "Labelled text");
-        drop(*dialog->findChild<QLineEdit*>("newPath"), m_folder->filePath("train.csv"));
+        auto* path = dialog->findChild<QLineEdit*>("newPath");
+        if (typed) {
+            path->setText(m_folder->filePath("train.csv"));
+        } else {
+            drop(*path, m_folder->filePath("train.csv"));
+        }
         const auto* amount = dialog->findChild<QLabel*>("newAmount");
         QTRY_VERIFY2(amount->text().contains("Validated on " + m_folder->filePath("test.csv")),
                      qPrintable(amount->text()));

@@ -235,7 +235,7 @@ private Q_SLOTS:
     {
         writeAll(m_folder / "a.csv", "text,label\na,1\nb,2\n");
         writeAll(m_folder / "v.csv", "text,label\nc,1.0\nd,2\n");
-        projects::LabelledTextData both = std::get<projects::LabelledTextData>(source("a.csv"));
+        projects::LabelledTextData both = source("a.csv");
         both.validationPath = "v.csv";
         both.classes = 3;
         const auto dataset = open(both, 0, 0);
