@@ -41,7 +41,7 @@ private:
     void ask(const std::string& run, GoOnKind kind);
     void open(GoOnKind kind, GoOnSource source);
     void closeDialogs();
-    void carryOut(const GoOnRequest& request);
+    void carryOut(GoOnRequest request);
     void askToExport(const std::string& run);
     void exportNetwork(const engine::ExportRequest& request);
     void tellExport(ExportDialog* dialog, const engine::ExportReady& ready);
@@ -263,7 +263,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source)
     }
     m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
-        request.of.projectDirectory = project;
+        request.of().projectDirectory = project;
         carryOut(request);
     });
     connect(m_dialog, &QDialog::rejected, &m_controller, &RunController::giveUpCopy);
@@ -281,32 +281,34 @@ void RunCommands::closeDialogs()
     }
 }
 
-void RunCommands::carryOut(const GoOnRequest& request)
+void RunCommands::carryOut(GoOnRequest request)
 {
     if (request.kind == GoOnKind::Resume) {
-        if (m_controller.resume(request)) {
+        if (m_controller.resume(std::get<ContinueRun>(request.asked))) {
             m_dialog->close();
         } else {
             m_dialog->refuse(tr("Another run is under way: stop it first."));
         }
         return;
     }
-    m_fetch.need(request.of.runDirectory.string(), request.of.step.value_or(0),
-                 [this, request, dialog = m_dialog](bool here) {
-                     if (!dialog) {
-                         return; // it was closed meanwhile
-                     }
-                     if (!here) {
-                         dialog->refuse(notFetched(request.of.step.value_or(0)));
-                     } else if (request.kind == GoOnKind::Retrofit) {
-                         m_controller.retrofit(request); // the dialog stays open, because the request may fail
-                     } else if (request.kind == GoOnKind::Factorise) {
-                         m_controller.factorise(request);
-                     } else {
-                         m_controller.fork(request);
-                         dialog->close();
-                     }
-                 });
+    const std::int64_t step = request.of().step.value_or(0);
+    m_fetch.need(request.of().runDirectory.string(), step, [this, request, step, dialog = m_dialog](bool here) {
+        if (!dialog) {
+            return; // it was closed meanwhile
+        }
+        if (!here) {
+            dialog->refuse(notFetched(step));
+            return;
+        }
+        // A retrofit's or factors' dialog stays open, because the request may fail.
+        std::visit(Overloaded{[this](const engine::RetrofitRequest& retrofit) { m_controller.retrofit(retrofit); },
+                              [this](const engine::FactoriseRequest& factors) { m_controller.factorise(factors); },
+                              [this, dialog](const ContinueRun& fork) {
+                                  m_controller.fork(fork);
+                                  dialog->close();
+                              }},
+                   request.asked);
+    });
 }
 
 void RunCommands::tellRetrofit(const engine::RetrofitReady& made)

@@ -209,7 +209,7 @@ void TrainingCommands::leaveTraining()
             },
             Qt::SingleShotConnection);
         const engine::RunRef of{run, m_controller.runProject(), engine::OtherData::Refuse, event.step};
-        static_cast<void>(m_controller.resume({GoOnKind::Resume, of, m_controller.progress().steps}));
+        static_cast<void>(m_controller.resume(ContinueRun{of, m_controller.progress().steps, {}}));
     };
     connect(&m_controller, &RunController::ended, this, goOn, Qt::SingleShotConnection);
     m_controller.stop();

@@ -68,75 +68,64 @@ ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QW
                 kExportWidth, parent),
       m_source(std::move(source)),
       m_proposal(std::move(proposal)),
-      m_format(new QComboBox(this)),
-      m_step(new QComboBox(this)),
-      m_folder(new QLineEdit(this)),
-      m_otherData(new QCheckBox(tr("Export though the data are not those it was trained on"), this)),
+      m_fields(form(), QStringLiteral("export")),
       m_words(new QLabel(this))
 {
-    m_format->setObjectName(QStringLiteral("exportFormat"));
-    for (const engine::ExportFormatInfo& info : engine::kExportFormats) {
-        m_format->addItem(QCoreApplication::translate("ExportFormat", info.title), m_format->count());
-    }
-    m_step->setObjectName(QStringLiteral("exportStep"));
-    listCheckpoints(*m_step, m_source);
-    m_folder->setObjectName(QStringLiteral("exportFolder"));
-    m_folder->setAccessibleName(tr("New folder"));
+    m_fields.add(engine::ExportRequest{});
+    listCheckpoints(m_fields.editor<QComboBox>("from"), m_source);
     m_words->setObjectName(QStringLiteral("exportWords"));
     m_words->setWordWrap(true);
     m_words->setProperty("role", QStringLiteral("muted"));
-    auto* other = new QPushButton(tr("Choose…"), this);
-    form().addRow(tr("As"), m_format);
-    form().addRow(tr("From checkpoint"), m_step);
-    form().addRow(tr("New folder"), fieldRow(m_folder, {other}));
+    auto& otherData = m_fields.editor<QCheckBox>("other-data");
+    otherData.setText(tr("Export though the data are not those it was trained on"));
     add(m_words);
-    add(m_otherData);
-    connect(other, &QPushButton::clicked, this, &ExportDialog::chooseFolder);
-    connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::update);
+    add(&otherData);
+    connect(&m_fields.chooser("output"), &QPushButton::clicked, this, &ExportDialog::chooseFolder);
+    connect(&m_fields.editor<QComboBox>("to"), &QComboBox::currentIndexChanged, this, &ExportDialog::update);
     update();
 }
 
-engine::ExportFormat ExportDialog::format() const
+engine::ExportRequest ExportDialog::request() const
 {
-    return static_cast<engine::ExportFormat>(m_format->currentData().toInt());
+    engine::ExportRequest request;
+    m_fields.read(request);
+    request.of.runDirectory = m_source.info.directory;
+    return request;
 }
 
 /// Shows the files that are written and the limits of the format, and proposes a folder unless the user has named one.
 void ExportDialog::update()
 {
-    const engine::ExportFormatInfo& info = engine::infoOf(format());
+    const engine::ExportFormatInfo& info = engine::infoOf(request().format);
     m_words->setText(tr("Writes %1. %2 To train on here, resume the run.")
                          .arg(QCoreApplication::translate("ExportFormat", info.makes),
                               QCoreApplication::translate("ExportFormat", info.lost)));
-    if (!m_folder->isModified()) {
+    if (auto& folderField = m_fields.editor<QLineEdit>("output"); !folderField.isModified()) {
         const std::filesystem::path folder = freePath(m_proposal.string() + "-" + info.key);
-        m_folder->setText(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
+        folderField.setText(QDir::toNativeSeparators(QString::fromStdString(folder.string())));
     }
 }
 
 void ExportDialog::chooseFolder()
 {
-    const QFileInfo present(m_folder->text());
+    auto& folder = m_fields.editor<QLineEdit>("output");
+    const QFileInfo present(folder.text());
     const QString parent = QFileDialog::getExistingDirectory(this, tr("Export into a new folder of"), present.path());
     if (!parent.isEmpty()) {
-        m_folder->setText(QDir::toNativeSeparators(parent + QLatin1Char('/') + present.fileName()));
-        m_folder->setModified(true);
+        folder.setText(QDir::toNativeSeparators(parent + QLatin1Char('/') + present.fileName()));
+        folder.setModified(true);
     }
 }
 
 void ExportDialog::begin()
 {
-    engine::ExportRequest request;
-    const auto otherData = m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse;
-    request.of = {m_source.info.directory, {}, otherData, m_step->currentData().toLongLong()};
-    request.folder = QDir::fromNativeSeparators(m_folder->text().trimmed()).toStdString();
-    request.format = format();
-    if (!request.folder.is_absolute()) {
+    const engine::ExportRequest asked = request();
+    if (!asked.folder.is_absolute()) {
         refuse(tr("Name the new folder from the root."));
         return;
     }
     setBusy(); // until the request is completed or fails
-    emit chosen(request);
+    emit chosen(asked);
 }
 
 } // namespace residua::app

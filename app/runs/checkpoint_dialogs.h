@@ -2,15 +2,14 @@
 #pragma once
 
 #include "app/look/ask_dialog.h"
+#include "app/properties/field_form.h"
 #include "app/runs/go_on_dialog.h"
 #include "engine/base/api/session.h"
 
 #include <cstdint>
 
-class QCheckBox;
 class QComboBox;
 class QLabel;
-class QLineEdit;
 
 namespace residua::app {
 
@@ -51,14 +50,11 @@ private:
     void update();
     void begin() override;
     void chooseFolder();
-    [[nodiscard]] engine::ExportFormat format() const;
+    [[nodiscard]] engine::ExportRequest request() const;
 
     GoOnSource m_source;
     std::filesystem::path m_proposal;
-    QComboBox* m_format;
-    QComboBox* m_step;
-    QLineEdit* m_folder;
-    QCheckBox* m_otherData;
+    FieldForm m_fields;
     QLabel* m_words;
 };
 

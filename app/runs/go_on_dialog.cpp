@@ -2,23 +2,18 @@
 #include "app/runs/go_on_dialog.h"
 
 #include "app/look/format.h"
-#include "app/properties/property.h"
 #include "app/runs/settings_list.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
-#include "projects/schema/fields.h"
-#include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/retrofit.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 
@@ -32,63 +27,19 @@ namespace residua::app {
 namespace {
 
 constexpr int kWidth = 460;
-constexpr int kShareDecimals = 3;
-constexpr double kShareStep = 0.05;
-
-QString titleOf(GoOnKind kind)
-{
-    switch (kind) {
-    case GoOnKind::Resume:
-        return GoOnDialog::tr("Resume a run");
-    case GoOnKind::Fork:
-        return GoOnDialog::tr("Fork a run");
-    case GoOnKind::Retrofit:
-        return GoOnDialog::tr("Retrofit a run");
-    case GoOnKind::Factorise:
-        break;
-    }
-    return GoOnDialog::tr("Factorise a run");
-}
-
-QString explanationOf(GoOnKind kind, const QString& run)
-{
-    switch (kind) {
-    case GoOnKind::Resume:
-        return GoOnDialog::tr("%1 goes on from one of its checkpoints; what it recorded beyond that is dropped.")
-            .arg(run);
-    case GoOnKind::Fork:
-        return GoOnDialog::tr("A copy of %1 up to a checkpoint goes on as a run of its own.").arg(run);
-    case GoOnKind::Retrofit:
-        return GoOnDialog::tr("A copy of %1 goes on with its depth wired otherwise. It computes the same at first: "
-                              "weights that stay keep their values and the optimiser's state of them.")
-            .arg(run);
-    case GoOnKind::Factorise:
-        break;
-    }
-    return GoOnDialog::tr("A copy of %1 goes on with the weights of its blocks as products of two thin matrices that "
-                          "approximate what it has learned. Its loss before and after is told.")
-        .arg(run);
-}
-
-QString goText(GoOnKind kind)
-{
-    switch (kind) {
-    case GoOnKind::Resume:
-        return GoOnDialog::tr("Resume");
-    case GoOnKind::Fork:
-        return GoOnDialog::tr("Fork and train");
-    case GoOnKind::Retrofit:
-        return GoOnDialog::tr("Retrofit and train");
-    case GoOnKind::Factorise:
-        break;
-    }
-    return GoOnDialog::tr("Factorise and train");
-}
 
 /// True if the engine makes the copy, which may fail, and changes the project.
 bool changesProject(GoOnKind kind)
 {
     return kind == GoOnKind::Retrofit || kind == GoOnKind::Factorise;
+}
+
+/// Returns an empty request of the kind.
+GoOnRequest::Asked askedBy(GoOnKind kind)
+{
+    return kind == GoOnKind::Retrofit    ? GoOnRequest::Asked(engine::RetrofitRequest{})
+           : kind == GoOnKind::Factorise ? GoOnRequest::Asked(engine::FactoriseRequest{})
+                                         : ContinueRun{};
 }
 
 QString wordsOf(const Error& error)
@@ -97,6 +48,32 @@ QString wordsOf(const Error& error)
 }
 
 } // namespace
+
+GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const QString& run)
+{
+    switch (kind) {
+    case GoOnKind::Resume:
+        return {tr("Resume a run"),
+                tr("%1 goes on from one of its checkpoints; what it recorded beyond that is dropped.").arg(run),
+                tr("Resume")};
+    case GoOnKind::Fork:
+        return {tr("Fork a run"), tr("A copy of %1 up to a checkpoint goes on as a run of its own.").arg(run),
+                tr("Fork and train")};
+    case GoOnKind::Retrofit:
+        return {tr("Retrofit a run"),
+                tr("A copy of %1 goes on with its depth wired otherwise. It computes the same at first: weights that "
+                   "stay keep their values and the optimiser's state of them.")
+                    .arg(run),
+                tr("Retrofit and train")};
+    case GoOnKind::Factorise:
+        break;
+    }
+    return {tr("Factorise a run"),
+            tr("A copy of %1 goes on with the weights of its blocks as products of two thin matrices that approximate "
+               "what it has learned. Its loss before and after is told.")
+                .arg(run),
+            tr("Factorise and train")};
+}
 
 Result<GoOnSource> readGoOnSource(const std::string& runDirectory)
 {
@@ -132,87 +109,32 @@ void listCheckpoints(QComboBox& list, const GoOnSource& source)
 }
 
 GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent)
-    : AskDialog(QStringLiteral("goOn"),
-                {titleOf(kind), explanationOf(kind, QString::fromStdString(source.info.name)), goText(kind)}, kWidth,
-                parent),
+    : AskDialog(QStringLiteral("goOn"), wordsFor(kind, QString::fromStdString(source.info.name)), kWidth, parent),
       m_kind(kind),
       m_source(std::move(source)),
-      m_step(new QComboBox(this)),
-      m_steps(new QSpinBox(this)),
-      m_topology(new QComboBox(this)),
-      m_rank(new QDoubleSpinBox(this)),
-      m_method(new QComboBox(this)),
-      m_inputs(new QComboBox(this)),
+      m_fields(form(), QStringLiteral("goOn")),
       m_settings(new SettingsList(this)),
-      m_cost(new QLabel(this)),
-      m_otherData(new QCheckBox(tr("Go on though the data are not those it was trained on"), this))
+      m_cost(new QLabel(this))
 {
-    m_step->setObjectName(QStringLiteral("goOnStep"));
-    m_steps->setObjectName(QStringLiteral("goOnSteps"));
-    m_topology->setObjectName(QStringLiteral("goOnTopology"));
     m_cost->setProperty("role", QStringLiteral("muted"));
     m_cost->setWordWrap(true);
-    form().addRow(tr("From checkpoint"), m_step);
-    form().addRow(tr("Steps in all"), m_steps);
-    addRows();
-    add(m_otherData);
-    fillCheckpoints();
-    fillTopologies(open.stack().topology);
-    fillFactors();
-    fillSettings(open);
-    connectFields();
-    update();
-}
-
-void GoOnDialog::addRows()
-{
-    const bool retrofits = m_kind == GoOnKind::Retrofit;
-    const bool factorises = m_kind == GoOnKind::Factorise;
-    if (retrofits) {
-        form().addRow(tr("Topology"), m_topology);
-    }
-    if (factorises) {
-        form().addRow(tr("Rank scale"), m_rank);
-        form().addRow(tr("Method"), m_method);
-        form().addRow(tr("Fitted to"), m_inputs);
-    }
-    if (changesProject(m_kind)) {
+    std::visit([this](const auto& asked) { m_fields.add(asked); }, askedBy(kind));
+    m_cost->setVisible(changesProject(kind));
+    if (changesProject(kind)) {
         form().addRow(QString(), m_cost);
     }
-    if (m_kind == GoOnKind::Fork) {
+    m_settings->setVisible(kind == GoOnKind::Fork);
+    if (kind == GoOnKind::Fork) {
         form().addRow(tr("With the project's"), m_settings);
     }
-    m_settings->setVisible(m_kind == GoOnKind::Fork);
-    m_topology->setVisible(retrofits);
-    for (QWidget* field : std::initializer_list<QWidget*>{m_rank, m_method, m_inputs}) {
-        field->setVisible(factorises);
+    add(&m_fields.editor<QCheckBox>("other-data"));
+    fillCheckpoints();
+    if (kind == GoOnKind::Retrofit) {
+        fillTopologies(open.stack().topology);
     }
-    m_cost->setVisible(changesProject(m_kind));
-}
-
-void GoOnDialog::fillFactors()
-{
-    m_rank->setObjectName(QStringLiteral("goOnRank"));
-    const projects::Range shares = projects::fieldOfSchema("/network/rank/scale").value().field.more.range;
-    m_rank->setDecimals(kShareDecimals);
-    m_rank->setRange(shares.least + std::pow(10.0, -kShareDecimals), shares.most); // the lower end is open
-    m_rank->setSingleStep(kShareStep);
-    m_rank->setValue(GoOnRequest{}.rankShare);
-    m_rank->setToolTip(tr("The rank of each weight as a share of its smaller side"));
-    m_method->setObjectName(QStringLiteral("goOnMethod"));
-    for (const projects::LowRankTraits& traits : projects::kLowRankMethods) {
-        if (traits.approximates) {
-            m_method->addItem(QString::fromStdString(projects::titleOf(traits.method)),
-                              static_cast<int>(traits.method));
-        }
-    }
-    m_method->setCurrentIndex(m_method->findData(static_cast<int>(GoOnRequest{}.method)));
-    m_inputs->setObjectName(QStringLiteral("goOnInputs"));
-    const auto inputs = projects::fieldOfSchema("/initialisation/low_rank_inputs");
-    for (const projects::Choice& choice : inputs.value().choices) {
-        m_inputs->addItem(schemaLine(choice.title), m_inputs->count());
-    }
-    m_inputs->setCurrentIndex(static_cast<int>(GoOnRequest{}.inputs));
+    fillSettings(open);
+    m_fields.onEdited([this] { update(); });
+    update();
 }
 
 /// The number of steps has a field of its own.
@@ -246,31 +168,30 @@ void GoOnDialog::fillCheckpoints()
     if (m_kind == GoOnKind::Resume) {
         m_source.distant.steps.clear(); // it is resumed at its place
     }
-    listCheckpoints(*m_step, m_source);
-    m_steps->setRange(1, std::numeric_limits<int>::max());
-    m_steps->setGroupSeparatorShown(true);
+    listCheckpoints(m_fields.editor<QComboBox>("from"), m_source);
     const std::int64_t planned = m_source.info.steps;
     // If all planned steps are done, proposes the same number again.
-    m_steps->setValue(static_cast<int>(
+    m_fields.editor<QSpinBox>("steps").setValue(static_cast<int>(
         std::min<std::int64_t>(planned > step() ? planned : step() + planned, std::numeric_limits<int>::max())));
 }
 
 void GoOnDialog::fillTopologies(const projects::Topology& wired)
 {
-    m_topology->setEditable(true);
-    m_topology->setInsertPolicy(QComboBox::NoInsert);
-    m_topology->setToolTip(tr("A preset, or shortcuts of weight 1 such as 0:2+1:3 or i:i+2"));
+    auto& list = m_fields.editor<QComboBox>("topology");
+    list.setEditable(true);
+    list.setInsertPolicy(QComboBox::NoInsert);
+    list.setToolTip(tr("A preset, or shortcuts of weight 1 such as 0:2+1:3 or i:i+2"));
     const auto presets = projects::topologyPresets(m_source.project.network);
     if (wired.wiring != m_source.project.stack().topology.wiring) {
         const auto named = std::ranges::find(presets, wired.preset, &projects::TopologyPreset::name);
         const bool custom = named == presets.end() || named->wiring != wired.wiring;
-        m_topology->addItem(custom ? tr("As the project is wired now")
-                                   : tr("%1, as the project is wired now").arg(QString::fromStdString(named->title)));
+        list.addItem(custom ? tr("As the project is wired now")
+                            : tr("%1, as the project is wired now").arg(QString::fromStdString(named->title)));
         m_topologies.push_back(wired);
     }
     for (const projects::TopologyPreset& preset : presets) {
         if (preset.wiring != m_source.project.stack().topology.wiring) {
-            m_topology->addItem(QString::fromStdString(preset.title));
+            list.addItem(QString::fromStdString(preset.title));
             m_topologies.push_back({preset.name, preset.wiring});
         }
     }
@@ -279,27 +200,28 @@ void GoOnDialog::fillTopologies(const projects::Topology& wired)
         return offered.wiring == wired.wiring ||
                projects::startsAsPlain(offered.wiring, m_source.project.network.depth());
     });
-    m_topology->setCurrentIndex(
-        likely == m_topologies.end() ? 0 : static_cast<int>(std::distance(m_topologies.begin(), likely)));
+    list.setCurrentIndex(likely == m_topologies.end() ? 0
+                                                      : static_cast<int>(std::distance(m_topologies.begin(), likely)));
 }
 
-void GoOnDialog::connectFields()
+GoOnRequest GoOnDialog::request() const
 {
-    connect(m_step, &QComboBox::currentIndexChanged, this, &GoOnDialog::update);
-    connect(m_steps, &QSpinBox::valueChanged, this, &GoOnDialog::update);
-    connect(m_topology, &QComboBox::currentTextChanged, this, &GoOnDialog::update);
-    connect(m_rank, &QDoubleSpinBox::valueChanged, this, &GoOnDialog::update);
+    GoOnRequest request{m_kind, askedBy(m_kind)};
+    std::visit([this](auto& asked) { m_fields.read(asked); }, request.asked);
+    request.of().runDirectory = m_source.info.directory;
+    return request;
 }
 
 std::int64_t GoOnDialog::step() const
 {
-    return m_step->currentData().toLongLong();
+    return m_fields.editor<QComboBox>("from").currentData().toLongLong();
 }
 
 Result<projects::Topology> GoOnDialog::topology() const
 {
-    const QString text = m_topology->currentText();
-    if (const int listed = m_topology->findText(text); listed >= 0) {
+    const auto& list = m_fields.editor<QComboBox>("topology");
+    const QString text = list.currentText();
+    if (const int listed = list.findText(text); listed >= 0) {
         return m_topologies[static_cast<std::size_t>(listed)];
     }
     return projects::topologyFrom(text.trimmed().toStdString(), m_source.project.network);
@@ -316,7 +238,7 @@ Result<projects::Project> GoOnDialog::changed() const
         if (!std::holds_alternative<projects::FullRank>(after.network.rank)) {
             return Error{"", tr("The run's weights are in factors already.").toStdString()};
         }
-        after.network.rank = projects::RankScale{m_rank->value()};
+        after.network.rank = std::get<engine::FactoriseRequest>(request().asked).rank;
     }
     return after;
 }
@@ -340,7 +262,7 @@ void GoOnDialog::update()
 {
     QString reason;
     bool failed = false; // else the reason asks for what is still missing
-    if (m_steps->value() <= step()) {
+    if (m_fields.editor<QSpinBox>("steps").value() <= step()) {
         reason = tr("The checkpoint is of step %1: more steps in all are needed to go on.").arg(formatWhole(step()));
     }
     if (changesProject(m_kind)) {
@@ -362,33 +284,28 @@ void GoOnDialog::update()
 
 void GoOnDialog::refuse(const QString& reason)
 {
-    goButton().setText(goText(m_kind));
+    goButton().setText(wordsFor(m_kind, {}).go);
     AskDialog::refuse(reason);
 }
 
 void GoOnDialog::begin()
 {
-    const auto otherData = m_otherData->isChecked() ? engine::OtherData::Accept : engine::OtherData::Refuse;
-    GoOnRequest request{m_kind, {m_source.info.directory, {}, otherData, step()}, m_steps->value()};
-    if (m_kind == GoOnKind::Retrofit) {
+    GoOnRequest asked = request();
+    if (auto* const retrofit = std::get_if<engine::RetrofitRequest>(&asked.asked)) {
         const auto chosen = topology();
         if (!chosen) {
             refuse(wordsOf(chosen.error()));
             return;
         }
-        request.topology = *chosen;
+        retrofit->topology = *chosen;
         goButton().setText(tr("Comparing outputs…"));
-    } else if (m_kind == GoOnKind::Factorise) {
-        request.rankShare = m_rank->value();
-        request.method = static_cast<projects::LowRankMethod>(m_method->currentData().toInt());
-        request.inputs = static_cast<projects::LowRankInputs>(m_inputs->currentData().toInt());
+    } else if (auto* const run = std::get_if<ContinueRun>(&asked.asked)) {
+        run->project = m_kind == GoOnKind::Fork ? forked() : std::nullopt;
+    } else {
         goButton().setText(tr("Fitting…"));
     }
-    if (m_kind == GoOnKind::Fork) {
-        request.project = forked();
-    }
     setBusy(); // until the request is completed or fails
-    emit chosen(request);
+    emit chosen(asked);
 }
 
 } // namespace residua::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/look/ask_dialog.h"
+#include "app/properties/field_form.h"
 #include "app/training/go_on_request.h"
 #include "engine/base/api/values.h"
 #include "engine/runs/results/remotes.h"
@@ -13,13 +14,8 @@
 #include <string>
 #include <vector>
 
-class QCheckBox;
 class QComboBox;
-class QDoubleSpinBox;
-class QFormLayout;
 class QLabel;
-class QPushButton;
-class QSpinBox;
 
 namespace residua::app {
 
@@ -54,14 +50,14 @@ signals:
     void chosen(const residua::app::GoOnRequest& request);
 
 private:
+    [[nodiscard]] static Words wordsFor(GoOnKind kind, const QString& run);
     void fillCheckpoints();
     void fillTopologies(const projects::Topology& wired);
-    void fillFactors();
     void fillSettings(const projects::Project& open);
-    void addRows();
-    void connectFields();
     void update();
     void begin() override;
+    /// What is asked; without the settings of a fork.
+    [[nodiscard]] GoOnRequest request() const;
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;
     /// The project that a fork with the chosen settings trains; nullopt if none is chosen.
@@ -73,15 +69,9 @@ private:
     GoOnKind m_kind;
     GoOnSource m_source;
     std::vector<projects::Topology> m_topologies; ///< of the list
-    QComboBox* m_step;
-    QSpinBox* m_steps;
-    QComboBox* m_topology;  ///< for a retrofit
-    QDoubleSpinBox* m_rank; ///< for factors, like the next two
-    QComboBox* m_method;
-    QComboBox* m_inputs;
+    FieldForm m_fields;
     SettingsList* m_settings; ///< a fork's
     QLabel* m_cost;
-    QCheckBox* m_otherData;
 };
 
 } // namespace residua::app

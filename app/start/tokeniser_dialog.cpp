@@ -7,7 +7,6 @@
 #include "app/look/theme.h"
 #include "app/start/asked_data.h"
 
-#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
@@ -17,7 +16,6 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QSpinBox>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -62,9 +60,8 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
     : QDialog(parent),
       m_engine(engine),
       m_subject(std::move(subject)),
-      m_kind(new QComboBox(this)),
-      m_size(new QSpinBox(this)),
-      m_place(new QLineEdit(this)),
+      m_form(new QFormLayout),
+      m_fields(*m_form, QStringLiteral("tokeniser")),
       m_note(new QLabel(this)),
       m_stage(new QLabel(this)),
       m_progress(new QProgressBar(this)),
@@ -92,7 +89,10 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
     m_use->setObjectName(QStringLiteral("tokeniserUse"));
     auto* column = new QVBoxLayout(this);
     column->addWidget(words);
-    column->addLayout(makeForm());
+    column->addLayout(m_form);
+    m_form->setVerticalSpacing(kTokeniserRowSpacing);
+    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_fields.add(engine::TokeniserTraining{});
     makeLabels(*column);
     column->addStretch(1);
     column->addWidget(buttons);
@@ -102,36 +102,10 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
         accept();
     });
     connect(buttons, &QDialogButtonBox::rejected, this, &TokeniserDialog::reject);
+    m_fields.chooser("output").setAccessibleName(tr("Choose the model's file"));
+    connect(&m_fields.chooser("output"), &QPushButton::clicked, this, &TokeniserDialog::browse);
+    m_fields.onEdited([this] { update(); });
     update();
-}
-
-QFormLayout* TokeniserDialog::makeForm()
-{
-    m_kind->setObjectName(QStringLiteral("tokeniserKind"));
-    m_kind->addItem(tr("BPE: the commonest pairs are joined"), static_cast<int>(engine::PieceModel::Bpe));
-    m_kind->addItem(tr("Unigram: the likeliest pieces are kept"), static_cast<int>(engine::PieceModel::Unigram));
-    m_size->setObjectName(QStringLiteral("tokeniserSize"));
-    m_size->setRange(static_cast<int>(engine::kFewestPieces), static_cast<int>(engine::kMostPieces));
-    m_size->setGroupSeparatorShown(true);
-    m_size->setValue(static_cast<int>(engine::TokeniserTraining{}.pieces));
-    m_place->setObjectName(QStringLiteral("tokeniserPlace"));
-    m_place->setAccessibleName(tr("Model"));
-    auto* other = new QPushButton(tr("Choose…"), this);
-    other->setAccessibleName(tr("Choose the model's file"));
-    auto* form = new QFormLayout;
-    form->setVerticalSpacing(kTokeniserRowSpacing);
-    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    form->addRow(tr("Kind"), m_kind);
-    form->addRow(tr("Pieces"), m_size);
-    form->addRow(tr("Model"), fieldRow(m_place, {other}));
-    connect(m_kind, &QComboBox::currentIndexChanged, this, &TokeniserDialog::update);
-    connect(m_size, &QSpinBox::valueChanged, this, &TokeniserDialog::update);
-    connect(m_place, &QLineEdit::textEdited, this, [this] {
-        m_placed = true;
-        update();
-    });
-    connect(other, &QPushButton::clicked, this, &TokeniserDialog::browse);
-    return form;
 }
 
 void TokeniserDialog::makeLabels(QVBoxLayout& column)
@@ -162,33 +136,41 @@ void TokeniserDialog::makeLabels(QVBoxLayout& column)
     }
 }
 
-engine::PieceModel TokeniserDialog::kind() const
+engine::TokeniserTraining TokeniserDialog::training() const
 {
-    return static_cast<engine::PieceModel>(m_kind->currentData().toInt());
+    engine::TokeniserTraining training;
+    m_fields.read(training);
+    training.text = m_subject.text;
+    training.field = m_subject.field;
+    training.output = QDir().absoluteFilePath(QString::fromStdString(training.output.string())).toStdString();
+    return training;
 }
 
 void TokeniserDialog::browse()
 {
-    const QString chosen = QFileDialog::getSaveFileName(this, tr("The model's file"), m_place->text(),
-                                                        tr("SentencePiece model (*.model)"));
+    auto& path = m_fields.editor<QLineEdit>("output");
+    const QString chosen =
+        QFileDialog::getSaveFileName(this, tr("The model's file"), path.text(), tr("SentencePiece model (*.model)"));
     if (!chosen.isEmpty()) {
-        m_placed = true;
-        m_place->setText(QDir::toNativeSeparators(chosen));
-        update();
+        path.setText(QDir::toNativeSeparators(chosen));
+        path.setModified(true);
     }
 }
 
 /// Hides the result of an earlier training, because the fields have changed.
 void TokeniserDialog::update()
 {
-    if (!m_placed) {
-        const QString name = QStringLiteral("%1-%2-%3.model")
-                                 .arg(fileName(m_subject.text).section(QLatin1Char('.'), 0, 0),
-                                      QString::fromStdString(engine::nameOf(kind())), QString::number(m_size->value()));
-        m_place->setText(
+    auto& path = m_fields.editor<QLineEdit>("output");
+    if (!path.isModified()) {
+        const engine::TokeniserTraining asked = training();
+        const QString name =
+            QStringLiteral("%1-%2-%3.model")
+                .arg(fileName(m_subject.text).section(QLatin1Char('.'), 0, 0),
+                     QString::fromStdString(engine::nameOf(asked.model)), QString::number(asked.pieces));
+        path.setText(
             QDir::toNativeSeparators(QString::fromStdString((m_subject.folder / name.toStdString()).string())));
     }
-    const QString place = m_place->text().trimmed();
+    const QString place = path.text().trimmed();
     m_ready.reset();
     m_figures->hide();
     m_pieces->hide();
@@ -196,8 +178,8 @@ void TokeniserDialog::update()
     m_note->setText(tr("A file of that name is there and is replaced: runs that were trained with it lose their "
                        "tokeniser. Another name keeps both."));
     m_note->setVisible(!m_question && QFileInfo::exists(place));
-    for (QWidget* field : std::initializer_list<QWidget*>{m_kind, m_size, m_place->parentWidget()}) {
-        field->setEnabled(!m_question);
+    for (int row = 0; row < m_form->rowCount(); ++row) {
+        m_form->itemAt(row, QFormLayout::FieldRole)->widget()->setEnabled(!m_question);
     }
     m_train->setEnabled(!m_question && !place.isEmpty());
     m_train->setDefault(true);
@@ -208,11 +190,7 @@ void TokeniserDialog::update()
 void TokeniserDialog::begin()
 {
     engine::TokeniserRequest request;
-    request.training = {.text = m_subject.text,
-                        .field = m_subject.field,
-                        .output = QDir().absoluteFilePath(m_place->text().trimmed()).toStdString(),
-                        .model = kind(),
-                        .pieces = m_size->value()};
+    request.training = training();
     m_givesUp = false;
     m_question = m_engine.ask(
         std::move(request), this, [this](const engine::TokeniserReady& ready) { showTrained(ready); },

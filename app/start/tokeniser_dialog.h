@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/properties/field_form.h"
 #include "engine/base/api/session.h"
 #include "projects/model/data_source.h"
 
@@ -10,13 +11,10 @@
 #include <optional>
 #include <string>
 
-class QComboBox;
 class QFormLayout;
 class QLabel;
-class QLineEdit;
 class QProgressBar;
 class QPushButton;
-class QSpinBox;
 class QVBoxLayout;
 
 namespace residua::app {
@@ -51,7 +49,6 @@ public slots:
     void reject() override;
 
 private:
-    [[nodiscard]] QFormLayout* makeForm();
     void makeLabels(QVBoxLayout& column);
     void browse();
     void update();
@@ -59,13 +56,12 @@ private:
     void showShare(double share);
     void showTrained(const engine::TokeniserReady& ready);
     void end(const QString& problem);
-    [[nodiscard]] engine::PieceModel kind() const;
+    [[nodiscard]] engine::TokeniserTraining training() const;
 
     EngineBridge& m_engine;
     Subject m_subject;
-    QComboBox* m_kind;
-    QSpinBox* m_size;
-    QLineEdit* m_place;
+    QFormLayout* m_form;
+    FieldForm m_fields;
     QLabel* m_note;  ///< about the file
     QLabel* m_stage; ///< the current stage
     QProgressBar* m_progress;
@@ -75,7 +71,6 @@ private:
     QPushButton* m_train = nullptr;
     QPushButton* m_use = nullptr;
     QPushButton* m_cancel = nullptr;
-    bool m_placed = false; ///< true if the user has set the file, so that no name is proposed any more
     bool m_givesUp = false;
     std::optional<engine::QueryTag> m_question;
     std::optional<engine::TokeniserReady> m_ready; ///< the shown result

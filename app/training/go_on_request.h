@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/session.h"
-#include "projects/model/project.h"
-#include "projects/model/topology.h"
-#include "projects/model/training_plan.h"
+#include "engine/base/api/describe_requests.h"
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 namespace residua::app {
 
@@ -18,18 +16,36 @@ enum class GoOnKind {
     Factorise, ///< makes a copy whose weights are products of two thin matrices that approximate the learned ones
 };
 
+/// Resumes a run, or copies it up to the checkpoint and resumes the copy.
+struct ContinueRun {
+    engine::RunRef of;
+    std::optional<std::int64_t> steps; ///< a new total of steps
+    /// What a fork trains; nullopt: what the run trained.
+    std::optional<projects::Project> project;
+};
+
 /// The way in which a run is continued.
 struct GoOnRequest {
+    using Asked = std::variant<ContinueRun, engine::RetrofitRequest, engine::FactoriseRequest>;
+
     GoOnKind kind{};
-    engine::RunRef of;
-    std::int64_t steps = 0;
-    projects::Topology topology = {}; ///< for a retrofit
-    /// The method of the factors, for Factorise.
-    double rankShare = projects::RankScale{}.scale;
-    projects::LowRankMethod method = engine::FactoriseRequest{}.method;
-    projects::LowRankInputs inputs = engine::FactoriseRequest{}.inputs;
-    /// What a fork trains; nullopt: what the run trained.
-    std::optional<projects::Project> project = {};
+    Asked asked;
+
+    [[nodiscard]] engine::RunRef& of()
+    {
+        return std::visit([](auto& asks) -> engine::RunRef& { return asks.of; }, asked);
+    }
 };
 
 } // namespace residua::app
+
+template <>
+struct residua::projects::Fields<residua::app::ContinueRun> {
+    static constexpr void visit(auto&& v)
+    {
+        using residua::app::ContinueRun;
+        v(engine::keyed("of"), &ContinueRun::of);
+        v(engine::kNewSteps, &ContinueRun::steps);
+        v(engine::keyed("project"), &ContinueRun::project);
+    }
+};

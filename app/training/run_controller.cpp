@@ -14,20 +14,6 @@
 
 namespace residua::app {
 
-namespace {
-
-/// Returns the engine's request to make a copy of a run.
-template <class Request>
-Request questionFrom(const GoOnRequest& request)
-{
-    Request question;
-    question.of = request.of;
-    question.steps = request.steps;
-    return question;
-}
-
-} // namespace
-
 double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
 {
     if (unitsPerSecond <= 0 || unitsPerStep <= 0) {
@@ -167,7 +153,7 @@ void RunController::resume(const std::filesystem::path& runDirectory)
     static_cast<void>(launch(std::move(command)));
 }
 
-bool RunController::resume(const GoOnRequest& request)
+bool RunController::resume(const ContinueRun& request)
 {
     engine::ResumeRun command;
     command.of = request.of;
@@ -286,10 +272,10 @@ void RunController::startNext()
 
 void RunController::fork(const std::filesystem::path& runDirectory, std::int64_t step)
 {
-    fork({GoOnKind::Fork, {runDirectory, m_session.directory(), engine::OtherData::Refuse, step}});
+    fork(ContinueRun{{runDirectory, m_session.directory(), engine::OtherData::Refuse, step}, {}, {}});
 }
 
-void RunController::fork(const GoOnRequest& request)
+void RunController::fork(const ContinueRun& request)
 {
     const auto copyOf = [request]() -> Result<std::filesystem::path> {
         return engine::forkRun(request.of.runDirectory, request.of.step.value_or(0), {},
@@ -300,36 +286,29 @@ void RunController::fork(const GoOnRequest& request)
             emit refused(QString::fromStdString(copy.error().text()));
             return;
         }
-        resumeCopy(*copy, request);
+        resumeCopy(*copy, request.of, request.steps);
     });
 }
 
-void RunController::retrofit(const GoOnRequest& request)
+void RunController::retrofit(const engine::RetrofitRequest& request)
 {
-    auto question = questionFrom<engine::RetrofitRequest>(request);
-    question.topology = request.topology;
-    askForCopy(std::move(question), request, &RunController::retrofitted);
+    askForCopy(request, &RunController::retrofitted);
 }
 
-void RunController::factorise(const GoOnRequest& request)
+void RunController::factorise(const engine::FactoriseRequest& request)
 {
-    auto question = questionFrom<engine::FactoriseRequest>(request);
-    question.rank = projects::RankScale{request.rankShare};
-    question.method = request.method;
-    question.inputs = request.inputs;
-    askForCopy(std::move(question), request, &RunController::factorised);
+    askForCopy(request, &RunController::factorised);
 }
 
-/// Emits `made` and resumes the copy as `request` says when the engine has made it.
+/// Emits `made` and resumes the copy when the engine has made it.
 template <class Query>
-void RunController::askForCopy(Query query, const GoOnRequest& request,
-                               void (RunController::*made)(const engine::AnswerOf<Query>&))
+void RunController::askForCopy(const Query& query, void (RunController::*made)(const engine::AnswerOf<Query>&))
 {
     m_copy = m_engine.ask(
-        std::move(query), this,
-        [this, request, made](const engine::AnswerOf<Query>& copy) {
+        query, this,
+        [this, of = query.of, steps = query.steps, made](const engine::AnswerOf<Query>& copy) {
             emit(this->*made)(copy);
-            resumeCopy(copy.runDirectory, request);
+            resumeCopy(copy.runDirectory, of, steps);
         },
         [this](const engine::QueryFailed& failed) { emit copyRefused(QString::fromStdString(failed.error.text())); });
 }
@@ -340,17 +319,16 @@ void RunController::giveUpCopy()
 }
 
 /// Resumes a copy of a run from its only checkpoint.
-void RunController::resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request)
+void RunController::resumeCopy(const std::filesystem::path& copy, const engine::RunRef& of,
+                               std::optional<std::int64_t> steps)
 {
     emit forked(copy);
     if (m_phase != RunPhase::Idle) {
         return; // it is listed and can be resumed
     }
     engine::ResumeRun command;
-    command.of = {copy, request.of.projectDirectory, request.of.otherData};
-    if (request.steps > 0) {
-        command.steps = request.steps;
-    }
+    command.of = {copy, of.projectDirectory, of.otherData};
+    command.steps = steps;
     static_cast<void>(launch(std::move(command)));
 }
 

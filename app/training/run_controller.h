@@ -76,14 +76,14 @@ public:
     /// Resumes an earlier run from its last checkpoint.
     void resume(const std::filesystem::path& runDirectory);
     /// Resumes a run by the request. Returns false after refused() if another run is training.
-    bool resume(const GoOnRequest& request);
+    bool resume(const ContinueRun& request);
     /// Copies a run up to a checkpoint on another thread, and trains the copy unless another run is training.
     void fork(const std::filesystem::path& runDirectory, std::int64_t step);
-    void fork(const GoOnRequest& request);
+    void fork(const ContinueRun& request);
     /// Has the engine make a copy with another wiring, or with weights in factors, and trains it unless another run is
     /// training. retrofitted(), factorised() or copyRefused() follows.
-    void retrofit(const GoOnRequest& request);
-    void factorise(const GoOnRequest& request);
+    void retrofit(const engine::RetrofitRequest& request);
+    void factorise(const engine::FactoriseRequest& request);
     /// Cancels the copy that is being made. No signal follows.
     void giveUpCopy();
     /// Trains the document as it is now after the runs before it, or at once if no run is training.
@@ -141,9 +141,8 @@ private:
     void startNext();
     void endRun();
     template <class Query>
-    void askForCopy(Query query, const GoOnRequest& request,
-                    void (RunController::*made)(const engine::AnswerOf<Query>&));
-    void resumeCopy(const std::filesystem::path& copy, const GoOnRequest& request);
+    void askForCopy(const Query& query, void (RunController::*made)(const engine::AnswerOf<Query>&));
+    void resumeCopy(const std::filesystem::path& copy, const engine::RunRef& of, std::optional<std::int64_t> steps);
     [[nodiscard]] bool prepare();
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);

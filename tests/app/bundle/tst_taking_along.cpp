@@ -122,11 +122,11 @@ private slots:
         m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
         auto* dialog = opened<ExportDialog>();
         QVERIFY(dialog);
-        QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportFormat"))->count(),
+        QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportTo"))->count(),
                  static_cast<int>(std::size(engine::kExportFormats)));
         QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("exportWords"))->text().contains("optimiser's state"));
-        dialog->findChild<QComboBox*>(QStringLiteral("exportStep"))->setCurrentIndex(1); // of steps 4 and 2
-        auto* place = dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"));
+        dialog->findChild<QComboBox*>(QStringLiteral("exportFrom"))->setCurrentIndex(1); // of steps 4 and 2
+        auto* place = dialog->findChild<QLineEdit*>(QStringLiteral("exportOutput"));
         const QString proposed = place->text();
         place->setText(QString::fromStdString(m_project.string())); // is there already
         dialog->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
@@ -158,7 +158,7 @@ private slots:
         m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
         QPointer<ExportDialog> first = opened<ExportDialog>();
         QVERIFY(first);
-        auto* format = first->findChild<QComboBox*>(QStringLiteral("exportFormat"));
+        auto* format = first->findChild<QComboBox*>(QStringLiteral("exportTo"));
         format->setCurrentIndex(format->findData(static_cast<int>(engine::ExportFormat::Onnx)));
         first->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
         m_window->findChild<QAction*>(QStringLiteral("run:export"))->trigger();
@@ -169,7 +169,7 @@ private slots:
         QVERIFY(second);
         Shows shows;
         second->findChild<QLabel*>(QStringLiteral("exportReason"))->installEventFilter(&shows);
-        const QString place = second->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->text();
+        const QString place = second->findChild<QLineEdit*>(QStringLiteral("exportOutput"))->text();
         second->findChild<QPushButton*>(QStringLiteral("exportGo"))->click();
         QTRY_VERIFY(!second || !second->isVisible());
         QVERIFY(QFile::exists(place + QStringLiteral("/config.json")));

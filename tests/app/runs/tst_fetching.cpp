@@ -65,9 +65,9 @@ private slots:
     {
         const QPointer<ExportDialog> dialog = ask<ExportDialog>("run:export");
         QVERIFY(dialog);
-        QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportStep"))->currentText(),
+        QCOMPARE(dialog->findChild<QComboBox*>(QStringLiteral("exportFrom"))->currentText(),
                  QString("step 4, the last; at gpu1, fetched first"));
-        const QString made = dialog->findChild<QLineEdit*>(QStringLiteral("exportFolder"))->text();
+        const QString made = dialog->findChild<QLineEdit*>(QStringLiteral("exportOutput"))->text();
         press(*dialog, "exportGo");
         QTRY_VERIFY(!dialog || !dialog->isVisible());
         QVERIFY(QFile::exists(made + QStringLiteral("/config.json")));

@@ -161,7 +161,7 @@ private slots:
         emit m_window->workspace().view<RunsPanel>().goOnRequested(before.string(), GoOnKind::Fork);
         GoOnDialog* dialog = opened();
         QVERIFY(dialog);
-        dialog->findChild<QComboBox*>(QStringLiteral("goOnStep"))->setCurrentIndex(1); // step 2
+        dialog->findChild<QComboBox*>(QStringLiteral("goOnFrom"))->setCurrentIndex(1); // step 2
         dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(3);
         QSignalSpy ended(&m_window->runs(), &RunController::ended);
         press(*dialog, "goOnGo");

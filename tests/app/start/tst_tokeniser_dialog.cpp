@@ -277,7 +277,7 @@ private:
         return dialog.findChild<T*>(QLatin1String(name));
     }
     static QPushButton* button(QWidget& dialog, const char* name) { return child<QPushButton>(dialog, name); }
-    static QLineEdit* place(QWidget& dialog) { return child<QLineEdit>(dialog, "tokeniserPlace"); }
+    static QLineEdit* place(QWidget& dialog) { return child<QLineEdit>(dialog, "tokeniserOutput"); }
 };
 
 RESIDUA_TEST_IN(QApplication, TestTokeniserDialog)

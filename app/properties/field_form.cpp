@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/properties/field_form.h"
+
+#include "app/look/field_row.h"
+#include "app/properties/property.h"
+#include "projects/schema/fields.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua::app {
+namespace {
+
+constexpr int kShareDecimals = 3;
+constexpr double kShareStep = 0.05;
+
+QComboBox* makeChoice(std::span<const projects::Choice> choices, int chosen)
+{
+    auto* const box = new QComboBox;
+    const bool areMethods = choices.data() == projects::Choices<projects::LowRankMethod>::all.data();
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (!areMethods || projects::kLowRankMethods[i].approximates) { // a request fits full weights
+            box->addItem(schemaLine(choices[i].title), static_cast<int>(i));
+        }
+    }
+    box->setCurrentIndex(box->findData(chosen));
+    return box;
+}
+
+QSpinBox* makeNumber(const projects::Range& range, qlonglong value)
+{
+    auto* const box = new QSpinBox;
+    box->setRange(static_cast<int>(range.least),
+                  static_cast<int>(std::min<double>(range.most, std::numeric_limits<int>::max())));
+    box->setGroupSeparatorShown(true);
+    box->setValue(static_cast<int>(value));
+    return box;
+}
+
+/// Makes the field of a rank as a share of each weight's smaller side.
+QDoubleSpinBox* makeShare(double value)
+{
+    auto* const box = new QDoubleSpinBox;
+    const projects::Field share = projects::fieldOfSchema("/network/rank/scale").value().field;
+    box->setDecimals(kShareDecimals);
+    box->setRange(share.more.range.least + std::pow(10.0, -kShareDecimals), share.more.range.most); // open below
+    box->setSingleStep(kShareStep);
+    box->setValue(value);
+    box->setToolTip(schemaLine(share.help));
+    return box;
+}
+
+} // namespace
+
+void FieldForm::addRow(const projects::Field& field, const QVariant& value, std::span<const projects::Choice> choices)
+{
+    const auto place = [&]<class Editor, class Value>(Editor* editor, void (Editor::*changed)(Value)) {
+        editor->setObjectName(m_name + QString::fromStdString(projects::headline(field.key)));
+        editor->setAccessibleName(schemaLine(field.title));
+        m_editors.emplace(field.key, editor);
+        QObject::connect(editor, changed, editor, [this] {
+            if (m_edited) {
+                m_edited();
+            }
+        });
+        return editor;
+    };
+    QWidget* row = nullptr;
+    if (field.key == "other-data") {
+        place(new QCheckBox(schemaLine(field.title)), &QCheckBox::stateChanged);
+        return;
+    }
+    if (value.typeId() == QMetaType::Double) {
+        row = place(makeShare(value.toDouble()), &QDoubleSpinBox::valueChanged);
+    } else if (value.typeId() == QMetaType::QString) {
+        auto* const path = place(new QLineEdit(QDir::toNativeSeparators(value.toString())), &QLineEdit::textChanged);
+        row = fieldRow(path, {new QPushButton(PropertyText::tr("Choose…"))});
+    } else if (value.typeId() == QMetaType::LongLong && field.key != "from") {
+        row = place(makeNumber(field.more.range, value.toLongLong()), &QSpinBox::valueChanged);
+    } else {
+        row = place(makeChoice(choices, value.toInt()), &QComboBox::currentTextChanged);
+    }
+    m_layout.addRow(schemaLine(field.title), row);
+}
+
+QVariant FieldForm::shown(std::string_view key) const
+{
+    QWidget* const widget = m_editors.at(key);
+    if (const auto* const choice = qobject_cast<QComboBox*>(widget)) {
+        return choice->currentData();
+    }
+    if (const auto* const path = qobject_cast<QLineEdit*>(widget)) {
+        return QDir::fromNativeSeparators(path->text().trimmed());
+    }
+    return widget->property(widget->metaObject()->userProperty().name());
+}
+
+QPushButton& FieldForm::chooser(std::string_view key) const
+{
+    return *editor<QLineEdit>(key).parentWidget()->findChild<QPushButton*>();
+}
+
+} // namespace residua::app
