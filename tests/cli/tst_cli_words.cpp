@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words of a command line, and what the program says of itself and of the methods: all that needs no project.
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "resources/help.h"
@@ -23,6 +24,26 @@ using namespace residua;
 using namespace residua::cli;
 
 namespace {
+
+/// Adds the fields of the queries from `index` on that have no option: "ImportRequest.folder".
+template <std::size_t index>
+void eachQuery(QStringList& without)
+{
+    if constexpr (index < std::variant_size_v<engine::Command>) {
+        using Query = std::variant_alternative_t<index, engine::Command>;
+        if constexpr (engine::kIsQuery<Query>) {
+            static_assert(projects::describesAll<Query>());
+            const QString name = QString::fromLatin1(QMetaType::fromType<Query>().name()).section("::", -1);
+            projects::Fields<Query>::visit([&](const projects::Field& field, auto) {
+                const std::string key(field.key);
+                if (key != "tag" && key != "of" && field.help.empty() && field.more.value.empty()) {
+                    without << name + "." + QString::fromStdString(key);
+                }
+            });
+        }
+        eachQuery<index + 1>(without);
+    }
+}
 
 class TestCliWords : public QObject {
     Q_OBJECT
@@ -87,6 +108,80 @@ private slots:
         QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
         QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
         QVERIFY(run({"analyze"}).errors.contains("missing argument WHAT: coefficients, metrics, "));
+    }
+
+    /// The options of a command about a request are those of the request's fields, but for the ones named here. The
+    /// other fields of requests are its words, or are made of several options that other commands share.
+    void requestsHaveNoOptionsOfTheirOwn_data()
+    {
+        QTest::addColumn<std::vector<OptionSpec>>("described");
+        QTest::addColumn<QString>("others");
+        const auto row = [](const char* command, std::vector<OptionSpec> described, const char* others) {
+            QTest::newRow(command) << std::move(described) << QString(others);
+        };
+        row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads");
+        row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
+        row("retrofit", optionsOf<engine::RetrofitRequest>({}), "threads");
+        row("factorise", optionsOf<engine::FactoriseRequest>({}), "threads");
+        row("export", optionsOf<engine::ExportRequest>({}), "threads");
+        row("fetch", optionsOf<engine::FetchCheckpoint>(), "place folder");
+        row("tokenise", optionsOf<engine::TokeniserTraining>(), "");
+        // The data are found out from files, as `new` does; --onto and --set open another project.
+        row("import", optionsOf<engine::ImportRequest>(), "onto set data mix field threads");
+        // An analysis names the checkpoint --step, and sorts, saves or draws a figure.
+        row("analyze gap", optionsOf<engine::GapRequest>(),
+            "step sort set output project other-data threads place folder");
+        row("analyze stability", optionsOf<engine::StabilityRequest>(),
+            "step figure dimension layers norm without output project other-data threads place folder");
+    }
+    void requestsHaveNoOptionsOfTheirOwn()
+    {
+        QFETCH(std::vector<OptionSpec>, described);
+        QFETCH(QString, others);
+        const std::string named = QTest::currentDataTag();
+        const auto commands = allCommands();
+        const auto command = std::ranges::find(commands, named.substr(0, named.find(' ')), &Command::name);
+        QVERIFY(command != commands.end());
+        const auto sub = std::ranges::find(command->subcommands, named, &Command::name);
+        const Syntax& syntax = sub == command->subcommands.end() ? command->syntax : sub->syntax;
+        QStringList left;
+        for (const OptionSpec& option : syntax.options) {
+            const auto same = std::ranges::find(described, option.name, &OptionSpec::name);
+            if (same == described.end()) {
+                left << QString::fromStdString(option.name);
+                continue;
+            }
+            QCOMPARE(option.help, same->help);
+            QCOMPARE(option.value, same->value);
+            QCOMPARE(option.minimum, same->minimum);
+            described.erase(same);
+        }
+        QCOMPARE(left.join(' '), others);
+        QVERIFY2(described.empty(), described.empty() ? "" : described.front().name.c_str());
+    }
+
+    /// The words of a command and what it reads from files are no options of their own; all other fields are.
+    void fieldsOfRequestsAreOptions()
+    {
+        QStringList without;
+        eachQuery<0>(without);
+        QCOMPARE(without, QStringList({"ImportRequest.folder", "ImportRequest.data", "LoadWeightsRequest.file",
+                                       "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
+                                       "TokeniserRequest.training", "FetchCheckpoint.run"}));
+    }
+
+    void defaultsAreValuesOfTheDescription()
+    {
+        const auto helpOf = [](const std::vector<OptionSpec>& options, const char* name) {
+            return QString::fromStdString(std::ranges::find(options, name, &OptionSpec::name)->help);
+        };
+        const auto sample = optionsOf<engine::SampleRequest>();
+        QCOMPARE(helpOf(sample, "tokens"), QString("tokens to add (default: 200)"));
+        QVERIFY(helpOf(sample, "top-k").endsWith("(default: all; of masked tokens 5)"));
+        QCOMPARE(helpOf(optionsOf<engine::EvaluateRequest>(), "split"),
+                 QString("train, validation or test (default: validation)"));
+        QVERIFY(!helpOf(optionsOf<engine::ExportRequest>(), "to").contains("default"));
+        QVERIFY(helpOf(optionsOf<engine::GapRequest>(), "methods").endsWith("(default: spectral,lfai-ws,exact)"));
     }
 
     void examplesInTheHelpParse()
