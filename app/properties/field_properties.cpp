@@ -83,20 +83,15 @@ PropertyKind kindOf(const FieldEntry& entry)
 Property propertyOf(const FieldEntry& entry)
 {
     const projects::FieldDetails& more = entry.field.more;
-    Property property;
+    Property property = propertyOf(entry.field);
     property.key = entry.pointer;
     property.pointer = wholeOf(entry);
     property.group = schemaLine(entry.group);
-    property.title = schemaLine(entry.field.title);
     property.kind = kindOf(entry);
     property.value = toVariant(entry, entry.value);
     // The kind of a part and an entry of a list are the user's choice, so they have no default.
     const bool hasDefault = more.inPlaces == projects::InPlaces::Named && !entry.isInList;
     property.defaultValue = hasDefault ? toVariant(entry, entry.defaultValue) : QVariant();
-    property.unit = translated(std::string(more.unit));
-    property.help = translated(std::string(entry.field.help));
-    property.paper = QString::fromUtf8(more.paper.data(), static_cast<qsizetype>(more.paper.size()));
-    property.range = more.range;
     for (const projects::Choice& choice : entry.choices) {
         property.choices << schemaLine(choice.title);
     }
@@ -107,6 +102,17 @@ Property propertyOf(const FieldEntry& entry)
 }
 
 } // namespace
+
+Property propertyOf(const projects::Field& field)
+{
+    Property property;
+    property.title = schemaLine(field.title);
+    property.unit = translated(std::string(field.more.unit));
+    property.help = translated(std::string(field.help));
+    property.paper = QString::fromUtf8(field.more.paper.data(), static_cast<qsizetype>(field.more.paper.size()));
+    property.range = field.more.range;
+    return property;
+}
 
 QString schemaLine(std::string_view words)
 {

@@ -129,17 +129,13 @@ QString problemWithFormula(const QString& text)
 Property paramProperty(const Project& project, const NodePlace& place, const Node& node, const ParamSpec& spec,
                        const Result<projects::Sizes>& sizes)
 {
-    const auto given = node.params.find(spec.name);
-    Property property;
-    property.key = "param." + spec.name;
-    property.pointer = pointerOf(project, place) + "/params/" + projects::pointerToken(spec.name);
-    property.title = QString::fromStdString(spec.title);
+    const auto given = node.params.find(spec.name());
+    Property property = propertyOf(spec);
+    property.key = "param." + spec.name();
+    property.pointer = pointerOf(project, place) + "/params/" + projects::pointerToken(spec.name());
     property.kind = kindOf(spec.type);
     property.defaultValue = toVariant(spec, spec.defaultValue);
     property.value = given == node.params.end() ? property.defaultValue : toVariant(spec, given->second);
-    property.unit = QString::fromStdString(spec.unit);
-    property.help = QString::fromStdString(spec.help);
-    property.range = projects::Range::within(spec.minimum, spec.maximum);
     for (const std::string& choice : spec.choices) {
         property.choices << QString::fromStdString(choice);
     }
@@ -151,14 +147,14 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
     property.edit = [place, spec](const Project&, const QVariant& value) -> Result<projects::Edit> {
         if (spec.type == ParamType::Choice &&
             (value.toInt() < 0 || value.toInt() >= static_cast<int>(spec.choices.size()))) {
-            return Error{spec.title, "expected one of its choices"};
+            return Error{std::string(spec.title), "expected one of its choices"};
         }
         ParamValue wanted = fromVariant(spec, value);
         std::optional<ParamValue> stored;
         if (wanted != spec.defaultValue) { // the file contains only values that differ
             stored = std::move(wanted);
         }
-        return projects::Edit{projects::SetParam{place.graph, place.node, spec.name, std::move(stored)}};
+        return projects::Edit{projects::SetParam{place.graph, place.node, spec.name(), std::move(stored)}};
     };
     return property;
 }
@@ -210,7 +206,7 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
         const auto sizes = projects::sizesOf(project);
         for (const ParamSpec& spec : kind->params) {
             // A parameter without effect is shown only if the node sets it, because that may be the error.
-            if (projects::appliesTo(spec, node) || node.params.contains(spec.name)) {
+            if (projects::appliesTo(spec, node) || node.params.contains(spec.name())) {
                 properties.push_back(paramProperty(project, place, node, spec, sizes));
             }
         }

@@ -4,7 +4,7 @@
 #include "app/properties/place.h"
 #include "projects/base/result.h"
 #include "projects/edit/edit.h"
-#include "projects/schema/field.h"
+#include "projects/model/field.h"
 
 #include <QCoreApplication>
 #include <QString>
@@ -64,6 +64,8 @@ struct PropertyText {
     Q_DECLARE_TR_FUNCTIONS(Properties)
 };
 
+/// Returns a property with the words and the range of its field.
+[[nodiscard]] Property propertyOf(const projects::Field& field);
 /// Returns the schema's words as a line of their own in the user's language.
 [[nodiscard]] QString schemaLine(std::string_view words);
 /// Returns a choice with its help: "Text: a file, or a folder of .txt files".

@@ -18,8 +18,8 @@
 #include "projects/depth/weight_scale.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
+#include "projects/model/field.h"
 #include "projects/nodes/example_schema.h"
-#include "projects/schema/field.h"
 #include "resources/axis.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "app/look/theme.h"
 #include "engine/base/api/metric_traits.h"
 #include "projects/depth/depth_names.h"
-#include "projects/schema/field.h"
+#include "projects/model/field.h"
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/shown_runs.h"
 

@@ -44,31 +44,33 @@ std::string textOf(const ParamValue& value)
 // differs from the default.
 std::string wordFor(const ParamSpec& spec, const Node& node, const std::optional<ParamMap>& values, bool first)
 {
-    const auto own = node.params.find(spec.name);
+    const auto own = node.params.find(spec.name());
     const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
     const bool usual = given == spec.defaultValue;
-    if (spec.name == projects::kShareParam) {
+    if (spec.name() == projects::kShareParam) {
         const std::string owner = weightOwnerOf(node);
         return owner.empty() ? "" : filled(translate("Canvas", "shares %1"), {owner});
     }
     switch (spec.type) {
     case ParamType::Flag:
-        return usual ? "" : given == ParamValue(true) ? spec.name : filled(translate("Canvas", "no %1"), {spec.name});
+        return usual                       ? ""
+               : given == ParamValue(true) ? spec.name()
+                                           : filled(translate("Canvas", "no %1"), {spec.name()});
     case ParamType::Integer:
-        return first || !usual ? spec.name + " " + textOf(values ? values->at(spec.name) : given) : "";
+        return first || !usual ? spec.name() + " " + textOf(values ? values->at(spec.name()) : given) : "";
     case ParamType::Real:
-        return !usual || spec.alwaysShown ? spec.name + " " + textOf(given) : "";
+        return !usual || spec.alwaysShown ? spec.name() + " " + textOf(given) : "";
     case ParamType::Rank: { // also shows the network's rank
-        const ParamValue& rank = values ? values->at(spec.name) : given;
+        const ParamValue& rank = values ? values->at(spec.name()) : given;
         const bool full = rank == ParamValue(std::string(projects::kFullRank));
-        return full || (usual && !values) ? "" : spec.name + " " + textOf(rank);
+        return full || (usual && !values) ? "" : spec.name() + " " + textOf(rank);
     }
     case ParamType::Choice: // "all" alone would be unclear
     case ParamType::Text:
     case ParamType::Formula:
         break;
     }
-    return first ? textOf(given) : usual ? "" : spec.name + " " + textOf(given);
+    return first ? textOf(given) : usual ? "" : spec.name() + " " + textOf(given);
 }
 
 std::string detailOf(const NodeKind& kind, const Node& node, const std::optional<ParamMap>& values)

@@ -39,7 +39,7 @@ void addChoices(const NodeKind& kind, const std::string& text, std::vector<std::
         if (choice.starts_with(text)) {
             NodeOffer offer{kind.key, choice, kind.title + ": " + kind.summary};
             if (ParamValue(choice) != first.defaultValue) {
-                offer.params.emplace(first.name, choice);
+                offer.params.emplace(first.name(), choice);
             }
             found.emplace_back(choice == text ? 0 : 1, std::move(offer));
         }
@@ -50,7 +50,8 @@ void addFormula(const NodeKind& kind, const std::string& text, std::vector<std::
 {
     const auto param = std::ranges::find(kind.params, ParamType::Formula, &ParamSpec::type);
     if (param != kind.params.end()) {
-        found.emplace_back(0, NodeOffer{kind.key, text, "An expression node with this formula", {{param->name, text}}});
+        found.emplace_back(0,
+                           NodeOffer{kind.key, text, "An expression node with this formula", {{param->name(), text}}});
     }
 }
 

@@ -26,7 +26,7 @@ Params differing(const std::string& kind, const Params& params)
 {
     Params kept;
     for (const ParamSpec& spec : findNodeKind(kind)->params) {
-        const auto given = params.find(spec.name);
+        const auto given = params.find(spec.name());
         if (given != params.end() && given->second != spec.defaultValue) {
             kept.insert(*given);
         }

@@ -80,8 +80,8 @@ private:
         const Node& node = *m_candidate.find(candidate.id);
         return (!attends || sameHeads(candidate, project)) &&
                std::ranges::all_of(candidate.kind->params, [&](const ParamSpec& spec) {
-                   return kOfTraining.contains(spec.name) || (attends && kOfHeads.contains(spec.name)) ||
-                          !appliesTo(spec, node) || candidate.params.at(spec.name) == project.params.at(spec.name);
+                   return kOfTraining.contains(spec.name()) || (attends && kOfHeads.contains(spec.name())) ||
+                          !appliesTo(spec, node) || candidate.params.at(spec.name()) == project.params.at(spec.name());
                });
     }
 

@@ -319,7 +319,7 @@ Graph withMask(Graph graph, const std::string& field)
     for (Node& node : graph.nodes) {
         const NodeKind* const kind = findNodeKind(node.kind);
         mask.id = std::max(mask.id, NodeId{static_cast<std::uint32_t>(node.id) + 1});
-        if (kind && std::ranges::find(kind->params, kMaskedParam, &ParamSpec::name) != kind->params.end()) {
+        if (kind && std::ranges::find(kind->params, kMaskedParam, &ParamSpec::key) != kind->params.end()) {
             node.params[kMaskedParam] = true;
             readers.push_back(node.id);
         }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Helpers that the tables of node kinds share. Private to projects.
@@ -35,17 +36,18 @@ inline constexpr const char* kDefaultFormula = "x + y";
 /// The flag that adds the port of the padding mask.
 [[nodiscard]] ParamSpec maskedParam();
 
-/// Rows of a parameter table: an integer (or a formula for one), a flag, a real number.
-[[nodiscard]] ParamSpec integerParam(std::string name, std::string title, ParamValue value, std::string unit,
-                                     std::string help, double minimum = 1, double maximum = 1e8);
-[[nodiscard]] ParamSpec flagParam(std::string name, std::string title, bool value, std::string help);
+/// Rows of a parameter table: an integer (or a formula for one), a flag, a real number, a choice. The words are
+/// literals.
+[[nodiscard]] ParamSpec integerParam(std::string_view name, std::string_view title, ParamValue value,
+                                     std::string_view unit, std::string_view help, double minimum = 1,
+                                     double maximum = 1e8);
+[[nodiscard]] ParamSpec flagParam(std::string_view name, std::string_view title, bool value, std::string_view help);
 /// The rank of one weight. The default is the network's rank.
-[[nodiscard]] ParamSpec rankParam(std::string name, std::string title);
-[[nodiscard]] ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum,
-                                  double maximum);
-
-[[nodiscard]] ParamSpec choiceParam(std::string name, std::string title, const char* value,
-                                    std::vector<std::string> choices, std::string help);
+[[nodiscard]] ParamSpec rankParam(std::string_view name, std::string_view title);
+[[nodiscard]] ParamSpec realParam(std::string_view name, std::string_view title, double value, std::string_view help,
+                                  double minimum, double maximum);
+[[nodiscard]] ParamSpec choiceParam(std::string_view name, std::string_view title, const char* value,
+                                    std::vector<std::string> choices, std::string_view help);
 /// Returns `spec` with the conditions under which it applies.
 [[nodiscard]] ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where);
 

@@ -215,7 +215,7 @@ bool hasOwnRank(const Node& node)
 {
     const NodeKind* const kind = findNodeKind(node.kind);
     return kind && std::ranges::any_of(kind->params, [&](const ParamSpec& spec) {
-               const auto own = node.params.find(spec.name);
+               const auto own = node.params.find(spec.name());
                return spec.type == ParamType::Rank && own != node.params.end() && own->second != spec.defaultValue &&
                       own->second != ParamValue(std::string(kFullRank));
            });
@@ -240,26 +240,24 @@ AttentionSizes attentionSizesOf(const ParamMap& params, std::int64_t width)
     return sizes;
 }
 
-ParamSpec integerParam(std::string name, std::string title, ParamValue value, std::string unit, std::string help,
-                       double minimum, double maximum)
+ParamSpec integerParam(std::string_view name, std::string_view title, ParamValue value, std::string_view unit,
+                       std::string_view help, double minimum, double maximum)
 {
-    return {
-        std::move(name), std::move(title), ParamType::Integer, std::move(value), std::move(unit), std::move(help), {},
-        minimum,         maximum};
+    return {{name, title, help, {.unit = unit, .range = Range::within(minimum, maximum)}},
+            ParamType::Integer,
+            std::move(value)};
 }
 
-ParamSpec rankParam(std::string name, std::string title)
+ParamSpec rankParam(std::string_view name, std::string_view title)
 {
-    return {std::move(name),
-            std::move(title),
-            ParamType::Rank,
-            std::string(kNetworkRank),
-            "",
-            "full, a rank (16, or a formula), a share of the smaller side (0.25), or network: what the network says of "
-            "all weights.",
-            {},
-            1,
-            1e8};
+    return {
+        {name,
+         title,
+         "full, a rank (16, or a formula), a share of the smaller side (0.25), or network: what the network says of "
+         "all weights.",
+         {.range = Range::within(1, 1e8)}},
+        ParamType::Rank,
+        std::string(kNetworkRank)};
 }
 
 double weightsOf(const ParamMap& params, const std::string& name, std::int64_t out, std::int64_t in)
@@ -270,26 +268,21 @@ double weightsOf(const ParamMap& params, const std::string& name, std::int64_t o
     return rank ? static_cast<double>(*rank) * (o + i) : o * i;
 }
 
-ParamSpec flagParam(std::string name, std::string title, bool value, std::string help)
+ParamSpec flagParam(std::string_view name, std::string_view title, bool value, std::string_view help)
 {
-    return {std::move(name), std::move(title), ParamType::Flag, value, "", std::move(help), {}, 0, 1};
+    return {{name, title, help}, ParamType::Flag, value};
 }
 
-ParamSpec realParam(std::string name, std::string title, double value, std::string help, double minimum, double maximum)
+ParamSpec realParam(std::string_view name, std::string_view title, double value, std::string_view help, double minimum,
+                    double maximum)
 {
-    return {std::move(name), std::move(title), ParamType::Real, value, "", std::move(help), {}, minimum, maximum};
+    return {{name, title, help, {.range = Range::within(minimum, maximum)}}, ParamType::Real, value};
 }
 
-ParamSpec choiceParam(std::string name, std::string title, const char* value, std::vector<std::string> choices,
-                      std::string help)
+ParamSpec choiceParam(std::string_view name, std::string_view title, const char* value,
+                      std::vector<std::string> choices, std::string_view help)
 {
-    return {.name = std::move(name),
-            .title = std::move(title),
-            .type = ParamType::Choice,
-            .defaultValue = std::string(value),
-            .unit = "",
-            .help = std::move(help),
-            .choices = std::move(choices)};
+    return {{name, title, help}, ParamType::Choice, std::string(value), std::move(choices)};
 }
 
 ParamSpec onlyWhere(ParamSpec spec, std::vector<ParamCondition> where)

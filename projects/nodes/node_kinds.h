@@ -3,6 +3,7 @@
 
 #include "projects/base/result.h"
 #include "projects/depth/mix_port.h"
+#include "projects/model/field.h"
 #include "projects/model/graph.h"
 #include "projects/model/optimiser.h"
 #include "projects/nodes/shape.h"
@@ -36,22 +37,18 @@ struct ParamCondition {
     std::vector<ParamValue> values;
 };
 
-/// One parameter of a node kind: a row in the inspector and a key in the file.
-struct ParamSpec {
-    std::string name;
-    std::string title;
+/// One parameter of a node kind: a row in the inspector and a key in the file. The ends of its range are closed.
+struct ParamSpec : Field {
     ParamType type = ParamType::Integer;
-    ParamValue defaultValue;          ///< an Integer's may be a formula: "d"
-    std::string unit;                 ///< "features", "heads", …; may be empty
-    std::string help;                 ///< one sentence, with the papers' value if there is one
-    std::vector<std::string> choices; ///< for a Choice
-    double minimum = 0;               ///< numbers only, inclusive
-    double maximum = 1e12;
+    ParamValue defaultValue;                ///< an Integer's may be a formula: "d"
+    std::vector<std::string> choices = {};  ///< for a Choice
     std::vector<ParamCondition> where = {}; ///< all must hold for the parameter to apply; empty: always applies
     bool alwaysShown = false;               ///< shown on the node itself even at its default
     /// For a Rank: "network" means the network's rank if these hold, else full rank. They refer to parameters evaluated
     /// before this one.
     std::vector<ParamCondition> networkRankWhere = {};
+
+    [[nodiscard]] std::string name() const { return std::string(key); }
 };
 
 /// A node's parameters with every default filled in and every size formula evaluated. A Rank is "full", a rank

@@ -155,15 +155,9 @@ std::vector<std::string> formulaPorts(const Node& node)
     return formula ? namesIn(*formula) : std::vector<std::string>{};
 }
 
-ParamSpec portParam(const std::string& value, const std::string& help)
+ParamSpec portParam(const std::string& value, std::string_view help)
 {
-    return {.name = kPortParam,
-            .title = "Port",
-            .type = ParamType::Text,
-            .defaultValue = value,
-            .unit = "",
-            .help = help,
-            .choices = {}};
+    return {{kPortParam, "Port", help}, ParamType::Text, value};
 }
 
 /// Returns a vector's values as an image, row by row within a channel.
@@ -276,13 +270,10 @@ std::vector<NodeKind> arithmeticKinds()
          .summary = "A formula over its inputs, element by element",
          .inputs = {"*"},
          .outputs = {"out"},
-         .params = {{.name = "formula",
-                     .title = "Formula",
-                     .type = ParamType::Formula,
-                     .defaultValue = std::string(kDefaultFormula),
-                     .unit = "",
-                     .help = "Its names are the input ports: x * sigmoid(gate). mean is over the features.",
-                     .choices = {}}},
+         .params = {{{"formula", "Formula",
+                      "Its names are the input ports: x * sigmoid(gate). mean is over the features."},
+                     ParamType::Formula,
+                     std::string(kDefaultFormula)}},
          .inputRule = formulaPorts,
          .shapeRule = expressionShape,
          .costRule = expressionCost},

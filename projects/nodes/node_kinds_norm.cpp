@@ -9,14 +9,11 @@ namespace {
 
 ParamSpec shareParam()
 {
-    return {.name = kShareParam,
-            .title = "Shares weights with",
-            .type = ParamType::Text,
-            .defaultValue = std::string(),
-            .unit = "",
-            .help = "Name of the norm of the same kind in this graph whose weights it uses; empty for its own. "
-                    "The q, k, v of a DeepCrossAttention block share one norm (section 3.2).",
-            .choices = {}};
+    return {{kShareParam, "Shares weights with",
+             "Name of the norm of the same kind in this graph whose weights it uses; empty for its own. "
+             "The q, k, v of a DeepCrossAttention block share one norm (section 3.2)."},
+            ParamType::Text,
+            std::string()};
 }
 
 ParamSpec epsilonParam(double value)
@@ -130,13 +127,8 @@ NodeKind activationKind()
             .memoryRule = activationMemory,
             .inputs = {"in"},
             .outputs = {"out"},
-            .params = {{.name = "function",
-                        .title = "Function",
-                        .type = ParamType::Choice,
-                        .defaultValue = std::string("gelu"),
-                        .unit = "",
-                        .help = "gelu is the exact one, by erf; gelu_tanh its approximation by tanh (GPT-2).",
-                        .choices = namesOfActivations()}},
+            .params = {choiceParam("function", "Function", "gelu", namesOfActivations(),
+                                   "gelu is the exact one, by erf; gelu_tanh its approximation by tanh (GPT-2).")},
             .activationRule = [](const ParamMap& p, const std::string&) { return paramText(p, "function"); },
             .shapeRule = sameShapeRule,
             .costRule = activationCost};
@@ -154,13 +146,8 @@ NodeKind scaleKind()
             .inputs = {"in"},
             .outputs = {"out"},
             .params = {realParam("value", "Value", 1.0, "The factor, or where it starts if it is learned.", -1e6, 1e6),
-                       {.name = "learned",
-                        .title = "Learned",
-                        .type = ParamType::Choice,
-                        .defaultValue = std::string("no"),
-                        .unit = "",
-                        .help = "One learned factor, or one per feature.",
-                        .choices = {"no", "scalar", "per_feature"}}},
+                       choiceParam("learned", "Learned", "no", {"no", "scalar", "per_feature"},
+                                   "One learned factor, or one per feature.")},
             .shapeRule = sameShapeRule,
             .costRule = [](const ParamMap&, Shapes, Shapes out,
                            std::int64_t context) { return elementwise(out, context, 1); },

@@ -12,17 +12,18 @@ namespace {
 
 Error paramError(const ParamSpec& spec, const std::string& message)
 {
-    return Error{spec.name, message};
+    return Error{spec.name(), message};
 }
 
 Status checkRange(const ParamSpec& spec, double value)
 {
-    if (value >= spec.minimum && value <= spec.maximum) {
+    const Range& range = spec.more.range;
+    if (range.contains(value)) {
         return Done{};
     }
-    const bool below = !(value >= spec.minimum);
+    const bool below = !(value >= range.least);
     return paramError(spec, "got " + numberText(value) + ", expected " + (below ? "at least " : "at most ") +
-                                numberText(below ? spec.minimum : spec.maximum));
+                                numberText(below ? range.least : range.most));
 }
 
 Result<ParamValue> evaluateInteger(const ParamSpec& spec, const ParamValue& value, const Sizes& sizes)
@@ -125,13 +126,13 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
         return Error{"", "unknown kind " + node.kind};
     }
     for (const auto& [name, value] : node.params) {
-        if (std::ranges::find(kind->params, name, &ParamSpec::name) == kind->params.end()) {
+        if (std::ranges::find(kind->params, name, &ParamSpec::key) == kind->params.end()) {
             return Error{name, node.kind + " has no parameter of this name"};
         }
     }
     ParamMap result;
     for (const ParamSpec& spec : kind->params) {
-        const auto own = node.params.find(spec.name);
+        const auto own = node.params.find(spec.name());
         const ParamValue& given = own == node.params.end() ? spec.defaultValue : own->second;
         const bool takesNetworkRank = std::ranges::all_of(spec.networkRankWhere, [&](const ParamCondition& condition) {
             return std::ranges::count(condition.values, result.at(condition.param)) > 0;
@@ -141,7 +142,7 @@ Result<ParamMap> evaluateParams(const Node& node, const Sizes& sizes)
         if (!value) {
             return value.error();
         }
-        result.emplace(spec.name, std::move(*value));
+        result.emplace(spec.name(), std::move(*value));
     }
     return result;
 }
@@ -151,7 +152,7 @@ bool appliesTo(const ParamSpec& spec, const Node& node)
     const NodeKind* const kind = findNodeKind(node.kind);
     return kind != nullptr && std::ranges::all_of(spec.where, [&](const ParamCondition& condition) {
                const auto own = node.params.find(condition.param);
-               const auto known = std::ranges::find(kind->params, condition.param, &ParamSpec::name);
+               const auto known = std::ranges::find(kind->params, condition.param, &ParamSpec::key);
                return known != kind->params.end() &&
                       std::ranges::count(condition.values,
                                          own == node.params.end() ? known->defaultValue : own->second) > 0;

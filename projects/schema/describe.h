@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/schema/field.h"
+#include "projects/model/field.h"
 
 #include <array>
 #include <cstddef>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/model/field.h"
 #include "projects/model/project.h"
-#include "projects/schema/field.h"
 
 #include <cstdint>
 #include <optional>

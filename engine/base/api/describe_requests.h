@@ -10,7 +10,7 @@
 
 // The fields of the queries (projects/schema/describe.h). Frames carry them by their keys. A field with a help or a
 // value's name is an option of the terminal (app/cli/arguments/request_arguments.h), and one with a title is a row of
-// a dialog (app/look/field_form.h).
+// a dialog (app/properties/field_form.h).
 namespace residua::engine {
 
 /// A field without an option or a row of its own.
@@ -38,9 +38,9 @@ constexpr void describe(const SampleRequest*, auto&& v)
        "that of the file at this path, or those of some held-out examples",
        {.value = "TEXT", .otherwise = "the data's beginning"}},
       &SampleRequest::prompt);
-    v({"tokens", "tokens", "tokens to add", {.range = projects::Range::within(0, kMostSampledTokens), .value = "N"}},
+    v({"tokens", {}, "tokens to add", {.range = projects::Range::within(0, kMostSampledTokens), .value = "N"}},
       &SampleRequest::tokens);
-    v({"temperature", "temperature", "0: always the likeliest token", {.range = kNotNegative, .value = "T"}},
+    v({"temperature", {}, "0: always the likeliest token", {.range = kNotNegative, .value = "T"}},
       &SampleRequest::temperature);
     static_assert(kCandidates == 5);
     v({"top-k",
@@ -165,8 +165,8 @@ struct Choices<engine::ExportFormat> {
 };
 template <>
 struct Choices<engine::PieceModel> {
-    static constexpr Choice all[] = {{"bpe", "BPE", "the commonest pairs are joined"},
-                                     {"unigram", "Unigram", "the likeliest pieces are kept"}};
+    static constexpr Choice all[] = {{"bpe", "BPE: the commonest pairs are joined"},
+                                     {"unigram", "Unigram: the likeliest pieces are kept"}};
 };
 template <>
 struct Choices<engine::OtherData> {

@@ -49,7 +49,7 @@ projects::Project fullRank(projects::Project project)
         const projects::NodeKind* const kind = projects::findNodeKind(node.kind);
         for (const projects::ParamSpec& spec : kind ? kind->params : std::vector<projects::ParamSpec>()) {
             if (spec.type == projects::ParamType::Rank) {
-                node.params.erase(spec.name);
+                node.params.erase(spec.name());
             }
         }
         if (projects::roleOf(node) == projects::NodeRole::Attention) {

@@ -26,7 +26,9 @@ std::vector<std::string> texts()
     for (const projects::NodeKind& kind : projects::nodeKinds()) {
         all.insert(all.end(), {kind.title, kind.summary, kind.category});
         for (const projects::ParamSpec& param : kind.params) {
-            all.insert(all.end(), {param.title, param.unit, param.help});
+            for (const std::string_view words : {param.title, param.more.unit, param.help}) {
+                all.emplace_back(words);
+            }
         }
     }
     for (const projects::TopologyPreset& preset : projects::topologyPresets(4)) {

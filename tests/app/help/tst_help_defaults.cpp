@@ -110,7 +110,7 @@ std::vector<std::string> nodeValues(const QString& key)
     std::vector<std::string> values;
     for (const projects::NodeKind& kind : projects::nodeKinds()) {
         for (const projects::ParamSpec& param : kind.params) {
-            if (param.name == key.toStdString()) {
+            if (param.name() == key.toStdString()) {
                 values.push_back(heldText(param.defaultValue));
             }
         }

@@ -364,10 +364,10 @@ void TestShapes::tableIsSound()
         QVERIFY2(!kind.title.empty() && !kind.summary.empty() && !kind.category.empty(), kind.key.c_str());
         QVERIFY2(kind.shapeRule && kind.costRule, kind.key.c_str());
         for (const ParamSpec& param : kind.params) {
-            QVERIFY2(!param.title.empty() && !param.help.empty(), (kind.key + "." + param.name).c_str());
+            QVERIFY2(!param.title.empty() && !param.help.empty(), (kind.key + "." + param.name()).c_str());
             QCOMPARE(!param.choices.empty(), param.type == ParamType::Choice);
             QVERIFY2(param.type != ParamType::Formula || parseExpression(std::get<std::string>(param.defaultValue)),
-                     (kind.key + "." + param.name).c_str());
+                     (kind.key + "." + param.name()).c_str());
         }
         const auto params =
             evaluateParams(Node{NodeId{1}, kind.key, "n", {}}, Sizes{{{"d", 8}, {"vocab", 16}, {"seq", 4}}});

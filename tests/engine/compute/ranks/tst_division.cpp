@@ -111,7 +111,7 @@ std::set<std::string> drawingKinds()
     std::set<std::string> kinds;
     for (const projects::NodeKind& kind : projects::nodeKinds()) {
         const bool draws = std::ranges::any_of(kind.params, [](const projects::ParamSpec& param) {
-            return param.help.find("while training") != std::string::npos;
+            return param.help.find("while training") != std::string_view::npos;
         });
         if (draws || kind.traits.onlyInTraining) {
             kinds.insert(kind.key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/schema/field.h"
+#include "projects/model/field.h"
 
 #include "projects/model/text_forms.h"
 
