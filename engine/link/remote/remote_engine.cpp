@@ -12,6 +12,7 @@
 #include "projects/nodes/example_schema.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -24,10 +25,23 @@ template <class Asked>
 constexpr bool kControls =
     kIsOneOf<Asked, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
 
+template <class Told, class Asked>
+constexpr bool answers()
+{
+    if constexpr (kIsQuery<Asked> && kAtRemote<Asked>) {
+        return std::is_same_v<Told, AnswerOf<Asked>>;
+    }
+    return false;
+}
+template <class Told, class... Asked>
+constexpr bool answersOne(std::type_identity<std::variant<Asked...>>)
+{
+    return (answers<Told, Asked>() || ...);
+}
 /// True for the answers to the queries that go to a place with a folder.
 template <class Told>
-constexpr bool kFromRemote =
-    kIsOneOf<Told, DevicesListed, SampleReady, EvaluationReady, StabilityReady, GapProgress, GapReady, QueryFailed>;
+constexpr bool
+    kFromRemote = answersOne<Told>(std::type_identity<Command>()) || kIsOneOf<Told, GapProgress, QueryFailed>;
 
 /// Returns an error if a command that runs on this machine needs a checkpoint that is elsewhere.
 Status checkFetched(const fs::path& run, const RemoteRun& remote, std::optional<std::int64_t> step)
