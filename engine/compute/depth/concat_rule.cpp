@@ -19,7 +19,7 @@ public:
     {
     }
 
-    void begin() override { m_rows.clear(); }
+    void begin(const Pass&) override { m_rows.clear(); }
     void end() override { m_rows.clear(); }
 
     [[nodiscard]] at::Tensor join(const projects::DepthStep& step, std::span<const at::Tensor> inputs) override

@@ -42,6 +42,8 @@ struct MixInputs {
     std::vector<std::size_t> entries;   ///< their indices in the stack, in that order
     at::Tensor base;                    ///< undefined without a base, and if it is absent
     at::Tensor newest;                  ///< undefined if the step does not ask for it
+    EntryFactors factors = {};          ///< of the weights, after their normalisation
+    std::vector<double> before = {};    ///< of the weights of each input, before it; empty: all 1
 };
 
 /// The parameters of a wiring, and the Mix and Join steps of its program that use them. Steps are called in the order
@@ -50,8 +52,10 @@ class DepthRule {
 public:
     virtual ~DepthRule() = default;
     /// Start and end a forward pass.
-    virtual void begin() {}
+    virtual void begin(const Pass& /*pass*/) {}
     virtual void end() {}
+    /// False if a pass cannot start at a later step, because layers use values of layers before.
+    [[nodiscard]] virtual bool restarts() const { return true; }
     /// Returns the outputs of a Mix. `stack` has the entries of the step's stack; it is null if no entry is stored.
     [[nodiscard]] virtual std::vector<at::Tensor> mix(const projects::DepthStep& step, const MixInputs& inputs,
                                                       DepthStack* stack);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/depth/depth_stack.h"
 
+#include "engine/compute/ops/part_selection.h"
+
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::engine {
@@ -214,6 +221,19 @@ at::Tensor detached(const at::Tensor& tensor)
     return tensor.defined() ? tensor.detach() : tensor;
 }
 
+/// Returns the weights of some of the sources, multiplied by their factors [outputs, places].
+MixWeights altered(MixWeights weights, std::span<const std::size_t> places, const at::Tensor& factors)
+{
+    for (at::Tensor* const tensor : {&weights.weights, &weights.tokenWeights}) {
+        if (tensor->defined()) {
+            const at::Tensor some = atPlaces(*tensor, 1, places);
+            const at::Tensor of = factors.to(some.options());
+            *tensor = (some * (some.dim() == 3 ? of.unsqueeze(2) : of)).contiguous();
+        }
+    }
+    return weights;
+}
+
 } // namespace
 
 DepthStack::DepthStack(const Compute& compute) : m_state(std::make_shared<DepthStackState>())
@@ -239,9 +259,20 @@ std::size_t DepthStack::push(const at::Tensor& entry)
     return index;
 }
 
-std::vector<at::Tensor> DepthStack::mix(std::span<const std::size_t> sources, const MixWeights& weights, int outputs,
-                                        std::span<const at::Tensor> base)
+DepthStack DepthStack::copy() const
 {
+    DepthStack other(m_state->compute);
+    *other.m_state = *m_state;
+    other.m_entries = m_entries;
+    return other;
+}
+
+std::vector<at::Tensor> DepthStack::mix(std::span<const std::size_t> sources, const MixWeights& weights, int outputs,
+                                        std::span<const at::Tensor> base, const EntryFactors& factors)
+{
+    if (std::ranges::any_of(sources, [&](std::size_t source) { return factors.contains(source); })) {
+        return mixAltered(sources, weights, outputs, base, factors);
+    }
     MixCall call;
     variable_list inputs{weights.weights, weights.tokenWeights, weights.gateVectors};
     std::vector<at::Tensor> bases;
@@ -271,6 +302,48 @@ std::vector<at::Tensor> DepthStack::mix(std::span<const std::size_t> sources, co
         torch::autograd::set_history(result.outputs, node);
     }
     return std::move(result.outputs);
+}
+
+/// Mixes the sources that have a factor other than 0. A gate inside the kernel is no number that could be multiplied:
+/// what a gated source adds is computed alone.
+std::vector<at::Tensor> DepthStack::mixAltered(std::span<const std::size_t> sources, const MixWeights& weights,
+                                               int outputs, std::span<const at::Tensor> base,
+                                               const EntryFactors& factors)
+{
+    TORCH_CHECK(!at::GradMode::is_enabled(), "an altered mix has no gradient");
+    const bool gated = weights.gateKind != kernels::GateKind::none && weights.gateKind != kernels::GateKind::token;
+    const std::vector<double> ones(static_cast<std::size_t>(outputs), 1);
+    std::vector<std::size_t> places;
+    std::vector<std::size_t> kept;
+    std::vector<double> numbers;
+    for (std::size_t place = 0; place < sources.size(); ++place) {
+        const auto found = factors.find(sources[place]);
+        const std::vector<double>& own = found == factors.end() ? ones : found->second;
+        if (std::ranges::any_of(own, [](double factor) { return factor != 0; })) {
+            places.push_back(place);
+            kept.push_back(sources[place]);
+            numbers.insert(numbers.end(), own.begin(), own.end());
+        }
+    }
+    if (kept.empty()) {
+        std::vector<at::Tensor> rest(base.begin(), base.end());
+        rest.resize(static_cast<std::size_t>(outputs), at::zeros_like(entry(sources.front())));
+        return rest;
+    }
+    const at::Tensor all = at::tensor(numbers, at::kDouble).view({-1, outputs}).t();
+    std::vector<at::Tensor> mixes =
+        mix(kept, altered(weights, places, gated ? at::ones_like(all) : all), outputs, base);
+    for (std::size_t i = 0; gated && i < kept.size(); ++i) {
+        const at::Tensor own = all.select(1, static_cast<std::int64_t>(i));
+        if ((own != 1).any().item<bool>()) {
+            const std::vector<at::Tensor> alone =
+                mix({&kept[i], 1}, altered(weights, {&places[i], 1}, at::ones({outputs, 1}, at::kDouble)), outputs);
+            for (std::size_t o = 0; o < alone.size(); ++o) {
+                mixes[o] = mixes[o] + alone[o] * (own[static_cast<std::int64_t>(o)].item<double>() - 1);
+            }
+        }
+    }
+    return mixes;
 }
 
 } // namespace residua::engine

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,6 +14,9 @@
 namespace residua::engine {
 
 struct DepthStackState;
+
+/// Factors of an entry's weights in a mix, one per output, by the entry's index; 1 for entries that are missing.
+using EntryFactors = std::map<std::size_t, std::vector<double>>;
 
 /// The outputs of the layers, and the only way to read mixes of them. One per forward pass.
 ///
@@ -33,14 +37,23 @@ public:
 
     /// Returns out_o = base_o + Σ_s w[o,s]·entry[sources[s]] for each of `outputs` outputs. `base` is empty or has one
     /// tensor per output. `sources` must not be empty. Outputs are in the residual type. The weights' tensors may
-    /// require gradients.
+    /// require gradients. With `factors`, which need a pass without gradients, w[o,s] is multiplied by that of source s
+    /// for output o; a source whose factors are all 0 is left out, as if it were pruned.
     [[nodiscard]] std::vector<at::Tensor> mix(std::span<const std::size_t> sources, const MixWeights& weights,
-                                              int outputs, std::span<const at::Tensor> base = {});
+                                              int outputs, std::span<const at::Tensor> base = {},
+                                              const EntryFactors& factors = {});
+
+    /// Returns a stack of its own with the same entries, for a pass without gradients.
+    [[nodiscard]] DepthStack copy() const;
 
     /// Expires when no backward through this stack can follow; for tests that nothing is kept longer.
     [[nodiscard]] std::weak_ptr<const DepthStackState> state() const { return m_state; }
 
 private:
+    [[nodiscard]] std::vector<at::Tensor> mixAltered(std::span<const std::size_t> sources, const MixWeights& weights,
+                                                     int outputs, std::span<const at::Tensor> base,
+                                                     const EntryFactors& factors);
+
     std::shared_ptr<DepthStackState> m_state;
     std::vector<at::Tensor> m_entries; ///< with their gradient edges; the state holds them without
 };

@@ -54,7 +54,7 @@ class ReZeroRule final : public DepthRule {
 public:
     ReZeroRule(at::Tensor alpha, std::size_t each) : m_alpha(std::move(alpha)), m_each(each) {}
 
-    void begin() override { m_alphas = m_alpha.unbind(0); }
+    void begin(const Pass&) override { m_alphas = m_alpha.unbind(0); }
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
     {
         const at::Tensor& x = inputs[0];
@@ -147,7 +147,7 @@ public:
         }
     }
 
-    void begin() override
+    void begin(const Pass&) override
     {
         if (m_gamma.defined()) {
             m_gammas = m_gamma.split_with_sizes(m_counts);
@@ -252,7 +252,8 @@ public:
         return Done{};
     }
 
-    void begin() override { m_values->begin(); }
+    void begin(const Pass&) override { m_values->begin(); }
+    [[nodiscard]] bool restarts() const override { return false; }
     void end() override { m_values->end(); }
     /// Returns "coefficient": row j has the weight of the first layer's values in column 0 and of layer j's own in
     /// column 1.

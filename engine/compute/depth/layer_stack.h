@@ -57,7 +57,11 @@ private:
 
     [[nodiscard]] LayerUse use(std::size_t program, const Pass& pass) const
     {
-        return pass.layer(program / m_programsPerLayer);
+        LayerUse layer = pass.layer(program / m_programsPerLayer);
+        if (m_programsPerLayer > 1) {
+            layer.runs = layer.runs && (program % 2 == 0 ? layer.attention : layer.feedForward);
+        }
+        return layer;
     }
     /// Returns the branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);

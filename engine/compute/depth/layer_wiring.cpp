@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/depth/layer_wiring.h"
 
+#include "engine/compute/depth/stack_borders.h"
 #include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
@@ -18,13 +19,6 @@ using projects::DepthStep;
 using projects::DepthStepKind;
 
 namespace {
-
-/// A value of the program in a pass.
-struct DepthValue {
-    at::Tensor tensor;                ///< undefined if absent
-    std::optional<std::size_t> entry; ///< its index in its stack, if it is stored
-    std::size_t stack = 0;
-};
 
 /// Returns for each step the values that it is the last to use, but for the program's result.
 std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
@@ -57,11 +51,22 @@ std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
 class LayerWiring::Running {
 public:
     Running(LayerWiring& wiring, const at::Tensor& input, const Pass& pass)
-        : m_wiring(wiring), m_input(input), m_pass(pass), m_values(wiring.m_program.values)
+        : m_wiring(wiring),
+          m_input(input),
+          m_pass(pass),
+          m_state{std::vector<DepthValue>(wiring.m_program.values), {}, 0}
+    {
+    }
+    /// Continues at a border.
+    Running(LayerWiring& wiring, const at::Tensor& input, const Pass& pass, DepthState state)
+        : m_wiring(wiring), m_input(input), m_pass(pass), m_state(std::move(state))
     {
     }
 
-    [[nodiscard]] const at::Tensor& value(std::size_t number) const { return m_values[number].tensor; }
+    /// Returns the state between two steps, which shares its tensors with this.
+    [[nodiscard]] DepthState border() const { return m_state.copy(); }
+
+    [[nodiscard]] const at::Tensor& value(std::size_t number) const { return m_state.values[number].tensor; }
 
     void run(const DepthStep& step)
     {
@@ -82,19 +87,19 @@ public:
     void release(const std::vector<std::size_t>& values)
     {
         for (const std::size_t value : values) {
-            m_values[value] = {};
+            m_state.values[value] = {};
         }
     }
 
 private:
-    void set(std::size_t value, at::Tensor tensor) { m_values[value] = {std::move(tensor), std::nullopt, 0}; }
+    void set(std::size_t value, at::Tensor tensor) { m_state.values[value] = {std::move(tensor), std::nullopt, 0}; }
     void set(const DepthStep& step, std::vector<at::Tensor> outputs)
     {
         for (std::size_t o = 0; o < outputs.size(); ++o) {
             set(step.output + o, std::move(outputs[o]));
         }
     }
-    void copy(std::size_t from, std::size_t to) { m_values[to] = m_values[from]; }
+    void copy(std::size_t from, std::size_t to) { m_state.values[to] = m_state.values[from]; }
     [[nodiscard]] std::vector<at::Tensor> inputsOf(const DepthStep& step) const
     {
         std::vector<at::Tensor> inputs;
@@ -146,20 +151,20 @@ private:
 
     void store(const DepthStep& step)
     {
-        const DepthValue& given = m_values[step.inputs.front()];
+        const DepthValue& given = m_state.values[step.inputs.front()];
         if (!given.tensor.defined()) {
             return;
         }
-        if (!m_stack || m_open != step.stack) {
-            m_stack.emplace(m_wiring.m_compute);
-            m_open = step.stack;
+        if (!m_state.stack || m_state.open != step.stack) {
+            m_state.stack.emplace(m_wiring.m_compute);
+            m_state.open = step.stack;
         }
         if (given.entry && given.stack == step.stack) {
             copy(step.inputs.front(), step.output);
             return;
         }
-        const std::size_t index = m_stack->push(given.tensor);
-        m_values[step.output] = {m_stack->entry(index), index, step.stack};
+        const std::size_t index = m_state.stack->push(given.tensor);
+        m_state.values[step.output] = {m_state.stack->entry(index), index, step.stack};
     }
 
     void add(const DepthStep& step)
@@ -191,20 +196,41 @@ private:
                          step.base ? value(*step.base) : at::Tensor(),
                          step.newest ? value(*step.newest) : at::Tensor()};
         for (std::size_t place = 0; place < step.inputs.size(); ++place) {
-            if (const std::optional<std::size_t> entry = m_values[step.inputs[place]].entry) {
+            if (const std::optional<std::size_t> entry = m_state.values[step.inputs[place]].entry) {
                 inputs.places.push_back(place);
                 inputs.entries.push_back(*entry);
             }
         }
-        set(step, m_wiring.m_rule->mix(step, inputs, m_stack ? &*m_stack : nullptr));
+        if (m_pass.alteration && !m_pass.alteration->factors.empty()) {
+            addFactors(step, *m_pass.alteration, inputs);
+        }
+        set(step, m_wiring.m_rule->mix(step, inputs, m_state.stack ? &*m_state.stack : nullptr));
+    }
+
+    static void addFactors(const DepthStep& step, const projects::Alteration& alteration, MixInputs& inputs)
+    {
+        const auto first = alteration.factors.lower_bound(step.firstTerm);
+        const auto last = alteration.factors.lower_bound(step.firstTerm + step.outputs * step.inputs.size());
+        for (auto term = first; term != last; ++term) {
+            const std::size_t place = (term->first - step.firstTerm) % step.inputs.size();
+            const std::size_t output = (term->first - step.firstTerm) / step.inputs.size();
+            if (alteration.renormalises) { // all outputs have the same factor
+                inputs.before.resize(step.inputs.size(), 1);
+                inputs.before[place] = term->second;
+                continue;
+            }
+            const auto present = std::ranges::lower_bound(inputs.places, place);
+            if (present != inputs.places.end() && *present == place) {
+                const std::size_t entry = inputs.entries[static_cast<std::size_t>(present - inputs.places.begin())];
+                inputs.factors.try_emplace(entry, step.outputs, 1).first->second[output] = term->second;
+            }
+        }
     }
 
     LayerWiring& m_wiring;
     const at::Tensor& m_input;
     const Pass& m_pass;
-    std::vector<DepthValue> m_values;
-    std::optional<DepthStack> m_stack;
-    std::size_t m_open = 0; ///< number of the open stack
+    DepthState m_state;
 };
 
 LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
@@ -256,11 +282,45 @@ Status LayerWiring::matchPorts(const projects::Wiring& wiring)
     return Done{};
 }
 
+/// Returns the first step whose result can differ. A module that joins halves of two layers counts as the first one's.
+std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) const
+{
+    if (alteration.renormalises) {
+        return 0; // a softmax over targets changes the weights of other readers
+    }
+    const std::int64_t perLayer = m_program.sites == projects::MixSites::Both ? 2 : 1;
+    std::int64_t module = m_program.modules + 1;
+    for (const auto& [layer, part] : alteration.off) {
+        const std::int64_t first = projects::firstModule(layer, perLayer);
+        module = std::min(module, m_program.sites == projects::MixSites::Ffn ? first - 1 : first);
+    }
+    for (std::size_t number = 0; number < m_program.steps.size(); ++number) {
+        const DepthStep& step = m_program.steps[number];
+        const bool weighs = step.kind == DepthStepKind::Mix || step.kind == DepthStepKind::Join;
+        const auto term = weighs ? alteration.factors.lower_bound(step.firstTerm) : alteration.factors.end();
+        const std::size_t past = step.firstTerm + step.outputs * step.inputs.size();
+        if ((!alteration.off.empty() && step.module >= module) ||
+            (term != alteration.factors.end() && term->first < past)) {
+            return number;
+        }
+    }
+    return m_program.steps.size();
+}
+
 at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
 {
-    m_rule->begin();
-    Running running(*this, input, pass);
-    for (std::size_t step = 0; step < m_program.steps.size(); ++step) {
+    m_rule->begin(pass);
+    const bool altered = pass.alteration && !pass.alteration->empty();
+    const bool restarts = pass.borders != nullptr && m_rule->restarts();
+    const auto* const border = restarts && altered ? pass.borders->before(firstChange(*pass.alteration)) : nullptr;
+    Running running =
+        border != nullptr ? Running(*this, input, pass, border->second.copy()) : Running(*this, input, pass);
+    std::int64_t module = 0;
+    for (std::size_t step = border != nullptr ? border->first : 0; step < m_program.steps.size(); ++step) {
+        if (restarts && !altered && m_program.steps[step].module != module) {
+            pass.borders->keep(step, running.border());
+        }
+        module = m_program.steps[step].module;
         running.run(m_program.steps[step]);
         running.release(m_lastUses[step]);
     }

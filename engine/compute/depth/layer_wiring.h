@@ -37,6 +37,7 @@ private:
                 const Compute& compute);
     /// Matches the input ports of every module with the layer's mixes.
     [[nodiscard]] Status matchPorts(const projects::Wiring& wiring);
+    [[nodiscard]] std::size_t firstChange(const projects::Alteration& alteration) const;
 
     projects::DepthProgram m_program;
     LayerStack m_layers;

@@ -20,6 +20,7 @@
 #include <ATen/ops/sum.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -105,9 +106,12 @@ public:
         makeMasks(plan);
     }
 
-    void begin() override
+    void begin(const Pass& pass) override
     {
         m_applied = applied();
+        if (pass.alteration && pass.alteration->renormalises) {
+            renormalise(pass.alteration->factors);
+        }
         m_weights.clear();
         for (const at::Tensor& block : m_applied.split_with_sizes(m_blocks)) {
             const DepthReader& reader = m_depth.readers[m_weights.size()];
@@ -289,6 +293,29 @@ private:
         return at::softmax(cells.view(grid), dimension).view(flat).index_select(0, m_cells);
     }
 
+    /// Multiplies applied weights by factors, and divides those of one softmax by their new sum.
+    void renormalise(const std::map<std::size_t, double>& factors)
+    {
+        std::vector<std::int64_t> groups(m_depth.terms.size());
+        const std::vector<std::vector<std::size_t>> together = projects::normalisedTogether(m_mix, m_depth);
+        for (std::size_t group = 0; group < together.size(); ++group) {
+            for (const std::size_t term : together[group]) {
+                groups[term] = static_cast<std::int64_t>(group);
+            }
+        }
+        std::vector<double> all(m_depth.terms.size(), 1);
+        for (const auto& [term, factor] : factors) {
+            all.at(term) = factor;
+        }
+        const at::Tensor of = at::tensor(all, at::kDouble).to(m_applied.options());
+        const at::Tensor weights = m_applied * (m_perFeature ? of.unsqueeze(1) : of);
+        const at::Tensor at = at::tensor(groups, at::kLong).to(m_applied.device());
+        std::vector<std::int64_t> shape = m_applied.sizes().vec();
+        shape.front() = std::ssize(together);
+        const at::Tensor sums = at::zeros(shape, m_applied.options()).index_add(0, at, weights);
+        m_applied = weights / sums.index_select(0, at).clamp_min(std::numeric_limits<float>::min());
+    }
+
     const bool m_perFeature;
     std::int64_t m_rows = 0; ///< the highest target, which is not below the number of sources
     std::int64_t m_outputs = 1;
@@ -337,7 +364,7 @@ std::vector<at::Tensor> DepthWeights::mix(const DepthStep& step, const MixInputs
     }
     if (!inputs.places.empty()) {
         for (const WeighedSources& part : of(step.row, inputs, *stack)) {
-            mixes = stack->mix(part.sources, part.weights, static_cast<int>(step.outputs), mixes);
+            mixes = stack->mix(part.sources, part.weights, static_cast<int>(step.outputs), mixes, inputs.factors);
         }
     }
     if (mixes.empty()) {

@@ -70,7 +70,7 @@ struct StreamMixes {
 };
 
 /// Returns one mix for each row of `weights`, computed in groups of the kernels' maximum.
-std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, const std::vector<std::size_t>& entries,
+std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, const MixInputs& inputs,
                                 std::size_t outputs)
 {
     const auto rows = static_cast<std::int64_t>(outputs);
@@ -83,7 +83,13 @@ std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, co
                 *tensor = tensor->narrow(0, row, count);
             }
         }
-        std::ranges::move(stack.mix(entries, some, static_cast<int>(count)), std::back_inserter(result));
+        EntryFactors factors;
+        for (const auto& [entry, all] : inputs.factors) {
+            const auto first = all.begin() + row;
+            factors[entry].assign(first, first + count);
+        }
+        std::ranges::move(stack.mix(inputs.entries, some, static_cast<int>(count), {}, factors),
+                          std::back_inserter(result));
     }
     return result;
 }
@@ -118,7 +124,7 @@ public:
         }
     }
 
-    void begin() override
+    void begin(const Pass&) override
     {
         const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
         const StreamTerms terms = streamTerms(applied.read, applied.carry.movedim(-1, 0), applied.write);
@@ -132,14 +138,14 @@ public:
     {
         const std::size_t module = step.row / 2;
         if (module == m_modules) {
-            return mixRows(*stack, exit(*stack), inputs.entries, step.outputs);
+            return mixRows(*stack, exit(*stack), inputs, step.outputs);
         }
         if (step.row % 2 == 0) {
             m_mixes = of(module, *stack);
-            return mixRows(*stack, m_mixes.read, inputs.entries, step.outputs);
+            return mixRows(*stack, m_mixes.read, inputs, step.outputs);
         }
         const MixWeights write = std::exchange(m_mixes, {}).write;
-        return mixRows(*stack, write, inputs.entries, step.outputs);
+        return mixRows(*stack, write, inputs, step.outputs);
     }
 
     /// "mix": with what weight each branch reaches each later layer through the streams, as the paper unfolds it
@@ -307,9 +313,9 @@ class DynamicWeights final : public StreamRule {
 public:
     using StreamRule::StreamRule;
 
-    void begin() override
+    void begin(const Pass& pass) override
     {
-        StreamRule::begin();
+        StreamRule::begin(pass);
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
         // LayerNorm also needs the sum of the features, computed by one more row.
         if (m_wiring.norm == projects::NormKind::Layer) {
@@ -366,7 +372,7 @@ class ConstrainedWeights final : public StreamRule {
 public:
     using StreamRule::StreamRule;
 
-    void begin() override
+    void begin(const Pass&) override
     {
         m_rows = (m_norm.defined() ? m_dynamic * m_norm.unsqueeze(2) : m_dynamic).unbind(0);
         m_scales = m_scale.unbind(0);

@@ -18,8 +18,11 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -73,6 +76,17 @@ protected:
         at::Tensor values = logits(index, inputs, stack);
         if (m_mix.normalise == NormaliseOver::Sources) {
             values = at::softmax(values / m_mix.temperature, 1);
+        }
+        if (!inputs.before.empty()) {
+            // The factors of the present sources, or of all, as the logits have them.
+            std::vector<double> factors;
+            for (std::size_t source = 0; source < reader(index).sources.size(); ++source) {
+                const bool is = values.size(1) == std::ssize(reader(index).sources) ||
+                                std::ranges::binary_search(inputs.places, source);
+                factors.insert(factors.end(), is ? 1 : 0, inputs.before[source]);
+            }
+            values = values * at::tensor(factors, at::kDouble).to(values.options()).unsqueeze(1);
+            values = values / values.sum(1, true).clamp_min(std::numeric_limits<float>::min());
         }
         const auto present = static_cast<std::int64_t>(inputs.places.size());
         MixWeights result;
@@ -178,7 +192,7 @@ public:
     {
     }
 
-    void begin() override
+    void begin(const Pass&) override
     {
         m_vectors = m_query * m_norm;
         m_entries.clear();

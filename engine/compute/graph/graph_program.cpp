@@ -9,6 +9,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -59,6 +60,10 @@ public:
             scale(node);
         }
         addOutputs(resolved);
+        if (m_setting.halves) {
+            m_program.m_attention = m_slots.at(m_setting.halves->attention);
+            m_program.m_feedForward = m_slots.at(m_setting.halves->feedForward);
+        }
         if (m_program.m_outputs.empty()) {
             return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
         }
@@ -295,6 +300,9 @@ std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> input
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
         m_slots[step.out] = step.run->run(Inputs(m_slots, step.in, layer), pass);
+        if ((!layer.attention && step.out == m_attention) || (!layer.feedForward && step.out == m_feedForward)) {
+            m_slots[step.out] = at::zeros_like(m_slots[step.out]);
+        }
         for (const std::size_t slot : step.done) {
             m_slots[slot].reset();
         }

@@ -8,11 +8,13 @@
 #include "projects/model/graph.h"
 #include "projects/model/places.h"
 #include "projects/model/training_plan.h"
+#include "projects/nodes/ffn_site.h"
 #include "projects/nodes/shape.h"
 
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -31,6 +33,8 @@ struct GraphSetting {
     /// The nodes that write to the residual (projects::residualWriters). Empty for a stem or a head; for one half of a
     /// block, those of the whole block.
     std::set<projects::NodeId> residualWriters;
+    /// The ends of the halves of a block that is one program (LayerUse::attention).
+    std::optional<projects::HalfEnds> halves = {};
     /// The nodes whose outputs are multiplied by the layer's factor inside the graph; empty if the whole branch is
     /// multiplied.
     std::set<projects::NodeId> scaled = {};
@@ -78,6 +82,8 @@ private:
     [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
                                                    const LayerUse& layer);
 
+    static constexpr auto kNoSlot = static_cast<std::size_t>(-1);
+
     std::vector<std::string> m_inputPorts; ///< slot i holds port i
     std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
@@ -86,6 +92,8 @@ private:
     projects::Shape m_outputShape;      ///< of the first output
     std::vector<at::Tensor> m_slots;
     bool m_scalesInside = false;
+    std::size_t m_attention = kNoSlot; ///< the slots of GraphSetting::halves
+    std::size_t m_feedForward = kNoSlot;
     std::vector<at::Tensor> m_parameters; ///< the parameters that its nodes declared
 };
 

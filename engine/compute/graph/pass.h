@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/random.h"
+#include "projects/depth/alteration.h"
 #include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,7 @@
 namespace residua::engine {
 
 class LayerMagnitudes;
+class StackBorders;
 class WeightInputs;
 
 enum class Mode {
@@ -63,7 +66,9 @@ struct KeptParts {
 
 /// The use of one layer of the stack in a pass.
 struct LayerUse {
-    bool runs = true; ///< false: the layer costs nothing, and its branch is absent
+    bool runs = true;      ///< false: the layer costs nothing, and its branch is absent
+    bool attention = true; ///< false: this half of the branch is absent, or zero if no shortcut ends between the halves
+    bool feedForward = true;
     /// The factor of its branch. If 1/p compensates for layers left out and a branch has two halves, each half is
     /// multiplied inside it, because the second reads the output of the first (PLD, algorithm 2).
     double factor = 1;
@@ -90,6 +95,12 @@ struct Pass {
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
 
+    /// What the pass changes; null: nothing. For evaluation.
+    std::shared_ptr<const projects::Alteration> alteration = nullptr;
+    /// If not null, a pass without alteration keeps its values there, and an altered pass of the same batch starts from
+    /// them at the first step that it changes. Must outlive the pass.
+    StackBorders* borders = nullptr;
+
     /// Collects the inputs of each weight that can be factored unless it is null. Must outlive the pass.
     WeightInputs* weightInputs = nullptr;
 
@@ -99,7 +110,7 @@ struct Pass {
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode, step, {}, random, draws, inputs, magnitudes, weightInputs};
+        return {mode, step, {}, random, draws, inputs, magnitudes, nullptr, nullptr, weightInputs};
     }
 };
 

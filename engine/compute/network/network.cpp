@@ -48,6 +48,7 @@ public:
           m_examples(examples),
           m_objective(objectiveEntryOf(project.network.objective)),
           m_smoothing(projects::traitsOf(project.network.objective).smooths ? project.network.labelSmoothing : 0),
+          m_depth(static_cast<std::size_t>(project.network.depth())),
           m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
     {
     }
@@ -64,6 +65,12 @@ public:
     {
         const Pass whole = passFor(batch, pass);
         return lossTerms(headOf(stackOutput, whole), batch, whole);
+    }
+
+    [[nodiscard]] at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
+                                      const Pass& pass) override
+    {
+        return headOf(stackOutput, passFor(batch, pass)).front();
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
@@ -197,6 +204,15 @@ private:
         if (pass.layers.empty()) {
             inside.layers = layersOf(pass);
         }
+        if (pass.alteration && !pass.alteration->off.empty()) {
+            inside.layers.resize(m_depth);
+            for (const auto& [layer, part] : pass.alteration->off) {
+                LayerUse& use = inside.layers.at(static_cast<std::size_t>(layer) - 1);
+                use.runs &= part != projects::LayerPart::Whole;
+                use.attention &= part != projects::LayerPart::Attention;
+                use.feedForward &= part != projects::LayerPart::Ffn;
+            }
+        }
         if (pass.training()) {
             noteTraining(inside);
         }
@@ -206,7 +222,8 @@ private:
     Compute m_compute;
     projects::ExampleSchema m_examples;
     const ObjectiveEntry& m_objective;
-    double m_smoothing; ///< of labels, in training and evaluation alike
+    double m_smoothing;  ///< of labels, in training and evaluation alike
+    std::size_t m_depth; ///< L
     std::vector<Regulariser> m_regularisers;
     std::optional<GraphProgram> m_stem;
     std::optional<LayerDropping> m_dropping;
@@ -327,7 +344,8 @@ private:
     [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
                                                const std::string& prefix, const Shape& entering,
                                                std::set<projects::NodeId> residualWriters,
-                                               std::set<projects::NodeId> scaled = {})
+                                               std::set<projects::NodeId> scaled = {},
+                                               std::optional<projects::HalfEnds> halves = {})
     {
         GraphSetting setting{.ref = ref,
                              .prefix = prefix,
@@ -335,6 +353,7 @@ private:
                              .entering = entering,
                              .fedByPass = m_examples.conditions(),
                              .residualWriters = std::move(residualWriters),
+                             .halves = halves,
                              .scaled = std::move(scaled),
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
@@ -401,10 +420,11 @@ private:
             if (!parts) {
                 return parts.error();
             }
+            const auto halves = parts->size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
             for (const projects::Graph& part : *parts) {
                 Result<GraphProgram> program =
                     compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                            projects::residualWriters(block->graph), scaledInside(*block));
+                            projects::residualWriters(block->graph), scaledInside(*block), halves);
                 if (!program) {
                     return program.error();
                 }

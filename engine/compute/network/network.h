@@ -72,6 +72,9 @@ public:
     /// Returns the terms of the head's objective for an output of the stack, without regularisers.
     [[nodiscard]] virtual std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                                         const Pass& pass) = 0;
+    /// Returns the head's output for an output of the stack: logits [batch, time, vocab] or [batch, outputs].
+    [[nodiscard]] virtual at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
+                                              const Pass& pass) = 0;
     /// Returns the head's output: logits [batch, time, vocab] or [batch, outputs]. The batch needs no target.
     [[nodiscard]] virtual at::Tensor forward(const DeviceBatch& batch, const Pass& pass) = 0;
     /// Returns the head's output for examples without conditions.

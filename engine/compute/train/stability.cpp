@@ -26,6 +26,15 @@ double squares(const at::Tensor& x)
     return (wide * wide).sum().item<double>();
 }
 
+/// Returns a pass of evaluation after `step` steps with the document's use of each layer.
+Pass passOfAll(CompiledNetwork& network, std::int64_t step, std::int64_t layers)
+{
+    Pass pass = passAfter(step);
+    pass.layers = network.layersOf(pass);
+    pass.layers.resize(static_cast<std::size_t>(layers)); // if nothing is left out, all layers run
+    return pass;
+}
+
 } // namespace
 
 Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const projects::Project& project,
@@ -35,16 +44,14 @@ Stability::Stability(CompiledNetwork& network, const Dataset& dataset, const pro
       m_device(device),
       m_batches(dataset, Split::Validation, project.training, device, batches),
       m_step(step),
-      m_pass(passAfter(step)),
+      m_passes(network, passOfAll(network, step, project.network.depth())),
       m_layers(static_cast<std::size_t>(project.network.depth()))
 {
-    m_pass.layers = network.layersOf(m_pass);
-    m_pass.layers.resize(m_layers.size()); // if nothing is left out, all layers run
 }
 
 bool Stability::canGo(std::size_t layer) const
 {
-    return m_pass.layers[layer].runs &&
+    return m_passes.pass().layers[layer].runs &&
            projects::mayBeLeftOut(m_project.stack().topology.wiring, static_cast<std::int64_t>(layer) + 1);
 }
 
@@ -60,27 +67,24 @@ Status Stability::advance()
     if (m_atEnd) {
         return Done{};
     }
-    const auto addLoss = [&](BatchMeans& means, const at::Tensor& output, const Pass& pass) {
-        means.add(m_network.lossOf(output, **batch, pass), m_batches.units());
+    const auto addLoss = [&](BatchMeans& means, const at::Tensor& output) {
+        means.add(m_network.lossOf(output, **batch, m_passes.pass()), m_batches.units());
     };
     LayerMagnitudes magnitudes;
-    Pass whole = m_pass;
-    whole.magnitudes = &magnitudes;
-    const at::Tensor output = m_network.stackOutput(**batch, whole);
+    const at::Tensor output = m_passes.whole(**batch, &magnitudes);
     const auto features = static_cast<double>(output.size(-1));
     const double rows = static_cast<double>(output.numel()) / features;
-    addLoss(m_loss, output, m_pass);
+    addLoss(m_loss, output);
     m_rows += rows;
     if (const std::optional<Matrix> seen = magnitudes.matrix(m_step)) {
         addOutputs(*seen, features, rows, squares(output));
     }
     for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
         if (canGo(layer)) {
-            Pass without = m_pass;
-            without.layers[layer].runs = false;
-            const at::Tensor other = m_network.stackOutput(**batch, without);
+            const at::Tensor other = m_passes.altered(
+                **batch, {.factors = {}, .off = {{static_cast<std::int64_t>(layer) + 1, projects::LayerPart::Whole}}});
             m_layers[layer].effect += squares(other - output);
-            addLoss(m_layers[layer].loss, other, without);
+            addLoss(m_layers[layer].loss, other);
         }
     }
     return Done{};
@@ -94,7 +98,7 @@ void Stability::addOutputs(const Matrix& magnitudes, double features, double row
     double after = last;
     for (std::size_t layer = m_layers.size(); layer-- > 0;) {
         m_layers[layer].output += after;
-        if (m_pass.layers[layer].runs) {
+        if (m_passes.pass().layers[layer].runs) {
             const auto column = static_cast<std::int64_t>(layer * halves);
             const double root = magnitudes.at(rowNumber(LayerMagnitude::Stream), column);
             after = root * root * features * rows;
@@ -115,7 +119,7 @@ std::vector<Matrix> Stability::matrices() const
         stability.values[static_cast<std::size_t>(row) * m_layers.size() + layer] = static_cast<float>(value);
     };
     for (std::size_t layer = 0; layer < m_layers.size(); ++layer) {
-        if (m_pass.layers[layer].runs) {
+        if (m_passes.pass().layers[layer].runs) {
             put(StabilityRow::Output, layer, std::sqrt(m_layers[layer].output / m_rows));
         }
         if (canGo(layer)) {

@@ -5,6 +5,7 @@
 #include "engine/compute/network/network.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/knockout.h"
 #include "engine/data/sets/dataset.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
@@ -49,7 +50,7 @@ private:
     c10::Device m_device;
     SplitBatches m_batches;
     std::int64_t m_step;
-    Pass m_pass; ///< of the whole network, with its use of each layer
+    AlteredPasses m_passes; ///< with the whole network's use of each layer
     bool m_atEnd = false;
     std::vector<Sums> m_layers;
     BatchMeans m_loss;

@@ -37,6 +37,10 @@ public:
     {
         return {{"loss", loss({stackOutput, batch.target}, pass)}};
     }
+    at::Tensor outputOf(const at::Tensor& stackOutput, const engine::DeviceBatch&, const engine::Pass&) override
+    {
+        return stackOutput;
+    }
     at::Tensor forward(const engine::DeviceBatch& batch, const engine::Pass& pass) override
     {
         m_training = pass.training();

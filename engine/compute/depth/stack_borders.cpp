@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/depth/stack_borders.h"
+
+#include <iterator>
+
+namespace residua::engine {
+
+void StackBorders::clear()
+{
+    *this = StackBorders(m_mostBytes);
+}
+
+void StackBorders::keep(std::size_t step, const DepthState& state)
+{
+    if (m_full) {
+        return;
+    }
+    std::int64_t more = 0;
+    std::set<const void*> counted = m_counted;
+    for (const DepthValue& value : state.values) {
+        if (value.tensor.defined() && counted.insert(value.tensor.const_data_ptr()).second) {
+            more += static_cast<std::int64_t>(value.tensor.nbytes());
+        }
+    }
+    m_full = m_bytes + more > m_mostBytes;
+    if (!m_full) {
+        m_bytes += more;
+        m_counted = std::move(counted);
+        m_states.insert_or_assign(step, state.copy());
+    }
+}
+
+const std::pair<const std::size_t, DepthState>* StackBorders::before(std::size_t step) const
+{
+    const auto after = m_states.upper_bound(step);
+    return after == m_states.begin() ? nullptr : &*std::prev(after);
+}
+
+} // namespace residua::engine

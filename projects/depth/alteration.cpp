@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/depth/alteration.h"
+
+#include "projects/depth/depth_plan.h"
+#include "projects/depth/depth_program.h"
+#include "projects/nodes/ffn_site.h"
+
+#include <algorithm>
+#include <array>
+
+namespace residua::projects {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKnockoutNames{"term", "layer", "half", "stream"};
+
+/// Sets the factor of every weight of the input at `place` of a Mix to 0.
+void switchOff(const DepthStep& step, std::size_t place, Alteration& alteration)
+{
+    for (std::size_t output = 0; output < step.outputs; ++output) {
+        alteration.factors[step.firstTerm + output * step.inputs.size() + place] = 0;
+    }
+}
+
+Result<std::vector<KnockoutSubject>> termsOf(const Wiring& wiring, std::int64_t layers, bool renormalises)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    if (mix == nullptr) {
+        return Error{"topology",
+                     "it has no shortcuts with weights of their own; expected a knock-out by layer or half, "
+                     "or of parallel streams by stream"};
+    }
+    if (renormalises && mix->normalise == NormaliseOver::None && mix->weight != WeightKind::DepthAttention) {
+        return Error{"topology", "no softmax normalises its weights, which therefore cannot be renormalised"};
+    }
+    std::vector<KnockoutSubject> subjects;
+    const std::int64_t modules = modulesIn(wiring, layers);
+    visitSteps(wiring, layers, [&](DepthStep&& step) {
+        if (step.kind != DepthStepKind::Mix) {
+            return;
+        }
+        const auto target = static_cast<std::int64_t>(step.row) + 1;
+        const DepthReader reader = readerOf(*mix, target, modules);
+        for (std::size_t place = 0; place < step.inputs.size(); ++place) {
+            KnockoutSubject& subject = subjects.emplace_back();
+            subject.first = reader.sources[place];
+            subject.reader = target;
+            subject.name = nameOf(Shortcut{subject.first, target});
+            subject.alteration.renormalises = renormalises;
+            switchOff(step, place, subject.alteration);
+        }
+    });
+    return subjects;
+}
+
+Result<std::vector<KnockoutSubject>> streamsOf(const Wiring& wiring, std::int64_t layers)
+{
+    const auto* const streams = std::get_if<MultiStream>(&wiring);
+    if (streams == nullptr) {
+        return Error{"topology", "it has no parallel streams; expected a knock-out by term, layer or half"};
+    }
+    std::vector<KnockoutSubject> subjects(static_cast<std::size_t>(streams->streams));
+    visitSteps(wiring, layers, [&](DepthStep&& step) {
+        for (std::size_t stream = 0; step.kind == DepthStepKind::Mix && stream < subjects.size(); ++stream) {
+            switchOff(step, stream, subjects[stream].alteration); // the streams are its first inputs
+        }
+    });
+    for (std::size_t stream = 0; stream < subjects.size(); ++stream) {
+        subjects[stream].first = static_cast<std::int64_t>(stream) + 1;
+        subjects[stream].name = "stream " + std::to_string(stream + 1);
+    }
+    return subjects;
+}
+
+Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halves)
+{
+    const Wiring& wiring = project.stack().topology.wiring;
+    std::vector<KnockoutSubject> subjects;
+    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
+        if (!halves && mayBeLeftOut(wiring, layer)) {
+            subjects.push_back({"layer " + std::to_string(layer), layer, 0, {{}, false, {{layer, LayerPart::Whole}}}});
+        }
+        const Block* const block = halves ? project.network.blockOfLayer(layer) : nullptr;
+        if (block == nullptr || !halfEndsOf(*block)) {
+            continue;
+        }
+        for (const auto& [part, name] : {std::pair(LayerPart::Attention, "attention "), {LayerPart::Ffn, "FFN "}}) {
+            if (part == LayerPart::Ffn || mayBeLeftOut(wiring, layer)) {
+                subjects.push_back({name + std::to_string(layer), layer, 0, {{}, false, {{layer, part}}}});
+            }
+        }
+    }
+    return subjects;
+}
+
+} // namespace
+
+std::string_view nameOf(KnockoutBy by)
+{
+    return kKnockoutNames.at(static_cast<std::size_t>(by));
+}
+
+std::optional<KnockoutBy> knockoutByFrom(std::string_view name)
+{
+    const auto found = std::ranges::find(kKnockoutNames, name);
+    return found == kKnockoutNames.end() ? std::nullopt
+                                         : std::optional(static_cast<KnockoutBy>(found - kKnockoutNames.begin()));
+}
+
+Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers)
+{
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    if (mix == nullptr || !isRunningSum(*mix)) {
+        return wiring;
+    }
+    Result<ExplicitSources> listed = listedSources(*mix, modulesIn(wiring, layers));
+    if (!listed) {
+        return listed.error();
+    }
+    DepthMix explicitMix = *mix;
+    explicitMix.sources = std::move(*listed);
+    explicitMix.sites = sitesOf(*mix);
+    return Wiring(std::move(explicitMix));
+}
+
+Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, KnockoutBy by, bool renormalises)
+{
+    const Wiring& wiring = project.stack().topology.wiring;
+    const std::int64_t layers = project.network.depth();
+    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term ? termsOf(wiring, layers, renormalises)
+                                                    : by == KnockoutBy::Stream
+                                                        ? streamsOf(wiring, layers)
+                                                        : layersOf(project, by == KnockoutBy::Half);
+    if (subjects && subjects->empty()) {
+        return Error{"topology", "it has nothing to switch off by " + std::string(nameOf(by)) +
+                                     "; expected another of term, layer, half and stream"};
+    }
+    return subjects;
+}
+
+} // namespace residua::projects
