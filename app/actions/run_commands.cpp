@@ -113,7 +113,7 @@ void RunCommands::connectSamples()
         m_workspace.showPanelOf(panel);
         panel.sample();
     });
-    connect(&m_engine, &EngineBridge::checkpointWritten, &panel,
+    connect(&m_controller, &RunController::checkpointWritten, &panel,
             [this, &panel] { panel.noticeCheckpoint(m_controller.runDirectory().string()); });
     connect(&panel, &SamplesPanel::sampleRequested, this,
             [this, &panel](engine::SampleRequest request, const QString& given) {

@@ -163,7 +163,7 @@ bool TrainingCommands::mayClose()
     if ((!trains && !begins) || m_closes || m_engine.outlivesWindow()) {
         return true;
     }
-    const RunProgress& progress = m_controller.progress();
+    const engine::RunProgress& progress = m_controller.progress();
     std::vector<BannerChoice> choices{{tr("Stop it and leave"),
                                        [this] {
                                            m_closes = true;

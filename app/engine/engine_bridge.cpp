@@ -2,6 +2,7 @@
 #include "app/engine/engine_bridge.h"
 
 #include "engine/base/api/run_id.h"
+#include "engine/base/api/run_progress.h"
 #include "projects/base/result.h"
 
 #include <algorithm>
@@ -13,16 +14,6 @@
 
 namespace residua::app {
 
-void merge(engine::Progress& progress, engine::Progress next)
-{
-    progress.steps.insert(progress.steps.end(), next.steps.begin(), next.steps.end());
-    std::move(next.rows.begin(), next.rows.end(), std::back_inserter(progress.rows));
-    progress.stages.insert(progress.stages.end(), next.stages.begin(), next.stages.end());
-    std::move(next.matrices.begin(), next.matrices.end(), std::back_inserter(progress.matrices));
-    progress.unitsPerSecond = next.unitsPerSecond;
-    progress.peakBytes = std::max(progress.peakBytes, next.peakBytes);
-}
-
 bool WaitingEvents::add(engine::Event event, std::uint64_t session)
 {
     const std::lock_guard lock(m_mutex);
@@ -32,7 +23,7 @@ bool WaitingEvents::add(engine::Event event, std::uint64_t session)
     auto* const progress = std::get_if<engine::Progress>(&event);
     auto* const last = m_events.empty() ? nullptr : std::get_if<engine::Progress>(&m_events.back());
     if (progress != nullptr && last != nullptr && last->run == progress->run) {
-        merge(*last, std::move(*progress));
+        engine::merge(*last, std::move(*progress));
         return false;
     }
     m_events.push_back(std::move(event));
@@ -131,7 +122,7 @@ void EngineBridge::followFoundRun()
     if (m_found && !m_follows) {
         m_run = engine::kFoundRun;
         m_follows = true;
-        emit runStarted(*std::exchange(m_found, std::nullopt));
+        emit runTold(*std::exchange(m_found, std::nullopt));
     }
 }
 
@@ -144,22 +135,20 @@ bool EngineBridge::stale(const engine::Event& event) const
 void EngineBridge::dispatch(const engine::Event& event)
 {
     std::visit(Overloaded{
-                   [this](const engine::RunStarted& value) { emit runStarted(value); },
-                   [this](const engine::Progress& value) { emit progressed(value); },
-                   [this](const engine::RunPaused& value) { emit runPaused(value); },
-                   [this](const engine::RunContinued&) { emit runContinued(); },
-                   [this](const engine::RunEnded& value) { emit runEnded(value); },
                    [this](const engine::Notice& value) { emit noticed(value); },
-                   [this](const engine::CheckpointWritten& value) { emit checkpointWritten(value); },
                    [this](const engine::RemoteUnknown& value) { emit placeUnknown(value); },
                    [this, &event]<class Told>(const Told& value) {
-                       if constexpr (std::is_same_v<Told, engine::QueryProgress>) {
-                           if (!value.text.empty()) {
-                               emit noticed({m_run, value.text});
-                               return;
+                       if constexpr (requires { value.run; }) {
+                           emit runTold(event);
+                       } else {
+                           if constexpr (std::is_same_v<Told, engine::QueryProgress>) {
+                               if (!value.text.empty()) {
+                                   emit noticed({m_run, value.text});
+                                   return;
+                               }
                            }
+                           passOn(value.tag, event, !engine::kIsProgress<Told>);
                        }
-                       passOn(value.tag, event, !engine::kIsProgress<Told>);
                    },
                },
                event);

@@ -109,13 +109,9 @@ public:
 
 signals:
     void placeChanged();
-    void runStarted(const residua::engine::RunStarted& event);
-    void progressed(const residua::engine::Progress& event);
-    void runPaused(const residua::engine::RunPaused& event);
-    void runContinued();
-    void runEnded(const residua::engine::RunEnded& event);
+    /// Emitted for each event of the followed run, except for its notices.
+    void runTold(const residua::engine::Event& event);
     void noticed(const residua::engine::Notice& event);
-    void checkpointWritten(const residua::engine::CheckpointWritten& event);
     void placeUnknown(const residua::engine::RemoteUnknown& event);
 
 private:
@@ -149,9 +145,6 @@ private:
     std::vector<std::future<void>> m_ending;    ///< sessions of earlier places, which end on other threads
     std::unique_ptr<engine::Session> m_session; ///< last: its thread uses the other members
 };
-
-/// Joins `next` to `progress` as if the engine had sent them as one.
-void merge(engine::Progress& progress, engine::Progress next);
 
 /// The cost of the open window for the training, measured over the last seconds. GUI thread.
 class GuiCost : public QObject {

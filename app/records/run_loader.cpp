@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/records/run_loader.h"
 
-#include "app/engine/background.h"
 #include "app/report/loss_figures.h"
 #include "engine/base/api/row_curves.h"
 #include "engine/runs/results/run_reader.h"
@@ -138,29 +137,17 @@ Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
     for (const engine::RunEvent& event : reader->events()) {
         record.lastCheckpoint = event.kind == engine::RunEventKind::Checkpoint ? event.step : record.lastCheckpoint;
     }
-    record.stages = engine::stageRecords(*reader);
+    record.numbers.stages = engine::stageRecords(*reader);
     for (const std::string& name : reader->metricNames()) {
-        if (!isOfSteps(name)) {
-            record.numbers.metrics[name] = reader->metric(name, since.step);
+        for (const auto& [step, value] :
+             isOfSteps(name) ? std::vector<engine::MetricPoint>() : reader->metric(name, since.step)) {
+            record.numbers.rows.push_back({name, step, value});
         }
     }
     record.matrices = matrices;
     record.numbers.matrices = matricesOf(*reader, since.matrixStep, matrices, std::max<std::size_t>(matrixBytes, 1));
     record.faults = reader->faults();
     return record;
-}
-
-void RunLoader::load(const std::string& directory, Matrices matrices, const RunMark& since)
-{
-    inBackground(
-        this, [directory, matrices, since] { return loadRunRecord(directory, matrices, since); },
-        [this, directory](Result<RunRecord> record) {
-            if (record) {
-                emit loaded(std::make_shared<const RunRecord>(std::move(*record)));
-            } else {
-                emit failed(directory, QString::fromStdString(record.error().text()));
-            }
-        });
 }
 
 std::optional<projects::LowRankMethod> startOfFactors(const projects::Project& project)

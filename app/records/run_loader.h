@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/values.h"
+#include "engine/base/api/events.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/runs/shown_runs.h"
 
-#include <QObject>
-
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,11 +35,10 @@ struct RunRecord {
     std::vector<std::string> classes; ///< RunInfo::classes
     RunMark since;
     Matrices matrices = Matrices::OfCurves;
-    projects::Project project; ///< the trained project
-    engine::SpentFlops flops;  ///< of the training; none if the project's shapes are unknown
-    visualizers::RunNumbers numbers;
+    projects::Project project;                 ///< the trained project
+    engine::SpentFlops flops;                  ///< of the training; none if the project's shapes are unknown
+    engine::Progress numbers;                  ///< its stages are all that have begun
     std::vector<resources::BoundCurve> bounds; ///< on its loss; only for a run that is read from its beginning
-    std::vector<engine::StageRecord> stages;   ///< stages that have begun
     std::int64_t lastCheckpoint = -1;          ///< the step of the last one that was written; -1: none
     std::vector<Error> faults;                 ///< omitted parts of a damaged store
 
@@ -54,19 +50,6 @@ struct RunRecord {
 [[nodiscard]] Result<RunRecord> loadRunRecord(const std::string& directory, Matrices matrices,
                                               const RunMark& since = {},
                                               std::size_t matrixBytes = visualizers::kMostMatrixBytes);
-
-/// Reads runs on threads of the pool, so that a long run does not block the window.
-class RunLoader : public QObject {
-    Q_OBJECT
-public:
-    using QObject::QObject;
-
-    void load(const std::string& directory, Matrices matrices, const RunMark& since = {});
-
-signals:
-    void loaded(const std::shared_ptr<const residua::app::RunRecord>& record);
-    void failed(const std::string& directory, const QString& reason);
-};
 
 /// Returns the start of the factors of a project's weights; nullopt if all weights have full rank.
 [[nodiscard]] std::optional<projects::LowRankMethod> startOfFactors(const projects::Project& project);

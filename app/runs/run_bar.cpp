@@ -316,7 +316,7 @@ void RunBar::showCost()
 }
 
 /// Returns the speed of the training and the remaining time.
-QStringList RunBar::speed(const RunProgress& progress) const
+QStringList RunBar::speed(const engine::RunProgress& progress) const
 {
     const RunPhase phase = m_controller.phase();
     QStringList parts;
@@ -326,8 +326,8 @@ QStringList RunBar::speed(const RunProgress& progress) const
     if (progress.unitsPerSecond > 0) {
         parts << tr("%1 %2/s").arg(formatCount(progress.unitsPerSecond), formatUnits(progress.unit));
     }
-    if (phase == RunPhase::Running && m_controller.secondsLeft() >= 0) {
-        parts << tr("%1 left").arg(formatDuration(m_controller.secondsLeft()));
+    if (phase == RunPhase::Running && progress.secondsLeft() >= 0) {
+        parts << tr("%1 left").arg(formatDuration(progress.secondsLeft()));
     } else if (phase == RunPhase::Paused) {
         parts << tr("paused");
     } else if (phase == RunPhase::Stopping) {
@@ -337,7 +337,7 @@ QStringList RunBar::speed(const RunProgress& progress) const
 }
 
 /// Returns the results of the run that has ended.
-QStringList RunBar::outcome(const RunProgress& progress)
+QStringList RunBar::outcome(const engine::RunProgress& progress)
 {
     QStringList parts;
     if (progress.step > 0 && std::isfinite(progress.loss)) {
@@ -354,7 +354,7 @@ QStringList RunBar::outcome(const RunProgress& progress)
 
 void RunBar::showProgress()
 {
-    const RunProgress& progress = m_controller.progress();
+    const engine::RunProgress& progress = m_controller.progress();
     const RunPhase phase = m_controller.phase();
     m_bar->setVisible(progress.steps > 0);
     m_bar->setValue(progress.steps > 0 ? static_cast<int>(progress.step * kProgressSteps / progress.steps) : 0);

@@ -61,8 +61,8 @@ private:
     void showPhase();
     void showRunText();
     void showProgress();
-    [[nodiscard]] QStringList speed(const RunProgress& progress) const;
-    [[nodiscard]] static QStringList outcome(const RunProgress& progress);
+    [[nodiscard]] QStringList speed(const engine::RunProgress& progress) const;
+    [[nodiscard]] static QStringList outcome(const engine::RunProgress& progress);
     void showCost();
 
     RunController& m_controller;

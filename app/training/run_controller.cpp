@@ -11,16 +11,9 @@
 #include <QDir>
 
 #include <utility>
+#include <variant>
 
 namespace residua::app {
-
-double RunProgress::secondsLeft(std::int64_t unitsPerStep) const
-{
-    if (unitsPerSecond <= 0 || unitsPerStep <= 0) {
-        return -1;
-    }
-    return static_cast<double>((steps - step) * unitsPerStep) / unitsPerSecond;
-}
 
 RunController::RunController(DocumentSession& session, EngineBridge& engine, QObject* parent)
     : QObject(parent),
@@ -28,17 +21,7 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
       m_engine(engine),
       m_projectsFolder(QDir::home().filePath(QStringLiteral("Residua")).toStdString())
 {
-    connect(&engine, &EngineBridge::runStarted, this, &RunController::onStarted);
-    connect(&engine, &EngineBridge::progressed, this, &RunController::onProgress);
-    connect(&engine, &EngineBridge::checkpointWritten, this, &RunController::checkpointWritten);
-    connect(&engine, &EngineBridge::runPaused, this, [this](const engine::RunPaused& event) {
-        setPhase(RunPhase::Paused);
-        if (!event.error.message.empty()) {
-            emit heldUp(event);
-        }
-    });
-    connect(&engine, &EngineBridge::runContinued, this, [this] { setPhase(RunPhase::Running); });
-    connect(&engine, &EngineBridge::runEnded, this, &RunController::onEnded);
+    connect(&engine, &EngineBridge::runTold, this, &RunController::take);
     connect(&session, &DocumentSession::opened, this, [this] {
         forgetForeignRun();
         emit phaseChanged();
@@ -51,6 +34,28 @@ RunController::RunController(DocumentSession& session, EngineBridge& engine, QOb
     });
 }
 
+void RunController::take(const engine::Event& event)
+{
+    std::visit(Overloaded{
+                   [this](const engine::RunStarted& started) { onStarted(started); },
+                   [this](const engine::Progress& progress) {
+                       m_progress.add(progress);
+                       emit progressed(progress);
+                   },
+                   [this](const engine::CheckpointWritten& written) { emit checkpointWritten(written); },
+                   [this](const engine::RunPaused& paused) {
+                       setPhase(RunPhase::Paused);
+                       if (!paused.error.message.empty()) {
+                           emit heldUp(paused);
+                       }
+                   },
+                   [this](const engine::RunContinued&) { setPhase(RunPhase::Running); },
+                   [this](const engine::RunEnded& ended) { onEnded(ended); },
+                   [](const auto&) {},
+               },
+               event);
+}
+
 void RunController::onStarted(const engine::RunStarted& event)
 {
     if (event.run == engine::kFoundRun) {
@@ -59,10 +64,7 @@ void RunController::onStarted(const engine::RunStarted& event)
         m_project = project ? *project : std::filesystem::path();
     }
     m_directory = event.runDirectory;
-    m_unitsPerStep = event.unitsPerStep;
-    m_progress.step = event.firstStep;
-    m_progress.steps = event.steps;
-    m_progress.unit = event.unit;
+    m_progress.add(event);
     setPhase(RunPhase::Running);
     emit started(m_directory);
 }
@@ -375,18 +377,6 @@ void RunController::forgetForeignRun()
     if (m_phase == RunPhase::Idle && !isOfDocument()) {
         m_progress = {};
     }
-}
-
-void RunController::onProgress(const engine::Progress& progress)
-{
-    if (!progress.steps.empty()) {
-        m_progress.step = progress.steps.back().step;
-        m_progress.loss = progress.steps.back().loss;
-        m_progress.seconds = progress.steps.back().seconds;
-    }
-    m_progress.validationLoss = progress.last(engine::metric::kValidationLoss).value_or(m_progress.validationLoss);
-    m_progress.unitsPerSecond = progress.unitsPerSecond;
-    emit progressed(progress);
 }
 
 void RunController::onEnded(const engine::RunEnded& event)

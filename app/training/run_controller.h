@@ -4,7 +4,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/training/go_on_request.h"
 #include "app/training/run_queue.h"
-#include "projects/nodes/example_schema.h"
+#include "engine/base/api/run_progress.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QObject>
@@ -20,20 +20,6 @@ class DocumentSession;
 
 enum class RunPhase { Idle, Starting, Running, Paused, Stopping };
 
-/// The progress of the followed run.
-struct RunProgress {
-    std::int64_t step = 0;
-    std::int64_t steps = 0;
-    double loss = engine::kNoLoss;           ///< the last one; NaN before the first
-    double validationLoss = engine::kNoLoss; ///< the last one; NaN before the first
-    double seconds = 0;                      ///< of training, including earlier parts of a resumed run
-    double unitsPerSecond = 0;
-    projects::Unit unit = projects::Unit::Token;
-
-    /// Returns the seconds left at the current speed; negative if unknown.
-    [[nodiscard]] double secondsLeft(std::int64_t unitsPerStep) const;
-};
-
 /// Run, pause, step and stop for the open document: one run at a time, the others wait in a queue. GUI thread.
 class RunController : public QObject {
     Q_OBJECT
@@ -41,8 +27,8 @@ public:
     RunController(DocumentSession& session, EngineBridge& engine, QObject* parent = nullptr);
 
     [[nodiscard]] RunPhase phase() const { return m_phase; }
-    [[nodiscard]] const RunProgress& progress() const { return m_progress; }
-    [[nodiscard]] double secondsLeft() const { return m_progress.secondsLeft(m_unitsPerStep); }
+    /// Returns the progress of the followed run.
+    [[nodiscard]] const engine::RunProgress& progress() const { return m_progress; }
     /// Returns the followed run's directory; empty before the first run.
     [[nodiscard]] const std::filesystem::path& runDirectory() const { return m_directory; }
     /// Returns the directory of the followed run's project; empty before the first run.
@@ -132,6 +118,7 @@ signals:
     void refused(const QString& reason);
 
 private:
+    void take(const engine::Event& event);
     void onStarted(const engine::RunStarted& event);
     void start(std::int64_t pauseAfter);
     [[nodiscard]] engine::StartRun commandFor(projects::Project project, std::int64_t pauseAfter) const;
@@ -147,14 +134,12 @@ private:
     [[nodiscard]] bool givePlace();
     void setPhase(RunPhase phase);
     void forgetForeignRun();
-    void onProgress(const engine::Progress& progress);
     void onEnded(const engine::RunEnded& event);
 
     DocumentSession& m_session;
     EngineBridge& m_engine;
     RunPhase m_phase = RunPhase::Idle;
-    RunProgress m_progress;
-    std::int64_t m_unitsPerStep = 0;
+    engine::RunProgress m_progress;
     std::filesystem::path m_directory;
     std::filesystem::path m_project;
     std::filesystem::path m_projectsFolder;

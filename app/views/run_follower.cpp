@@ -10,6 +10,7 @@
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
+#include "engine/base/api/run_progress.h"
 #include "engine/runs/results/coefficients.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/file/store.h"
@@ -33,30 +34,6 @@ engine::RunStatus statusOf(RunPhase phase)
     return phase == RunPhase::Paused ? engine::RunStatus::Paused : engine::RunStatus::Running;
 }
 
-visualizers::RunNumbers numbersOf(const engine::Progress& progress)
-{
-    visualizers::RunNumbers numbers{progress.steps, {}, progress.matrices};
-    if (!progress.steps.empty() && progress.unitsPerSecond > 0) {
-        const std::int64_t step = progress.steps.back().step;
-        numbers.metrics[engine::metric::kThroughput] = {{step, progress.unitsPerSecond}};
-        numbers.metrics[engine::metric::kPeakBytes] = {{step, static_cast<double>(progress.peakBytes)}};
-    }
-    for (const auto& [name, step, value] : progress.rows) {
-        numbers.metrics[name].push_back({step, value});
-    }
-    return numbers;
-}
-
-/// Removes what was measured before `step`.
-void dropBefore(std::int64_t step, engine::Progress& progress)
-{
-    const auto isOld = [step](const auto& record) { return record.step < step; };
-    std::erase_if(progress.steps, isOld);
-    std::erase_if(progress.rows, isOld);
-    std::erase_if(progress.matrices, isOld);
-    std::erase_if(progress.stages, isOld);
-}
-
 } // namespace
 
 RunFollower::RunFollower(DocumentSession& session, RunController& controller, RunArchive& archive, Workspace& workspace,
@@ -72,8 +49,6 @@ RunFollower::RunFollower(DocumentSession& session, RunController& controller, Ru
     m_watch.setInterval(kWatchMilliseconds); // for runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunFollower::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunFollower::openAnew);
-    connect(&m_loader, &RunLoader::loaded, this, &RunFollower::onLoaded);
-    connect(&m_loader, &RunLoader::failed, this, &RunFollower::onFailed);
     connectController();
     connectPanels();
     connectShown();
@@ -221,11 +196,11 @@ void RunFollower::follow(const engine::RunInfo& run)
     if (isLive(run.directory)) {
         const bool grows = run.status == engine::RunStatus::Running || run.status == engine::RunStatus::Paused;
         if (grows && !m_reading.contains(run.directory)) { // otherwise the list may be of a time before it was resumed
-            dropBefore(run.step, m_recent);
+            dropBefore(run.step);
         }
         tellPhase(); // the engine is ahead of the directory
     } else if (mark != m_marks.end() && run.step > std::max<std::int64_t>(mark->second.step, 0)) { // 0: no step yet
-        m_loader.load(run.directory, matricesOf(run.directory), mark->second);
+        load(run.directory, matricesOf(run.directory), mark->second);
     } else if (mark != m_marks.end() && run.step < mark->second.step) { // resumed from an earlier checkpoint
         request(run.directory);
     }
@@ -235,8 +210,18 @@ void RunFollower::follow(const engine::RunInfo& run)
 void RunFollower::request(const std::string& directory)
 {
     if (m_reading.insert(directory).second) {
-        m_loader.load(directory, directory == m_shown.front() ? Matrices::All : Matrices::OfCurves);
+        load(directory, directory == m_shown.front() ? Matrices::All : Matrices::OfCurves);
     }
+}
+
+/// Reads a run beyond `since` on a thread of the pool, so that a long one does not block the window.
+void RunFollower::load(const std::string& directory, Matrices matrices, const RunMark& since)
+{
+    inBackground(
+        this, [directory, matrices, since] { return loadRunRecord(directory, matrices, since); },
+        [this, directory](const Result<RunRecord>& record) {
+            record ? onLoaded(*record) : onFailed(directory, QString::fromStdString(record.error().text()));
+        });
 }
 
 /// Returns the matrices of a shown run that the views draw.
@@ -251,7 +236,7 @@ void RunFollower::readCompared()
     const auto mark = m_marks.find(m_shown.compared());
     if (m_reading.empty() && mark != m_marks.end() && m_comparedRead != mark->first) {
         m_comparedRead = mark->first;
-        m_loader.load(mark->first, Matrices::All, {mark->second.step, -1});
+        load(mark->first, Matrices::All, {mark->second.step, -1});
     }
 }
 
@@ -307,53 +292,57 @@ void RunFollower::onProgress(const engine::Progress& progress)
         return; // another project has been opened meanwhile
     }
     tellPhase();
-    merge(m_recent, progress);
-    if (!m_reading.contains(m_controller.runDirectory())) {
-        show(progress);
+    engine::Progress numbers = progress;
+    if (!numbers.steps.empty() && numbers.unitsPerSecond > 0) { // as the recorder writes them
+        const std::int64_t step = numbers.steps.back().step;
+        numbers.rows.push_back({engine::metric::kThroughput, step, numbers.unitsPerSecond});
+        numbers.rows.push_back({engine::metric::kPeakBytes, step, static_cast<double>(numbers.peakBytes)});
     }
+    if (!m_reading.contains(m_controller.runDirectory())) {
+        m_shown.add(m_controller.runDirectory().string(), numbers);
+    }
+    engine::merge(m_recent, std::move(numbers));
 }
 
-void RunFollower::show(const engine::Progress& progress)
+/// Forgets the records of the live run before `step`, which its directory has.
+void RunFollower::dropBefore(std::int64_t step)
 {
-    const std::string live = m_controller.runDirectory().string();
-    m_shown.add(live, numbersOf(progress));
-    m_shown.addStages(live, progress.stages);
+    engine::eraseRecords(m_recent, [step](const auto& record) { return record.step < step; });
 }
 
-void RunFollower::onLoaded(const std::shared_ptr<const RunRecord>& record)
+void RunFollower::onLoaded(const RunRecord& record)
 {
-    const std::string& directory = record->directory;
+    const std::string& directory = record.directory;
     // A run without recorded steps is also read since RunMark{} when only its matrices are wanted.
-    const bool whole = record->since == RunMark{} && m_reading.contains(directory);
-    if (whole && !record->faults.empty() && m_shown.find(directory)) {
+    const bool whole = record.since == RunMark{} && m_reading.contains(directory);
+    if (whole && !record.faults.empty() && m_shown.find(directory)) {
         emit refused(
             tr("Of the run %1 a part is left out: %2")
-                .arg(QString::fromStdString(record->name), QString::fromStdString(record->faults.front().text())));
+                .arg(QString::fromStdString(record.name), QString::fromStdString(record.faults.front().text())));
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record->name), record->flops, record->project.stack().topology,
-                                  record->project.network.depth(), startOf(directory), record->bounds,
-                                  projects::textApartFromSeeds(record->project), startOfFactors(record->project),
-                                  record->classes});
+        m_shown.begin(directory,
+                      {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
+                       record.project.network.depth(), startOf(directory), record.bounds,
+                       projects::textApartFromSeeds(record.project), startOfFactors(record.project), record.classes});
     }
-    m_shown.add(directory, record->numbers);
-    m_shown.setStages(directory, record->stages);
+    m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {
-        followFeature(record->lastCheckpoint);
+        followFeature(record.lastCheckpoint);
     }
     if (m_shown.find(directory)) {
-        tellRate(*record);
-        m_marks[directory] = record->mark();
+        tellRate(record);
+        m_marks[directory] = record.mark();
     }
     if (m_controller.runDirectory() == directory) {
-        dropBefore(record->mark().step, m_recent);
-        show(m_recent);
+        dropBefore(record.mark().step);
+        m_shown.add(directory, m_recent);
     }
     if (whole && m_comparedRead == directory) {
         m_comparedRead.clear(); // the views have forgotten its matrices
     }
-    if (whole && directory == m_shown.front() && record->matrices != Matrices::All) {
+    if (whole && directory == m_shown.front() && record.matrices != Matrices::All) {
         request(directory); // it came to the front while it was being read
     }
     readCompared();
@@ -376,19 +365,20 @@ void RunFollower::onFailed(const std::string& directory, const QString& reason)
         emit refused(reason);
     }
     if (m_controller.runDirectory() == directory) {
-        show(m_recent);
+        m_shown.add(directory, m_recent);
     }
 }
 
 void RunFollower::tellRate(const RunRecord& record)
 {
-    const auto speed = record.numbers.metrics.find(engine::metric::kThroughput);
-    if (speed != record.numbers.metrics.end() && !speed->second.empty() && record.flops.perUnit > 0) {
-        const auto& [step, units] = speed->second.back();
-        const auto done = static_cast<double>(step);
+    const std::vector<engine::MetricRow>& rows = record.numbers.rows;
+    const auto speed =
+        std::ranges::find(rows.rbegin(), rows.rend(), engine::metric::kThroughput, &engine::MetricRow::name);
+    if (speed != rows.rend() && record.flops.perUnit > 0) {
+        const auto done = static_cast<double>(speed->step);
         const projects::FlopCourse& course = record.flops.course;
         const double share = projects::wholeSteps(course, done) - projects::wholeSteps(course, done - 1);
-        emit rateKnown(units * share * record.flops.perUnit);
+        emit rateKnown(speed->value * share * record.flops.perUnit);
     }
 }
 

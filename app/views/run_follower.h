@@ -59,6 +59,7 @@ private:
     void takeList(std::vector<engine::RunInfo> runs);
     void follow(const engine::RunInfo& run);
     void request(const std::string& directory);
+    void load(const std::string& directory, Matrices matrices, const RunMark& since = {});
     [[nodiscard]] Matrices matricesOf(const std::string& directory) const;
     void readCompared();
     void show(const std::string& directory);
@@ -66,9 +67,9 @@ private:
     void tellPhase();
     void onStarted(const std::filesystem::path& directory);
     void onProgress(const engine::Progress& progress);
-    void onLoaded(const std::shared_ptr<const RunRecord>& record);
+    void onLoaded(const RunRecord& record);
     void onFailed(const std::string& directory, const QString& reason);
-    void show(const engine::Progress& progress);
+    void dropBefore(std::int64_t step);
     void tellRate(const RunRecord& record);
     void showFeature(int feature);
     [[nodiscard]] QString startOf(const std::string& directory) const;
@@ -84,7 +85,6 @@ private:
     Workspace& m_workspace;
     visualizers::ShownRuns& m_shown;
     LiveViews m_live;
-    RunLoader m_loader;
     QTimer m_watch;
     int m_lists = 0; ///< running requests for the list
     int m_edits = 0; ///< of names, tags and notes

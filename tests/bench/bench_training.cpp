@@ -378,7 +378,7 @@ void measureRecording(const Options& options)
             progress.matrices = observer.observe(step);
         }
         progress.steps = trainer.takeRecords();
-        recorder.add(progress, step);
+        recorder.add(progress);
         if (const Status flushed = recorder.flushIfDue(); !flushed) {
             fail(flushed.error().text());
         }

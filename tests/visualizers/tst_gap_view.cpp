@@ -101,9 +101,9 @@ private slots:
             const auto items = plot->findChildren<QCPItemText*>();
             return std::ranges::any_of(items, [&](const QCPItemText* item) { return item->text() == text; });
         };
-        runs.setStages("a", {{.step = 0, .name = "6 of 12 layers", .note = {}}});
+        runs.add("a", {.stages = {{.step = 0, .name = "6 of 12 layers", .note = {}}}});
         QVERIFY(shows("6 of 12 layers"));
-        runs.addStages("a", {{.step = 5, .name = "12 layers", .note = {}}});
+        runs.add("a", {.stages = {{.step = 5, .name = "12 layers", .note = {}}}});
         QVERIFY(shows("12 layers"));
     }
 };

@@ -38,9 +38,9 @@ void add(ShownRuns& runs, int count)
         for (std::int64_t step = 1; step <= 40; ++step) {
             steps.push_back({.step = step, .loss = 2 + run + 4.0 / static_cast<double>(step)});
         }
-        runs.add(keyOf(run),
-                 {.steps = steps,
-                  .metrics = {{residua::engine::metric::kValidationLoss, {{20, 2.0 + run}, {40, 1.5 + run}}}}});
+        runs.add(keyOf(run), {.steps = steps,
+                              .rows = {{residua::engine::metric::kValidationLoss, 20, 2.0 + run},
+                                       {residua::engine::metric::kValidationLoss, 40, 1.5 + run}}});
     }
 }
 

@@ -20,13 +20,14 @@ private slots:
         begin(runs, "a", {.name = "first"});
         auto* choice = view.findChild<QComboBox*>("metric");
         const int before = choice->count();
-        const RunNumbers numbers{.steps = {{.step = 2, .loss = 1}}, .metrics = {{"distance/validation", {{2, 0.5}}}}};
+        const residua::engine::Progress numbers{.steps = {{.step = 2, .loss = 1}},
+                                                .rows = {{"distance/validation", 2, 0.5}}};
         runs.add("a", numbers);
         QCOMPARE(choice->count(), before + 1);
         QCOMPARE(choice->itemText(before), QString("validation distance"));
         choice->setCurrentIndex(before);
         QCOMPARE(view.csv(), QString("run,step,validation distance,smoothed\n\"first\",2,0.5,\n"));
-        runs.add("a", {.metrics = {{"distance/validation", {{4, 0.25}}}, {"loss/validation", {{4, 1}}}}});
+        runs.add("a", {.rows = {{"distance/validation", 4, 0.25}, {"loss/validation", 4, 1}}});
         QCOMPARE(choice->count(), before + 1); // offered once; losses have their own view
         QVERIFY(view.csv().endsWith(",0.25,\n"));
     }

@@ -157,7 +157,7 @@ private slots:
         LossView view(runs);
         view.showAccuracy(true);
         begin(runs, "a", {.name = "first"});
-        runs.add("a", {.steps = line(0), .metrics = {{"accuracy/validation", {{2, 0.8125}}}}});
+        runs.add("a", {.steps = line(0), .rows = {{"accuracy/validation", 2, 0.8125}}});
         QVERIFY(!view.csv().contains("0.8125"));
         auto* accuracy = view.findChild<PlotView*>();
         QVERIFY(accuracy);

@@ -74,7 +74,7 @@ private slots:
         m_view = std::make_unique<LossView>(m_runs);
         m_view->resize(900, 400);
         begin(m_runs, "a", {.name = "first"});
-        m_runs.add("a", {.steps = falling(40), .metrics = {{residua::engine::metric::kValidationLoss, {{20, 90}}}}});
+        m_runs.add("a", {.steps = falling(40), .rows = {{residua::engine::metric::kValidationLoss, 20, 90}}});
         m_view->show();
         m_view->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_view.get()));
@@ -165,7 +165,7 @@ private slots:
     void theMarkOfTheLastStepIsWhole()
     {
         QCOMPARE(m_plot->xAxis->range(), QCPRange(1, 40));
-        m_runs.add("a", {.metrics = {{residua::engine::metric::kValidationLoss, {{40, 2.5}}}}});
+        m_runs.add("a", {.rows = {{residua::engine::metric::kValidationLoss, 40, 2.5}}});
         QVERIFY(pointAt(40).x() + 4 <= m_plot->axisRect()->right());
     }
 

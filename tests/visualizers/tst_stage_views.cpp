@@ -55,7 +55,8 @@ private slots:
         view.findChild<QSlider*>("smoothing")->setValue(0);
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = stepsOf(1, 4),
-                       .metrics = {{residua::engine::metric::kValidationLoss, {{2, 2.5}, {4, 2.25}}}}});
+                       .rows = {{residua::engine::metric::kValidationLoss, 2, 2.5},
+                                {residua::engine::metric::kValidationLoss, 4, 2.25}}});
         QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation"}));
         QCOMPARE(view.csv().section('\n', 0, 0), QString("run,step,training,smoothed,validation"));
         const auto drawnWith = [&view](Qt::PenStyle line) {
@@ -68,7 +69,8 @@ private slots:
             return points;
         };
         QCOMPARE(drawnWith(Qt::DotLine), 0);
-        runs.add("a", {.metrics = {{residua::engine::metric::kStageLoss, {{2, 2.75}, {4, 2.5}}}}});
+        runs.add("a", {.rows = {{residua::engine::metric::kStageLoss, 2, 2.75},
+                                {residua::engine::metric::kStageLoss, 4, 2.5}}});
         QCOMPARE(legendOf(view), (QStringList{"first", "training", "validation", "validation of the stage"}));
         QCOMPARE(drawnWith(Qt::DotLine), 2);
         const QStringList lines = view.csv().split('\n');
@@ -88,8 +90,8 @@ private slots:
         for (const char* const run : {"a", "b"}) {
             begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
             runs.add(run, {.steps = stepsOf(1, 4),
-                           .metrics = {{residua::engine::metric::kValidationLoss, {{2, 2.5}}},
-                                       {residua::engine::metric::kStageLoss, {{2, *run == 'a' ? 2.0 : 3.0}}}}});
+                           .rows = {{residua::engine::metric::kValidationLoss, 2, 2.5},
+                                    {residua::engine::metric::kStageLoss, 2, *run == 'a' ? 2.0 : 3.0}}});
         }
         QCOMPARE(legendOf(view), (QStringList{"staged, 2 seeds", "training", "validation", "validation of the stage"}));
     }
@@ -101,14 +103,14 @@ private slots:
         LossView view(runs);
         begin(runs, "a");
         runs.add("a", {.steps = stepsOf(1, 50)});
-        runs.setStages("a", {{.step = 0, .name = "6 of 12 layers", .note = {}},
-                             {.step = 20,
-                              .name = "12 layers",
-                              .trainBefore = 2.5,
-                              .trainAfter = 2.75,
-                              .validationBefore = 3.5,
-                              .validationAfter = 3.25,
-                              .note = {}}});
+        runs.add("a", {.stages = {{.step = 0, .name = "6 of 12 layers", .note = {}},
+                                  {.step = 20,
+                                   .name = "12 layers",
+                                   .trainBefore = 2.5,
+                                   .trainAfter = 2.75,
+                                   .validationBefore = 3.5,
+                                   .validationAfter = 3.25,
+                                   .note = {}}}});
         const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
         const auto cell = [model](int row, int column) { return model->index(row, column).data().toString(); };
         QStringList row;
@@ -117,8 +119,9 @@ private slots:
         }
         QCOMPARE(row, (QStringList{"20", "12 layers", "30", "2.5000", "2.7500", "+0.2500", "3.5000", "3.2500"}));
         QCOMPARE(cell(0, 3), QString::fromUtf8("–")); // nothing comes before the first
-        runs.addStages(
-            "a", {{.step = 20, .name = "12 layers", .trainBefore = 2, .trainAfter = 1.75, .note = {}}}); // resumed
+        runs.add("a",
+                 {.stages = {
+                      {.step = 20, .name = "12 layers", .trainBefore = 2, .trainAfter = 1.75, .note = {}}}}); // resumed
         QCOMPARE(model->rowCount(), 2);
         QCOMPARE(cell(1, 5), QString("-0.2500"));
         QCOMPARE(cell(1, 6), QString::fromUtf8("–"));
@@ -134,8 +137,9 @@ private slots:
             begin(runs, run, {.name = QString("run %1").arg(run)});
             runs.add(run, {.steps = stepsOf(1, 50)});
         }
-        runs.setStages("a", {{.step = 0, .name = "a one", .note = {}}});
-        runs.setStages("b", {{.step = 0, .name = "b one", .note = {}}, {.step = 25, .name = "b two", .note = {}}});
+        runs.add("a", {.stages = {{.step = 0, .name = "a one", .note = {}}}});
+        runs.add("b",
+                 {.stages = {{.step = 0, .name = "b one", .note = {}}, {.step = 25, .name = "b two", .note = {}}}});
         const QAbstractItemModel* const model = view.findChild<QTableView*>()->model();
         const auto header = [model] { return model->headerData(1, Qt::Horizontal).toString(); };
         QSet<QString> heads; // each names one thing
@@ -178,7 +182,7 @@ private slots:
         for (const std::int64_t step : {0, 20, 40, 60, 65, 70, 300}) {
             stages.push_back({.step = step, .name = std::to_string(step) + " of 400 layers", .note = {}});
         }
-        runs.setStages("a", stages);
+        runs.add("a", {.stages = stages});
         for (const int width : {300, 700, 1400}) {
             view.resize(width, 500);
             view.show();

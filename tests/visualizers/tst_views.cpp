@@ -60,7 +60,8 @@ private slots:
         view.setTheme(residua::resources::Theme::Dark);
         begin(runs, "a", {.name = "first"});
         runs.add("a", {.steps = descent(1, 50),
-                       .metrics = {{residua::engine::metric::kValidationLoss, {{25, 2}, {50, 1.5}}}}});
+                       .rows = {{residua::engine::metric::kValidationLoss, 25, 2},
+                                {residua::engine::metric::kValidationLoss, 50, 1.5}}});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -176,9 +177,9 @@ private slots:
         view.resize(700, 240);
         begin(runs, "a");
         runs.add("a", {.steps = descent(1, 400)});
-        runs.setStages("a", {{.step = 0, .name = "6 of 12", .note = {}},
-                             {.step = 100, .name = "8 of 12", .note = {}},
-                             {.step = 200, .name = "10", .note = {}}});
+        runs.add("a", {.stages = {{.step = 0, .name = "6 of 12", .note = {}},
+                                  {.step = 100, .name = "8 of 12", .note = {}},
+                                  {.step = 200, .name = "10", .note = {}}}});
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<QCustomPlot*>();
@@ -204,7 +205,8 @@ private slots:
         for (const char* const run : {"a", "b", "c"}) {
             begin(runs, run, {.name = QString("start %1").arg(run)});
             runs.add(run, {.steps = descent(1, 40),
-                           .metrics = {{residua::engine::metric::kValidationLoss, {{20, 2}, {40, 1.5}}}}});
+                           .rows = {{residua::engine::metric::kValidationLoss, 20, 2},
+                                    {residua::engine::metric::kValidationLoss, 40, 1.5}}});
         }
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));
@@ -263,10 +265,10 @@ private slots:
         LossView view(runs);
         begin(runs, "a");
         runs.add("a", {.steps = descent(1, 50)});
-        runs.setStages("a",
-                       residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
-                                                     {20, RunEventKind::Stage, "12; as copies; the function is kept"},
-                                                     {30, RunEventKind::Paused, ""}}));
+        runs.add("a", {.stages = residua::engine::stageStarts(
+                           {{0, RunEventKind::Stage, "6"},
+                            {20, RunEventKind::Stage, "12; as copies; the function is kept"},
+                            {30, RunEventKind::Paused, ""}})});
         auto* table = view.findChild<QTableView*>();
         QVERIFY(!table->isHidden());
         const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -288,9 +290,9 @@ private slots:
         LossView view(runs);
         begin(runs, "a");
         runs.add("a", {.steps = descent(1, 50)});
-        runs.setStages(
-            "a", residua::engine::stageStarts(
-                     {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}, {48, RunEventKind::Stage, "12"}}));
+        runs.add("a", {.stages = residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
+                                                               {20, RunEventKind::Stage, "9"},
+                                                               {48, RunEventKind::Stage, "12"}})});
         auto* table = view.findChild<QTableView*>();
         QAbstractItemModel* model = table->model();
         const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -302,16 +304,16 @@ private slots:
         QVERIFY(changed.count() > 0);
         // This run took no losses at the border, so the table shows a mean of the steps after.
         QVERIFY(model->index(2, 4).data().toString() != after);
-        runs.setStages("a", residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
-                                                          {20, RunEventKind::Stage, "9"},
-                                                          {48, RunEventKind::Stage, "12"},
-                                                          {55, RunEventKind::Stage, "24"}}));
+        runs.add("a", {.stages = residua::engine::stageStarts({{0, RunEventKind::Stage, "6"},
+                                                               {20, RunEventKind::Stage, "9"},
+                                                               {48, RunEventKind::Stage, "12"},
+                                                               {55, RunEventKind::Stage, "24"}})});
         QCOMPARE(model->rowCount(), 4);
         QCOMPARE(reset.count(), 0);
         QCOMPARE(table->selectionModel()->selectedRows().size(), 1);
         QCOMPARE(table->selectionModel()->selectedRows().front().row(), 2);
-        runs.setStages("a",
-                       residua::engine::stageStarts({{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}}));
+        runs.add("a", {.stages = residua::engine::stageStarts(
+                           {{0, RunEventKind::Stage, "6"}, {20, RunEventKind::Stage, "9"}})});
         QCOMPARE(model->rowCount(), 2);
     }
 
@@ -323,7 +325,7 @@ private slots:
         auto steps = descent(1, 3);
         steps[0].loss = 1e6; // a spike
         steps[1].loss = std::numeric_limits<double>::quiet_NaN();
-        runs.add("a", {.steps = steps, .metrics = {{residua::engine::metric::kValidationLoss, {{3, 2.5}}}}});
+        runs.add("a", {.steps = steps, .rows = {{residua::engine::metric::kValidationLoss, 3, 2.5}}});
         QVERIFY(view.csv().contains("\"first, \"\"best\"\"\",1,1000000,,\n"));
         view.findChild<QSlider*>("smoothing")->setValue(1);
         const QStringList lines = view.csv().split('\n');
@@ -347,9 +349,10 @@ private slots:
         view.show();
         begin(runs, "a", {.name = "first", .flops = {.perUnit = 10}});
         runs.add("a", {.steps = descent(1, 4)});
-        runs.add("a", {.metrics = {{residua::engine::metric::kPeakBytes, {{2, 1024.0 * 1024}, {4, 3072.0 * 1024}}}}});
-        runs.setStages("a", residua::engine::stageStarts(
-                                {{0, RunEventKind::Stage, "6 layers"}, {2, RunEventKind::Stage, "12 layers"}}));
+        runs.add("a", {.rows = {{residua::engine::metric::kPeakBytes, 2, 1024.0 * 1024},
+                                {residua::engine::metric::kPeakBytes, 4, 3072.0 * 1024}}});
+        runs.add("a", {.stages = residua::engine::stageStarts(
+                           {{0, RunEventKind::Stage, "6 layers"}, {2, RunEventKind::Stage, "12 layers"}})});
         view.findChild<QComboBox*>("metric")->setCurrentIndex(3);
         auto* plot = view.findChild<QCustomPlot*>();
         QCOMPARE(plot->yAxis->label(), QString("peak memory (MiB)"));

@@ -27,9 +27,7 @@ StartLosses::StartLosses(const ShownRuns& runs, QWidget* parent)
     column->addWidget(m_curves);
     connect(&m_all, &ShownRuns::begun, this, &StartLosses::begin);
     connect(&m_all, &ShownRuns::added, this,
-            [this](const std::string& key, const RunNumbers& numbers) { m_starts.add(key, numbers); });
-    connect(&m_all, &ShownRuns::stagesChanged, this,
-            [this](const std::string& key) { m_starts.setStages(key, m_all.find(key)->stages); });
+            [this](const std::string& key, const engine::Progress& numbers) { m_starts.add(key, numbers); });
     connect(&m_all, &ShownRuns::overlayRemoved, this, &StartLosses::remove);
 }
 

@@ -32,7 +32,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
             compareWith(runs.labelOf(key));
         }
     });
-    connect(&runs, &ShownRuns::added, this, [this, &runs](const std::string& key, const RunNumbers& numbers) {
+    connect(&runs, &ShownRuns::added, this, [this, &runs](const std::string& key, const engine::Progress& numbers) {
         if (key == runs.front()) {
             append(numbers.matrices);
         } else if (key == runs.compared()) {

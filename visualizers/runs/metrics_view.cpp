@@ -31,7 +31,7 @@ void takeRows(RunCurves& curves, const engine::Matrix& matrix)
     }
 }
 
-void takeMatrices(RunCurves& curves, const RunNumbers& numbers)
+void takeMatrices(RunCurves& curves, const engine::Progress& numbers)
 {
     for (const engine::Matrix& matrix : numbers.matrices) {
         if (engine::hasRowCurves(matrix)) {
@@ -72,7 +72,7 @@ public:
 private:
     void offer(const Choice& choice);
     /// Offers the metrics that a run has recorded and that are not offered yet.
-    void offerMetrics(const RunNumbers& numbers);
+    void offerMetrics(const engine::Progress& numbers);
 
     PlotChoice* m_choice;
     std::vector<Choice> m_choices; ///< in the order of `m_choice`
@@ -102,7 +102,7 @@ MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
     QObject::connect(m_choice, &QComboBox::currentIndexChanged, view,
                      [this](int index) { curves->setShown(shown(m_choices.at(static_cast<std::size_t>(index)))); });
     QObject::connect(&runs, &ShownRuns::added, view,
-                     [this](const std::string&, const RunNumbers& numbers) { offerMetrics(numbers); });
+                     [this](const std::string&, const engine::Progress& numbers) { offerMetrics(numbers); });
 }
 
 void MetricsView::Impl::offer(const Choice& choice)
@@ -111,11 +111,11 @@ void MetricsView::Impl::offer(const Choice& choice)
     m_choice->addItem(choice.title);
 }
 
-void MetricsView::Impl::offerMetrics(const RunNumbers& numbers)
+void MetricsView::Impl::offerMetrics(const engine::Progress& numbers)
 {
     std::set<std::string> names;
-    for (const auto& [name, points] : numbers.metrics) {
-        names.insert(name);
+    for (const engine::MetricRow& row : numbers.rows) {
+        names.insert(row.name);
     }
     for (const engine::MetricTraits& metric : engine::plottedMetrics(names)) {
         if (std::ranges::find(m_choices, RunPlot::Number(metric.name), &Choice::number) == m_choices.end()) {

@@ -63,8 +63,13 @@ void RunCurves::append(const CurveName& name, const std::vector<engine::MetricPo
     }
 }
 
-void RunCurves::appendMetrics(const std::map<std::string, std::vector<engine::MetricPoint>>& metrics)
+void RunCurves::append(const engine::Progress& numbers)
 {
+    append(numbers.steps);
+    std::map<std::string, std::vector<engine::MetricPoint>> metrics;
+    for (const auto& [name, step, value] : numbers.rows) {
+        metrics[name].push_back({step, value});
+    }
     for (const auto& [name, points] : metrics) {
         append(name, engine::shownPoints(name, points));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/values.h"
+#include "engine/base/api/events.h"
 #include "engine/runs/results/spent_flops.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/runs/curve_name.h"
@@ -29,9 +29,8 @@ public:
     void append(const std::vector<engine::StepRecord>& steps);
     /// Adds numbers that have only a step. Their positions are those of the last step at or before them.
     void append(const CurveName& name, const std::vector<engine::MetricPoint>& points);
-
-    /// Adds such numbers of many metrics, as they are shown.
-    void appendMetrics(const std::map<std::string, std::vector<engine::MetricPoint>>& metrics);
+    /// Adds the steps and the rows of metrics, as they are shown.
+    void append(const engine::Progress& numbers);
 
     /// Returns the series with this name, creating it if needed. Its address never changes.
     [[nodiscard]] Series& series(const CurveName& name);

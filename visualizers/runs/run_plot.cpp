@@ -36,7 +36,7 @@ RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, S
     : QWidget(parent),
       m_shownRuns(runs),
       m_fields(std::move(fields)),
-      m_taker(taker ? std::move(taker) : Taker([](RunCurves&, const RunNumbers&) {})),
+      m_taker(taker ? std::move(taker) : Taker([](RunCurves&, const engine::Progress&) {})),
       m_shown(std::move(shown)),
       m_plot(new CurvePlot(this)),
       m_controls(new RunPlotControls(this)),
@@ -159,11 +159,10 @@ void RunPlot::begin(const std::string& key)
     showCurves();
 }
 
-void RunPlot::take(const std::string& key, const RunNumbers& numbers)
+void RunPlot::take(const std::string& key, const engine::Progress& numbers)
 {
     if (const auto found = m_runs.find(key); found != m_runs.end()) {
-        found->second.append(numbers.steps);
-        found->second.appendMetrics(numbers.metrics);
+        found->second.append(numbers);
         m_taker(found->second, numbers);
         refresh();
     }

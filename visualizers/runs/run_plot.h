@@ -52,7 +52,7 @@ public:
     };
 
     /// Adds further curves of a run's numbers, beyond the fields of its steps and its metrics; may be empty.
-    using Taker = std::function<void(RunCurves& curves, const RunNumbers& numbers)>;
+    using Taker = std::function<void(RunCurves& curves, const engine::Progress& numbers)>;
 
     /// Follows `runs`, which must outlive the plot. `invitation` is shown while there are no curves.
     RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
@@ -85,7 +85,7 @@ private:
 
     void follow();
     void begin(const std::string& key);
-    void take(const std::string& key, const RunNumbers& numbers);
+    void take(const std::string& key, const engine::Progress& numbers);
     void refresh();
     void showCurves();
     void layOut();

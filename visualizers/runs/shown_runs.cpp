@@ -161,32 +161,20 @@ void ShownRuns::begin(const std::string& key, const Facts& facts)
     emit labelsChanged();
 }
 
-void ShownRuns::add(const std::string& key, const RunNumbers& numbers)
-{
-    if (find(key)) {
-        emit added(key, numbers);
-    }
-}
-
-void ShownRuns::setStages(const std::string& key, std::vector<engine::StageRecord> stages)
-{
-    if (Run* run = known(key)) {
-        run->stages = std::move(stages);
-        emit stagesChanged(key);
-    }
-}
-
-void ShownRuns::addStages(const std::string& key, const std::vector<engine::StageRecord>& stages)
+void ShownRuns::add(const std::string& key, const engine::Progress& numbers)
 {
     Run* run = known(key);
-    if (!run || stages.empty()) {
+    if (!run) {
         return;
     }
-    for (const engine::StageRecord& stage : stages) { // a resumed run begins some stages again
+    for (const engine::StageRecord& stage : numbers.stages) { // a resumed run begins some stages again
         std::erase_if(run->stages, [&](const engine::StageRecord& known) { return known.step >= stage.step; });
         run->stages.push_back(stage);
     }
-    emit stagesChanged(key);
+    emit added(key, numbers);
+    if (!numbers.stages.empty()) {
+        emit stagesChanged(key);
+    }
 }
 
 } // namespace residua::visualizers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/values.h"
+#include "engine/base/api/events.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/results/stages.h"
 #include "projects/model/topology.h"
@@ -13,20 +13,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace residua::visualizers {
-
-/// New recorded numbers of a run.
-struct RunNumbers {
-    std::vector<engine::StepRecord> steps = {};
-    std::map<std::string, std::vector<engine::MetricPoint>> metrics = {}; ///< by name; not those of steps
-    std::vector<engine::Matrix> matrices = {};                            ///< of each name ascending by step
-};
 
 /// The runs that the views show: the overlaid ones, whose curves are drawn together; the one in front, whose matrices
 /// are drawn; and the one that its matrices are compared with. Also the chosen run, which need not be shown. Views
@@ -87,17 +79,13 @@ public:
     /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
     void paint(const std::string& key, std::size_t colour);
 
-    // The next four do nothing for runs that are not shown.
+    // The next two do nothing for runs that are not shown.
 
     /// Announces that all numbers of the run follow by add(). They replace those that the views have.
     void begin(const std::string& key, const Facts& facts);
-    /// Adds numbers. Points at or before the last of their curve replace the points from there on, so that a resumed
-    /// run never goes backwards.
-    void add(const std::string& key, const RunNumbers& numbers);
-    /// Sets all stages that have begun.
-    void setStages(const std::string& key, std::vector<engine::StageRecord> stages);
-    /// Adds stages that have begun since.
-    void addStages(const std::string& key, const std::vector<engine::StageRecord>& stages);
+    /// Adds numbers, those of each name by step. Points at or before the last of their curve replace the points from
+    /// there on, and a stage replaces those from its step on, so that a resumed run never goes backwards.
+    void add(const std::string& key, const engine::Progress& numbers);
 
 signals:
     void overlaid(const std::string& key);
@@ -106,7 +94,7 @@ signals:
     void comparedChanged();
     void chosenChanged();
     void begun(const std::string& key);
-    void added(const std::string& key, const residua::visualizers::RunNumbers& numbers);
+    void added(const std::string& key, const residua::engine::Progress& numbers);
     void stagesChanged(const std::string& key);
     void labelsChanged(); ///< of any
     void leftOutChanged();

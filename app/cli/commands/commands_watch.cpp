@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <thread>
@@ -62,9 +61,8 @@ private:
                          {"steps", info.steps},
                          {"loss", json(info.loss())}, // NaN becomes null
                          {"validation", json(info.validationLoss())}});
-        const std::string text =
-            "step " + groupedText(info.step) + "/" + groupedText(info.steps) + "  loss " + lossText(info.loss()) +
-            (std::isfinite(info.validationLoss()) ? "  validation " + lossText(info.validationLoss()) : "");
+        const std::string text = progressText(
+            {.step = info.step, .steps = info.steps, .loss = info.loss(), .validationLoss = info.validationLoss()});
         const auto now = std::chrono::steady_clock::now();
         if (m_console.rewritesProgress()) {
             m_console.status(text);

@@ -3,7 +3,6 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/base/api/metric_traits.h"
 #include "engine/base/api/run_id.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
@@ -24,21 +23,93 @@
 namespace residua::cli {
 namespace {
 
-/// Updates the outcome and the display for each event.
-class Monitor {
+/// Follows one run: sends it commands, and updates the outcome and the display for each of its events.
+class Following {
 public:
-    Monitor(const Console& console, Show show, TimeLimit* limit) : m_console(console), m_show(show), m_limit(limit) {}
+    Following(const Console& console, Show show, const Computing& computing)
+        : m_console(console),
+          m_show(show),
+          m_computing(computing),
+          m_limit(computing.timeLimit.get()),
+          m_background(computing.place.kind == engine::EngineRemote::Kind::Background),
+          m_detach(computing.detach),
+          m_engine(computing.threads, computing.place)
+    {
+    }
 
-    void operator()(const engine::RunStarted& event)
+    [[nodiscard]] RunOutcome outcomeOf(const engine::Command& command)
+    {
+        m_engine.post(command);
+        while (!m_ended) {
+            std::visit(*this, m_engine.next(m_limit != nullptr ? m_limit->next() : std::nullopt));
+        }
+        return std::move(m_outcome);
+    }
+
+    void operator()(const engine::Event& event)
+    {
+        if (engine::runIdOf(event).value_or(kRun) != kRun) {
+            return; // of the run that the background engine had before
+        }
+        std::visit(
+            [this]<class Told>(const Told& told) {
+                if constexpr (requires { take(told); }) {
+                    take(told);
+                }
+            },
+            event);
+        leaveIfWanted();
+        if (m_limit != nullptr) {
+            m_limit->heard(TimeLimit::Clock::now());
+        }
+    }
+    void operator()(Signal signal)
+    {
+        if (signal == Signal::Checkpoint) {
+            m_engine.post(engine::WriteCheckpoint{kRun});
+        } else if (m_background && signal == Signal::Terminate) {
+            m_detach = true; // also before the run has begun, which it then does without this process
+            leaveIfWanted();
+        } else if (m_outcome.stopCause == StopCause::None) {
+            m_console.remark(
+                m_outcome.began()   ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
+                : m_outcome.trained ? "asking rank 0 to stop the run, with a checkpoint (Ctrl-C: quit at once)"
+                                    : "stopping before the first step (Ctrl-C: quit at once)");
+            stop(StopCause::Signal);
+        } else if (signal == Signal::Interrupt) {
+            quit();
+        }
+    }
+    void operator()(TimeUp)
+    {
+        switch (m_limit->due(TimeLimit::Clock::now())) {
+        case TimeLimit::Act::Nothing:
+            break;
+        case TimeLimit::Act::Checkpoint:
+            m_engine.post(engine::WriteCheckpoint{kRun});
+            break;
+        case TimeLimit::Act::Stop:
+            m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
+            stop(StopCause::TimeLimit);
+            break;
+        }
+    }
+
+private:
+    void take(const engine::RunStarted& event)
     {
         m_outcome.started = event;
         m_outcome.trained = true;
         if (m_limit != nullptr) {
             m_limit->started(TimeLimit::Clock::now());
         }
-        if (m_show != Show::Progress) {
-            return;
+        if (m_show == Show::Progress) {
+            show(event);
         }
+        keepPlace(m_computing, {}, m_console);
+    }
+    void show(const engine::RunStarted& event)
+    {
         m_console.progress("training on " + event.device + ": " + groupedText(event.parameters) + " parameters, " +
                            groupedText(event.unitsPerStep) + " " + projects::unitWord(event.unit) + "s a step, steps " +
                            groupedText(event.firstStep) + " to " + groupedText(event.steps));
@@ -52,20 +123,13 @@ public:
                          {"unitsPerStep", event.unitsPerStep}});
         m_bar.emplace(m_console, event);
     }
-    void operator()(const engine::Progress& event)
+    void take(const engine::Progress& event)
     {
         if (m_show == Show::NothingButKeepSteps) {
             m_outcome.steps.insert(m_outcome.steps.end(), event.steps.begin(), event.steps.end());
         }
         m_outcome.peakBytes = std::max(m_outcome.peakBytes, event.peakBytes);
-        if (!event.steps.empty()) {
-            m_outcome.last.values[engine::metric::kLoss] = event.steps.back().loss;
-        }
-        for (const engine::MetricRow& row : event.rows) {
-            if (engine::isRating(row.name)) {
-                m_outcome.last.values[row.name] = row.value;
-            }
-        }
+        engine::setValues(m_outcome.last.values, event);
         if (!m_bar) {
             return;
         }
@@ -81,7 +145,7 @@ public:
         }
         tellValidations(event);
     }
-    void operator()(const engine::CheckpointWritten& event)
+    void take(const engine::CheckpointWritten& event)
     {
         m_outcome.checkpointStep = event.step;
         if (m_limit != nullptr) {
@@ -91,12 +155,12 @@ public:
             m_console.value({{"event", "checkpoint"}, {"step", event.step}, {"path", event.path.string()}});
         }
     }
-    void operator()(const engine::Notice& event)
+    void take(const engine::Notice& event)
     {
         m_console.remark("note: " + event.text);
         m_console.value({{"event", "notice"}, {"text", event.text}});
     }
-    void operator()(const engine::RunEnded& event)
+    void take(const engine::RunEnded& event)
     {
         m_outcome.ended = event;
         m_ended = true;
@@ -108,26 +172,7 @@ public:
                              {"step", event.step}});
         }
     }
-    template <class Other>
-    void operator()(const Other&)
-    {
-    }
 
-    void stopFor(StopCause cause) { m_outcome.stopCause = cause; }
-    /// Ends the display of a run that continues without this process.
-    void leave()
-    {
-        m_outcome.left = true;
-        m_ended = true;
-        if (m_bar) {
-            m_bar->finish();
-        }
-    }
-    [[nodiscard]] const RunOutcome& sofar() const { return m_outcome; }
-    [[nodiscard]] bool ended() const { return m_ended; }
-    [[nodiscard]] RunOutcome outcome() { return std::move(m_outcome); }
-
-private:
     /// Writes one value for each validation, with all its quantities.
     void tellValidations(const engine::Progress& event) const
     {
@@ -160,112 +205,43 @@ private:
         return {};
     }
 
-    const Console& m_console;
-    Show m_show;
-    TimeLimit* m_limit;
-    std::optional<ProgressBar> m_bar;
-    RunOutcome m_outcome;
-    bool m_ended = false;
-};
-
-/// Follows one run: receives its events and sends it commands.
-class Following {
-public:
-    Following(Monitor& monitor, const Console& console, const Computing& computing)
-        : m_monitor(monitor),
-          m_console(console),
-          m_computing(computing),
-          m_limit(computing.timeLimit.get()),
-          m_background(computing.place.kind == engine::EngineRemote::Kind::Background),
-          m_detach(computing.detach),
-          m_engine(computing.threads, computing.place)
-    {
-    }
-
-    void start(const engine::Command& command) { m_engine.post(command); }
-    void hear() { std::visit(*this, m_engine.next(m_limit != nullptr ? m_limit->next() : std::nullopt)); }
-
-    void operator()(const engine::Event& event)
-    {
-        if (isOfAnotherRun(event)) {
-            return;
-        }
-        std::visit(m_monitor, event);
-        if (std::holds_alternative<engine::RunStarted>(event)) {
-            keepPlace(m_computing, {}, m_console);
-        }
-        leaveIfWanted();
-        if (m_limit != nullptr) {
-            m_limit->heard(TimeLimit::Clock::now());
-        }
-    }
-    void operator()(Signal signal)
-    {
-        if (signal == Signal::Checkpoint) {
-            m_engine.post(engine::WriteCheckpoint{kRun});
-        } else if (m_background && signal == Signal::Terminate) {
-            m_detach = true; // also before the run has begun, which it then does without this process
-            leaveIfWanted();
-        } else if (m_monitor.sofar().stopCause == StopCause::None) {
-            const RunOutcome& outcome = m_monitor.sofar();
-            m_console.remark(
-                outcome.began()   ? "stopping after this step, with a checkpoint (Ctrl-C: quit at once, without)"
-                : outcome.trained ? "asking rank 0 to stop the run, with a checkpoint (Ctrl-C: quit at once)"
-                                  : "stopping before the first step (Ctrl-C: quit at once)");
-            stop(StopCause::Signal);
-        } else if (signal == Signal::Interrupt) {
-            quit();
-        }
-    }
-    void operator()(TimeUp)
-    {
-        switch (m_limit->due(TimeLimit::Clock::now())) {
-        case TimeLimit::Act::Nothing:
-            break;
-        case TimeLimit::Act::Checkpoint:
-            m_engine.post(engine::WriteCheckpoint{kRun});
-            break;
-        case TimeLimit::Act::Stop:
-            m_console.remark("the time limit is near: stopping after this step, with a checkpoint");
-            stop(StopCause::TimeLimit);
-            break;
-        }
-    }
-
-private:
+    /// Ends the display of a run that continues without this process.
     void leaveIfWanted()
     {
-        if (m_detach && m_monitor.sofar().began() && !m_monitor.ended()) {
-            m_monitor.leave();
+        if (m_detach && m_outcome.began() && !m_ended) {
+            m_outcome.left = true;
+            m_ended = true;
+            if (m_bar) {
+                m_bar->finish();
+            }
         }
     }
-
-    /// True for the events of the run that the background engine had before.
-    static bool isOfAnotherRun(const engine::Event& event) { return engine::runIdOf(event).value_or(kRun) != kRun; }
 
     void stop(StopCause cause)
     {
-        m_monitor.stopFor(cause);
+        m_outcome.stopCause = cause;
         m_engine.post(engine::Stop{kRun});
     }
 
     /// Ends the process at once, even during a step, because the user does not want to wait.
     [[noreturn]] void quit()
     {
-        const RunOutcome& outcome = m_monitor.sofar();
-        const std::string last = outcome.checkpointStep >= 0
-                                     ? "the last checkpoint is that of step " + groupedText(outcome.checkpointStep)
+        const std::string last = m_outcome.checkpointStep >= 0
+                                     ? "the last checkpoint is that of step " + groupedText(m_outcome.checkpointStep)
                                      : "this process has written none";
         m_console.fail(Exit::Quit, {"", "interrupted again: quit at once, without waiting for a checkpoint; " + last});
         _exit(static_cast<int>(Exit::Quit));
     }
 
-    Monitor& m_monitor;
     const Console& m_console;
+    Show m_show;
     const Computing& m_computing;
     TimeLimit* m_limit;
     bool m_background;
     bool m_detach; ///< the run is left training once it has begun
+    std::optional<ProgressBar> m_bar;
+    RunOutcome m_outcome;
+    bool m_ended = false;
     EngineClient m_engine;
 };
 
@@ -274,19 +250,12 @@ constexpr std::size_t kWidestBar = 20;
 constexpr std::size_t kNarrowestBar = 8;
 constexpr std::size_t kBarFrame = 3;     ///< "[", "]" and a space
 constexpr std::size_t kSpareColumns = 3; ///< columns for the "^C" that the terminal adds, and for its last column
-constexpr int kRanks = 5;                ///< ranks of the figures
 
 } // namespace
 
 RunOutcome follow(const engine::Command& command, const Console& console, Show show, const Computing& computing)
 {
-    Monitor monitor(console, show, computing.timeLimit.get());
-    Following following(monitor, console, computing);
-    following.start(command);
-    while (!monitor.ended()) {
-        following.hear();
-    }
-    return monitor.outcome();
+    return Following(console, show, computing).outcomeOf(command);
 }
 
 std::string resultText(const engine::RunInfo& run, const projects::Project* project)
@@ -317,48 +286,37 @@ Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, co
 }
 
 ProgressBar::ProgressBar(const Console& console, const engine::RunStarted& started)
-    : m_console(console),
-      m_unit(projects::unitWord(started.unit) + std::string("s/s")),
-      m_steps(started.steps),
-      m_unitsPerStep(std::max<std::int64_t>(started.unitsPerStep, 1)),
-      m_step(started.firstStep),
-      m_loss(std::nan("")),
-      m_validationLoss(std::nan("")),
-      m_shown(Clock::now())
+    : m_console(console), m_shown(Clock::now())
 {
+    m_progress.add(started);
 }
 
 void ProgressBar::update(const engine::Progress& progress)
 {
-    if (!progress.steps.empty()) {
-        m_step = progress.steps.back().step;
-        m_loss = progress.steps.back().loss;
-    }
-    m_validationLoss = progress.last(engine::metric::kValidationLoss).value_or(m_validationLoss);
-    m_unitsPerSecond = progress.unitsPerSecond;
+    m_progress.add(progress);
     const auto now = Clock::now();
     if (now - m_shown < kBetweenUpdates) {
         return;
     }
     m_shown = now;
     const std::size_t columns = m_console.width();
-    m_console.status(!m_console.rewritesProgress() ? figures(kRanks)
+    m_console.status(!m_console.rewritesProgress() ? progressText(m_progress)
                      : columns > kSpareColumns     ? line(columns - kSpareColumns)
                                                    : line(0));
 }
 
 void ProgressBar::finish()
 {
-    m_console.progress(m_console.rewritesProgress() ? fitting(m_console.width()) : figures(kRanks));
+    m_console.progress(m_console.rewritesProgress() ? fitting(m_console.width()) : progressText(m_progress));
 }
 
 std::string ProgressBar::fitting(std::size_t columns) const
 {
-    int rank = kRanks;
-    while (rank > 1 && columnsOf(figures(rank)) > columns) {
+    int rank = kProgressRanks;
+    while (rank > 1 && columnsOf(progressText(m_progress, rank)) > columns) {
         --rank;
     }
-    return figures(rank);
+    return progressText(m_progress, rank);
 }
 
 std::string ProgressBar::line(std::size_t columns) const
@@ -369,24 +327,26 @@ std::string ProgressBar::line(std::size_t columns) const
     return room >= kNarrowestBar ? bar(room) + " " + text : clipped(text, columns);
 }
 
-std::string ProgressBar::figures(int rank) const
+std::string progressText(const engine::RunProgress& progress, int rank)
 {
-    std::string text = "step " + groupedText(m_step) + "/" + groupedText(m_steps);
-    text += rank >= 2 ? "  loss " + lossText(m_loss) : "";
-    if (rank >= 4 && std::isfinite(m_validationLoss)) {
-        text += "  validation " + lossText(m_validationLoss);
+    std::string text = "step " + groupedText(progress.step) + "/" + groupedText(progress.steps);
+    text += rank >= 2 ? "  loss " + lossText(progress.loss) : "";
+    if (rank >= 4 && std::isfinite(progress.validationLoss)) {
+        text += "  validation " + lossText(progress.validationLoss);
     }
-    if (m_unitsPerSecond > 0) {
-        const double left = static_cast<double>(m_steps - m_step) * static_cast<double>(m_unitsPerStep);
-        text += rank >= 5 ? "  " + groupedText(std::llround(m_unitsPerSecond)) + " " + m_unit : "";
-        text += rank >= 3 && m_step < m_steps ? "  " + durationText(left / m_unitsPerSecond) + " left" : "";
+    if (progress.unitsPerSecond > 0) {
+        const std::string unit = projects::unitWord(progress.unit) + std::string("s/s");
+        text += rank >= 5 ? "  " + groupedText(std::llround(progress.unitsPerSecond)) + " " + unit : "";
+        const bool isLeft = rank >= 3 && progress.step < progress.steps && progress.unitsPerStep > 0;
+        text += isLeft ? "  " + durationText(progress.secondsLeft()) + " left" : "";
     }
     return text;
 }
 
 std::string ProgressBar::bar(std::size_t width) const
 {
-    const double share = m_steps > 0 ? static_cast<double>(m_step) / static_cast<double>(m_steps) : 0;
+    const double share =
+        m_progress.steps > 0 ? static_cast<double>(m_progress.step) / static_cast<double>(m_progress.steps) : 0;
     const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(width));
     return "[" + std::string(full, '=') + std::string(width - full, ' ') + "]";
 }

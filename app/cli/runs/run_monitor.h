@@ -3,6 +3,7 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
+#include "engine/base/api/run_progress.h"
 #include "engine/base/api/session.h"
 
 #include <chrono>
@@ -48,6 +49,10 @@ enum class Show { Progress, Nothing, NothingButKeepSteps };
 /// Reports that a run was stopped and how to resume it. Returns the exit code.
 [[nodiscard]] Exit concludeStopped(const RunOutcome& outcome, const std::string& howToGoOn, const Console& console);
 
+inline constexpr int kProgressRanks = 5; ///< ranks of the figures of progressText()
+/// Returns the known figures of a run's progress of at most this rank; 1 is the most important.
+[[nodiscard]] std::string progressText(const engine::RunProgress& progress, int rank = kProgressRanks);
+
 /// Shows the progress of a run as the console's status, at most ten times a second, within the columns of a terminal.
 class ProgressBar {
 public:
@@ -62,19 +67,11 @@ public:
 private:
     /// Returns as many figures as fit into the columns, at least the first.
     [[nodiscard]] std::string fitting(std::size_t columns) const;
-    /// Returns the figures of at most this rank; 1 is the most important.
-    [[nodiscard]] std::string figures(int rank) const;
     [[nodiscard]] std::string bar(std::size_t width) const;
 
     using Clock = std::chrono::steady_clock;
     const Console& m_console;
-    std::string m_unit; ///< "tokens/s"
-    std::int64_t m_steps = 0;
-    std::int64_t m_unitsPerStep = 1;
-    std::int64_t m_step = 0;
-    double m_loss = 0;
-    double m_validationLoss = 0;
-    double m_unitsPerSecond = 0;
+    engine::RunProgress m_progress;
     Clock::time_point m_shown{};
 };
 

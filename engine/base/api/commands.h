@@ -256,5 +256,11 @@ using ProgressOf = std::conditional_t<std::is_same_v<Query, GapRequest>, struct 
 template <class Asked>
 inline constexpr bool kBeginsRun = std::is_same_v<Asked, StartRun> || std::is_same_v<Asked, ResumeRun> ||
                                    std::is_same_v<Asked, FollowRun> || std::is_same_v<Asked, RefuseRanks>;
+/// True for the commands to a run that has begun: Stop, Pause and the like.
+template <class Asked>
+inline constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
+{
+    asked.run;
+};
 
 } // namespace residua::engine

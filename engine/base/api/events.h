@@ -39,12 +39,12 @@ struct RunStarted {
 /// The records since the previous Progress. At most 30 a second; the last step's is always sent.
 struct Progress {
     RunId run{};
-    std::vector<StepRecord> steps;
-    std::vector<MetricRow> rows;     ///< measured after some steps, by step
-    std::vector<Matrix> matrices;    ///< by step
-    std::vector<StageRecord> stages; ///< the stages that have begun
-    double unitsPerSecond = 0;       ///< tokens/s or samples/s over the last seconds
-    std::int64_t peakBytes = 0;      ///< peak memory: the device's, or the process's on the CPU
+    std::vector<StepRecord> steps = {};
+    std::vector<MetricRow> rows = {};     ///< measured after some steps, by step
+    std::vector<Matrix> matrices = {};    ///< by step
+    std::vector<StageRecord> stages = {}; ///< the stages that have begun
+    double unitsPerSecond = 0;            ///< tokens/s or samples/s over the last seconds
+    std::int64_t peakBytes = 0;           ///< peak memory: the device's, or the process's on the CPU
 
     /// Returns the last value of the metric `name` in `rows`; nullopt if no row has that name.
     [[nodiscard]] std::optional<double> last(std::string_view name) const

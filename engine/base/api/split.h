@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 #include <string_view>
 
 namespace residua::engine {
@@ -23,13 +21,6 @@ inline constexpr int kSplits = std::size(kSplitNames);
 [[nodiscard]] constexpr const SplitName& nameOf(Split split)
 {
     return kSplitNames[static_cast<std::size_t>(split)];
-}
-/// Returns the split with that word; nullopt if the word is unknown.
-[[nodiscard]] constexpr std::optional<Split> splitNamed(std::string_view word)
-{
-    const auto found = std::ranges::find(kSplitNames, word, &SplitName::word);
-    return found == std::end(kSplitNames) ? std::nullopt
-                                          : std::optional(static_cast<Split>(found - std::begin(kSplitNames)));
 }
 
 } // namespace residua::engine

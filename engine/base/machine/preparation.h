@@ -23,6 +23,11 @@ struct PreparationWatches {
 {
     return {"data", "its preparation was given up"};
 }
+/// Returns the error for a query that was given up.
+[[nodiscard]] inline Error queryGivenUp()
+{
+    return {"query", "was given up"};
+}
 /// Reports `share` to the watch. Returns Done, or preparationGivenUp() if the watch cancels.
 [[nodiscard]] inline Status stillWanted(const PreparationWatch& watch, double share)
 {

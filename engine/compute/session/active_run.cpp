@@ -347,7 +347,7 @@ Status ActiveRun::publish(Findings found)
         m_ranksTold = rows.empty() ? m_ranksTold : Clock::now();
         std::ranges::move(rows, std::back_inserter(progress.rows));
     }
-    m_recorder.add(progress, diverged ? diverged->step - 1 : trainer().stepsDone());
+    m_recorder.add(progress);
     for (const StageRecord& stage : progress.stages) {
         m_sink(Notice{m_id, "step " + std::to_string(stage.step + 1) + ": " + stageText(stage)});
     }
@@ -406,12 +406,12 @@ void ActiveRun::enterPause()
     }
     m_state = State::Paused;
     m_pauseAt = 0;
-    m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, "");
-    if (const Status written = m_recorder.flush(RunStatus::Paused); !written) {
+    const RunPaused paused{m_id, trainer().stepsDone(), {}};
+    if (const Status written = m_recorder.add(paused); !written) {
         holdUp(written.error());
         return;
     }
-    m_sink(RunPaused{m_id, trainer().stepsDone(), {}});
+    m_sink(paused);
 }
 
 void ActiveRun::holdUp(const Error& error, std::optional<Ending> ending)
@@ -424,11 +424,11 @@ void ActiveRun::holdUp(const Error& error, std::optional<Ending> ending)
     m_pauseAt = 0;
     const bool isFirst = !m_unwritten;
     m_unwritten = Unwritten{error, std::move(ending)};
+    const RunPaused paused{m_id, trainer().stepsDone(), error};
     if (isFirst) {
-        m_recorder.event(trainer().stepsDone(), RunEventKind::Paused, error.text());
-        (void)m_recorder.flush(RunStatus::Paused); // what of the record can be written; else it waits in memory
+        (void)m_recorder.add(paused); // what of the record can be written; else it waits in memory
     }
-    m_sink(RunPaused{m_id, trainer().stepsDone(), error});
+    m_sink(paused);
 }
 
 bool ActiveRun::isWrittenNow()
@@ -451,12 +451,12 @@ void ActiveRun::leavePause()
         return;
     }
     m_state = State::Running;
-    m_recorder.event(trainer().stepsDone(), RunEventKind::Continued, "");
-    if (const Status written = m_recorder.flush(RunStatus::Running); !written) {
+    const RunContinued continued{m_id};
+    if (const Status written = m_recorder.add(continued); !written) {
         holdUp(written.error());
         return;
     }
-    m_sink(RunContinued{m_id});
+    m_sink(continued);
 }
 
 void ActiveRun::pause()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/session/background_server.h"
 
+#include "engine/base/api/run_progress.h"
 #include "engine/base/machine/failure.h"
 #include "engine/base/machine/failure_log.h"
 #include "engine/runs/store/run_files.h"
@@ -434,14 +435,8 @@ void BackgroundServer::note(const Event& event)
         m_paused.reset();
     } else if (const auto* const ended = std::get_if<RunEnded>(&event)) {
         noteEnd(*ended);
-    } else {
-        std::visit(
-            [this]<class Told>(const Told& told) {
-                if constexpr (requires { told.tag; } && !kIsProgress<Told>) {
-                    m_asked.erase(told.tag);
-                }
-            },
-            event);
+    } else if (const std::optional<QueryTag> answered = answeredBy(event)) {
+        m_asked.erase(*answered);
     }
 }
 

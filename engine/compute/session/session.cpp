@@ -35,13 +35,6 @@ constexpr std::chrono::seconds kPreparationNotices{1};
 constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kLookWhilePaused{200};
 
-/// True for commands to the active run: Stop, Pause and the like.
-template <class Asked>
-constexpr bool kControlsRun = !kBeginsRun<Asked> && requires(Asked asked)
-{
-    asked.run;
-};
-
 } // namespace
 
 class Session::Impl {
@@ -365,7 +358,7 @@ private:
         for (std::unique_ptr<Query>& query : m_queries) {
             if (query && query->tag() == command.tag) {
                 query.reset();
-                m_sink(QueryFailed{command.tag, Error{"query", "was given up"}});
+                m_sink(QueryFailed{command.tag, queryGivenUp()});
             }
         }
     }

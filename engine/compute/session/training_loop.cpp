@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/session/training_loop.h"
 
+#include "engine/base/api/run_progress.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -88,11 +90,7 @@ Findings TrainingLoop::read()
     }
     found.diverged = *bad;
     // With LossLook::AtReadings, the clock decides how many further steps were done before this was seen.
-    const auto isLater = [step = bad->step](const auto& record) { return record.step >= step; };
-    std::erase_if(progress.steps, isLater);
-    std::erase_if(progress.matrices, isLater);
-    std::erase_if(progress.rows, isLater);
-    std::erase_if(progress.stages, isLater);
+    eraseRecords(progress, [step = bad->step](const auto& record) { return record.step >= step; });
     return found;
 }
 

@@ -154,7 +154,7 @@ void CheckpointFetcher::work(const FetchCheckpoint& command, const EngineRemote&
     if (fetched) {
         m_sink(CheckpointFetched{command.tag, fetched->directory, fetched->step, fetched->bytes});
     } else {
-        m_sink(QueryFailed{command.tag, work.isCancelled() ? Error{"query", "was given up"} : fetched.error()});
+        m_sink(QueryFailed{command.tag, work.isCancelled() ? queryGivenUp() : fetched.error()});
     }
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -27,7 +28,8 @@ bool beginsRun(const Command& command)
 
 bool controls(const Command& command)
 {
-    return std::visit([]<class Asked>(const Asked&) { return kControls<Asked>; }, command);
+    return std::visit([]<class Asked>(const Asked&) { return kControlsRun<Asked> || std::is_same_v<Asked, GiveUp>; },
+                      command);
 }
 
 bool givesUp(const Command& command, const Command& other)

@@ -11,17 +11,12 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 namespace residua::engine {
 
-/// True for Stop, Pause and the like: they act on what an engine has.
-template <class Asked>
-inline constexpr bool kControls = std::is_same_v<Asked, GiveUp> ||
-                                  (!kBeginsRun<Asked> && requires(Asked asked) { asked.run; });
-
 [[nodiscard]] bool beginsRun(const Command& command);
+/// True for the commands that act on what an engine has.
 [[nodiscard]] bool controls(const Command& command);
 /// True if `command` stops the run that `other` begins, or gives up the query `other`.
 [[nodiscard]] bool givesUp(const Command& command, const Command& other);

@@ -291,7 +291,7 @@ private:
                 if constexpr (kBeginsRun<Asked>) {
                     m_sink(RunEnded{asked.run, RunStatus::Stopped, 0, {}});
                 } else {
-                    answer(asked, {"query", "was given up"}, false);
+                    answer(asked, queryGivenUp(), false);
                 }
             },
             command);

@@ -3,6 +3,7 @@
 
 #include "engine/base/api/environment.h"
 #include "engine/base/api/run_id.h"
+#include "engine/base/api/run_progress.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/runs/results/remotes.h"
@@ -21,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <class Asked>
-constexpr bool kControls =
-    kIsOneOf<Asked, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, GiveUp>;
-
 template <class Told, class Asked>
 constexpr bool answers()
 {
@@ -38,6 +35,7 @@ constexpr bool answersOne(std::type_identity<std::variant<Asked...>>)
 {
     return (answers<Told, Asked>() || ...);
 }
+
 /// True for the answers to the queries that go to a place with a folder.
 template <class Told>
 constexpr bool
@@ -60,8 +58,6 @@ Result<RemoteFiles> openFiles(const RemoteLink& link)
     Result<FileConnection> connection = link.connect();
     return connection ? Result<RemoteFiles>(RemoteFiles(*std::move(connection))) : connection.error();
 }
-
-constexpr const char* kGivenUpPlace = "query"; ///< Error::place of a query that was given up
 
 /// True for the commands that go to the place of their run.
 template <class Asked>
@@ -107,7 +103,7 @@ Result<std::optional<EngineRemote>> placeFor(const Command& command, const Engin
     const std::optional<RemoteRun> remote = remoteRunAt(runOf(command));
     return std::visit(
         [&]<class Asked>(const Asked& asked) -> Result<std::optional<EngineRemote>> {
-            if constexpr (kControls<Asked>) {
+            if constexpr (kControlsRun<Asked> || kIsOneOf<Asked, FollowRun, RefuseRanks, GiveUp>) {
                 return std::optional<EngineRemote>();
             } else if constexpr (kFollowsRun<Asked>) {
                 if (remote) {
@@ -326,14 +322,7 @@ bool RemoteEngine::hasProjectThere(const Request& request)
 /// Posts a query again whose project was not sent, if it has failed there. Returns true if it has.
 bool RemoteEngine::asksAgain(const Event& event)
 {
-    std::optional<QueryTag> answered;
-    std::visit(
-        [&]<class Told>(const Told& told) {
-            if constexpr (requires { told.tag; } && !kIsProgress<Told>) {
-                answered = told.tag;
-            }
-        },
-        event);
+    const std::optional<QueryTag> answered = answeredBy(event);
     if (!answered) {
         return false;
     }
@@ -343,7 +332,7 @@ bool RemoteEngine::asksAgain(const Event& event)
         const auto* const failed = std::get_if<QueryFailed>(&event);
         const auto unsent = m_unsent.extract(*answered);
         m_again.erase(*answered);
-        if (failed != nullptr && failed->error.place != kGivenUpPlace && !unsent.empty()) {
+        if (failed != nullptr && failed->error.place != queryGivenUp().place && !unsent.empty()) {
             m_again.insert(*answered);
             again = std::move(unsent.mapped());
         }

@@ -233,7 +233,7 @@ Status RemoteFiles::readInto(const FilesOpened& opened, std::size_t index, const
             return systemError(path, "cannot be written", errno);
         }
         const double share = static_cast<double>(m_done) / static_cast<double>(std::max<std::int64_t>(m_all, 1));
-        return !watch || watch(share) ? Status(Done{}) : Status(Error{"query", "was given up"});
+        return !watch || watch(share) ? Status(Done{}) : Status(queryGivenUp());
     });
     return done && !finishFile(output) ? Status(systemError(path, "cannot be written", errno)) : done;
 }

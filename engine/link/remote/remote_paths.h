@@ -23,8 +23,8 @@ inline constexpr bool kIsOneOf = (std::is_same_v<Asked, Kinds> || ...);
 /// True for the commands that an engine takes at a place with a folder of its own.
 template <class Asked>
 inline constexpr bool kAtRemote =
-    kIsOneOf<Asked, StartRun, ResumeRun, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices, SampleRequest,
-             EvaluateRequest, StabilityRequest, GapRequest, GiveUp>;
+    kControlsRun<Asked> || kIsOneOf<Asked, StartRun, ResumeRun, ListDevices, SampleRequest, EvaluateRequest,
+                                    StabilityRequest, GapRequest, GiveUp>;
 
 /// Returns an error if `folder` has no room for so many bytes. `what` begins the end of its message: "the store needs".
 [[nodiscard]] Status checkRoom(const std::filesystem::path& folder, std::uintmax_t bytes, const std::string& what);

@@ -79,7 +79,7 @@ Status RunMirror::add(const Event& event)
 
 Status RunMirror::record(const Progress& progress)
 {
-    m_recorder.add(progress, progress.steps.empty() ? m_recorder.lastStep() : progress.steps.back().step);
+    m_recorder.add(progress);
     return m_recorder.flushIfDue();
 }
 
@@ -87,18 +87,6 @@ Status RunMirror::record(const CheckpointWritten& written)
 {
     m_recorder.event(written.step, RunEventKind::Checkpoint, "");
     return m_recorder.flush();
-}
-
-Status RunMirror::record(const RunPaused& paused)
-{
-    m_recorder.event(paused.step, RunEventKind::Paused, paused.error.message.empty() ? "" : paused.error.text());
-    return m_recorder.flush(RunStatus::Paused);
-}
-
-Status RunMirror::record(const RunContinued& /*continued*/)
-{
-    m_recorder.event(m_recorder.lastStep(), RunEventKind::Continued, "");
-    return m_recorder.flush(RunStatus::Running);
 }
 
 Status RunMirror::record(const RunEnded& ended)

@@ -43,8 +43,8 @@ private:
     explicit RunMirror(Recorder recorder) : m_recorder(std::move(recorder)) {}
     [[nodiscard]] Status record(const Progress& progress);
     [[nodiscard]] Status record(const CheckpointWritten& written);
-    [[nodiscard]] Status record(const RunPaused& paused);
-    [[nodiscard]] Status record(const RunContinued& continued);
+    [[nodiscard]] Status record(const RunPaused& paused) { return m_recorder.add(paused); }
+    [[nodiscard]] Status record(const RunContinued& continued) { return m_recorder.add(continued); }
     [[nodiscard]] Status record(const RunEnded& ended);
 
     Recorder m_recorder;

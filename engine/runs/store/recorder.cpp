@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/store/recorder.h"
 
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/run_progress.h"
 
 #include <algorithm>
 #include <chrono>
@@ -59,18 +59,16 @@ void Recorder::goOnFrom(std::int64_t step, const std::map<std::string, double>& 
     m_info.step = step;
 }
 
-void Recorder::add(const Progress& progress, std::int64_t step)
+void Recorder::add(const Progress& progress)
 {
     for (const StepRecord& record : progress.steps) {
         m_writer.step(record);
-        m_info.values[metric::kLoss] = record.loss;
+        m_info.step = record.step;
     }
     for (const MetricRow& row : progress.rows) {
         m_writer.metric(row.name, row.step, row.value);
-        if (isRating(row.name)) {
-            m_info.values[row.name] = row.value;
-        }
     }
+    setValues(m_info.values, progress);
     for (const Matrix& matrix : progress.matrices) {
         m_writer.matrix(matrix);
     }
@@ -79,7 +77,18 @@ void Recorder::add(const Progress& progress, std::int64_t step)
     }
     m_unitsPerSecond = progress.unitsPerSecond;
     m_peakBytes = progress.peakBytes;
-    m_info.step = step;
+}
+
+Status Recorder::add(const RunPaused& paused)
+{
+    event(paused.step, RunEventKind::Paused, paused.error.message.empty() ? "" : paused.error.text());
+    return flush(RunStatus::Paused);
+}
+
+Status Recorder::add(const RunContinued& /*continued*/)
+{
+    event(m_info.step, RunEventKind::Continued, "");
+    return flush(RunStatus::Running);
 }
 
 void Recorder::event(std::int64_t step, RunEventKind kind, const std::string& text)

@@ -36,8 +36,11 @@ public:
     /// Continues the record after `step`, which rated the run with `values` (valuesUpTo). The writer has dropped the
     /// later rows; this also removes their values from run.json.
     void goOnFrom(std::int64_t step, const std::map<std::string, double>& values);
-    /// Buffers all contents of a progress event, after `step` steps.
-    void add(const Progress& progress, std::int64_t step);
+    /// Buffers all contents of a progress event.
+    void add(const Progress& progress);
+    /// Writes now that the run is paused, or is continued.
+    [[nodiscard]] Status add(const RunPaused& paused);
+    [[nodiscard]] Status add(const RunContinued& continued);
     void event(std::int64_t step, RunEventKind kind, const std::string& text);
     /// Writes if the pace allows it.
     [[nodiscard]] Status flushIfDue();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
+#include "engine/base/api/run_id.h"
+#include "engine/base/api/run_progress.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
@@ -8,8 +10,12 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
+#include <variant>
+#include <vector>
 
 using namespace residua;
 using namespace residua::app;
@@ -67,15 +73,15 @@ private slots:
         EngineBridge bridge;
         QStringList order;
         std::vector<std::int64_t> steps;
-        connect(&bridge, &EngineBridge::runStarted, this, [&] { order << "started"; });
-        connect(&bridge, &EngineBridge::progressed, this, [&](const engine::Progress& progress) {
-            for (const engine::StepRecord& record : progress.steps) {
-                steps.push_back(record.step);
+        connect(&bridge, &EngineBridge::runTold, this, [&](const engine::Event& event) {
+            if (std::holds_alternative<engine::RunStarted>(event)) {
+                order << "started";
+            } else if (const auto* const progress = std::get_if<engine::Progress>(&event)) {
+                std::ranges::transform(progress->steps, std::back_inserter(steps), &engine::StepRecord::step);
+            } else if (const auto* const ended = std::get_if<engine::RunEnded>(&event)) {
+                QCOMPARE(ended->status, engine::RunStatus::Finished);
+                order << "ended";
             }
-        });
-        connect(&bridge, &EngineBridge::runEnded, this, [&](const engine::RunEnded& event) {
-            QCOMPARE(event.status, engine::RunStatus::Finished);
-            order << "ended";
         });
         engine::StartRun command;
         command.project = tinyProject(20);
@@ -94,8 +100,14 @@ private slots:
     {
         QTemporaryDir folder;
         EngineBridge bridge;
-        QSignalSpy started(&bridge, &EngineBridge::runStarted);
-        QSignalSpy ended(&bridge, &EngineBridge::runEnded);
+        std::vector<engine::RunId> told;
+        std::vector<engine::RunId> ended;
+        connect(&bridge, &EngineBridge::runTold, this, [&](const engine::Event& event) {
+            told.push_back(*engine::runIdOf(event));
+            if (std::holds_alternative<engine::RunEnded>(event)) {
+                ended.push_back(told.back());
+            }
+        });
         engine::StartRun first;
         first.project = tinyProject(5);
         first.projectDirectory = folder.path().toStdString();
@@ -104,11 +116,8 @@ private slots:
         engine::StartRun second = first; // posted before anything of the first was told: it is what is followed now
         second.runDirectory = folder.filePath("second").toStdString();
         const engine::RunId followed = bridge.begin(second);
-        QTRY_COMPARE(ended.count(), 1);
-        QCOMPARE(ended.front().front().value<engine::RunEnded>().run, followed);
-        for (const auto& event : started) {
-            QCOMPARE(event.front().value<engine::RunStarted>().run, followed);
-        }
+        QTRY_COMPARE(ended.size(), std::size_t{1});
+        QVERIFY(std::ranges::all_of(told, [&](engine::RunId run) { return run == followed; }));
     }
 
     /// Each background engine calls the run that it had before kFoundRun.

@@ -59,7 +59,7 @@ private slots:
         visualizers::ShownRuns& shown = m_window->workspace().shownRuns();
         std::map<std::string, std::size_t> received;
         connect(&shown, &visualizers::ShownRuns::added, this,
-                [&](const std::string& key, const visualizers::RunNumbers& numbers) {
+                [&](const std::string& key, const engine::Progress& numbers) {
                     received[key] += static_cast<std::size_t>(std::ranges::count_if(
                         numbers.matrices, [](const auto& each) { return !engine::isDrawnAsCurves(each.name); }));
                 });
@@ -116,7 +116,7 @@ private slots:
         QSignalSpy begun(&shown, &visualizers::ShownRuns::begun);
         int added = 0;
         connect(&shown, &visualizers::ShownRuns::added, this,
-                [&](const std::string& key, const visualizers::RunNumbers&) { added += key == empty ? 1 : 0; });
+                [&](const std::string& key, const engine::Progress&) { added += key == empty ? 1 : 0; });
         shown.overlay(empty);
         QTRY_COMPARE(shown.compared(), empty);
         QTRY_VERIFY(added >= 2); // its curves, then its matrices

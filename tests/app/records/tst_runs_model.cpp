@@ -334,7 +334,7 @@ private slots:
     void aLossThatIsNotKnownYetLeavesTheEarlier()
     {
         m_model->setLive("/runs/c", engine::RunStatus::Stopped, 7, 0.5);
-        m_model->setLive("/runs/c", engine::RunStatus::Running, 7, RunProgress().loss);
+        m_model->setLive("/runs/c", engine::RunStatus::Running, 7, engine::kNoLoss);
         QCOMPARE(m_model->runAt(m_model->indexOf("/runs/c"))->loss(), 0.5);
     }
 

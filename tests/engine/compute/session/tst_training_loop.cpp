@@ -199,7 +199,7 @@ private Q_SLOTS:
             const StepOutcome outcome = loop.advance();
             QVERIFY2(outcome.status.ok(), outcome.status ? "" : outcome.status.error().text().c_str());
             if (outcome.found) {
-                recorder.add(outcome.found->progress, loop.trainer().stepsDone());
+                recorder.add(outcome.found->progress);
             }
         }
         QVERIFY(recorder.flush(RunStatus::Finished).ok());

@@ -301,7 +301,7 @@ private Q_SLOTS:
         second.trainAfter = 2.25;
         Progress progress;
         progress.stages = {first, second};
-        recorder.add(progress, 8);
+        recorder.add(progress);
         QVERIFY(recorder.flush().ok());
         const Result<RunReader> reader = RunReader::open(run);
         QVERIFY(reader.ok());
