@@ -85,7 +85,7 @@ void FieldForm::addRow(const projects::Field& field, const QVariant& value, std:
     } else if (value.typeId() == QMetaType::QString) {
         auto* const path = place(new QLineEdit(QDir::toNativeSeparators(value.toString())), &QLineEdit::textChanged);
         row = fieldRow(path, {new QPushButton(PropertyText::tr("Choose…"))});
-    } else if (value.typeId() == QMetaType::LongLong && field.key != "from") {
+    } else if (value.typeId() == QMetaType::LongLong && field.key != "from" && field.key != "step") {
         row = place(makeNumber(field.more.range, value.toLongLong()), &QSpinBox::valueChanged);
     } else {
         row = place(makeChoice(choices, value.toInt()), &QComboBox::currentTextChanged);

@@ -29,8 +29,8 @@ public:
     /// `name` begins the object names: "goOn" makes "goOnSteps" of the field "steps".
     FieldForm(QFormLayout& layout, QString name) : m_layout(layout), m_name(std::move(name)) {}
 
-    /// Adds the rows, which show the values of `request`. The caller fills the lists of checkpoints ("from", with the
-    /// steps as data) and topologies, reads the topology, and places the check box "other-data".
+    /// Adds the rows, which show the values of `request`. The caller fills the lists of checkpoints ("from" and
+    /// "step", with the steps as data) and topologies, reads the topology, and places the check box "other-data".
     template <class Request>
     void add(const Request& request)
     {

@@ -35,30 +35,31 @@ FetchDialog::FetchDialog(GoOnSource source, QWidget* parent)
            tr("Fetch")},
           kFetchWidth, parent),
       m_source(std::move(source)),
-      m_step(new QComboBox(this))
+      m_fields(form(), QStringLiteral("fetch"))
 {
-    m_step->setObjectName(QStringLiteral("fetchStep"));
+    m_fields.add(engine::FetchCheckpoint{});
     m_source.checkpoints = std::exchange(m_source.distant.steps, {});
-    listCheckpoints(*m_step, m_source);
-    form().addRow(tr("Checkpoint"), m_step);
+    listCheckpoints(step(), m_source);
 }
 
 void FetchDialog::choose(std::int64_t step)
 {
-    m_step->setCurrentIndex(m_step->findData(QVariant::fromValue<qlonglong>(step)));
+    this->step().setCurrentIndex(this->step().findData(QVariant::fromValue<qlonglong>(step)));
     goButton().click();
 }
 
 void FetchDialog::begin()
 {
-    m_step->setEnabled(false);
+    step().setEnabled(false);
     setBusy(); // until the request is completed or fails
-    emit chosen({{}, m_source.info.directory, m_step->currentData().toLongLong()});
+    engine::FetchCheckpoint request{.runDirectory = m_source.info.directory};
+    m_fields.read(request);
+    emit chosen(request);
 }
 
 void FetchDialog::refuse(const QString& reason)
 {
-    m_step->setEnabled(true);
+    step().setEnabled(true);
     AskDialog::refuse(reason);
 }
 

@@ -30,9 +30,10 @@ signals:
 
 private:
     void begin() override;
+    [[nodiscard]] QComboBox& step() const { return m_fields.editor<QComboBox>("step"); }
 
     GoOnSource m_source;
-    QComboBox* m_step;
+    FieldForm m_fields;
 };
 
 /// Asks for the checkpoint, format and folder of the export of a run's network, and shows the limits of the format. It

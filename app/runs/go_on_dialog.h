@@ -56,7 +56,7 @@ private:
     void fillSettings(const projects::Project& open);
     void update();
     void begin() override;
-    /// What is asked; without the settings of a fork.
+    /// Returns the request of the rows, without a retrofit's topology and a fork's settings.
     [[nodiscard]] GoOnRequest request() const;
     [[nodiscard]] std::int64_t step() const;
     [[nodiscard]] Result<projects::Topology> topology() const;

@@ -20,7 +20,7 @@ enum class GoOnKind {
 struct ContinueRun {
     engine::RunRef of;
     std::optional<std::int64_t> steps; ///< a new total of steps
-    /// What a fork trains; nullopt: what the run trained.
+    /// The project that a fork trains; nullopt: the one of the run.
     std::optional<projects::Project> project;
 };
 

@@ -62,7 +62,33 @@ private slots:
         delete &form.editor<QCheckBox>("other-data");
     }
 
+    /// The other requests have no dialog. To sample and to measure gaps are panels, whose controls follow the model. An
+    /// import finds its paths and data from a model's name and files. Devices, a mean loss and stability are asked for
+    /// without any value.
+    void requestsWithRows()
+    {
+        QStringList with;
+        eachQuery<0>(with);
+        QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "ExportRequest", "FetchCheckpoint"}));
+    }
+
 private:
+    template <std::size_t index>
+    static void eachQuery(QStringList& with)
+    {
+        if constexpr (index < std::variant_size_v<engine::Command>) {
+            using Query = std::variant_alternative_t<index, engine::Command>;
+            if constexpr (engine::kIsQuery<Query>) {
+                bool hasRow = false;
+                projects::Fields<Query>::visit(
+                    [&](const projects::Field& field, auto) { hasRow = hasRow || !field.title.empty(); });
+                const QString name = QString::fromLatin1(QMetaType::fromType<Query>().name()).section("::", -1);
+                with << (hasRow ? QStringList(name) : QStringList());
+            }
+            eachQuery<index + 1>(with);
+        }
+    }
+
     static QStringList labels(const QFormLayout& layout)
     {
         QStringList texts;
