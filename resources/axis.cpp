@@ -139,9 +139,16 @@ bool makesSense(AxisRange range)
            range.low < range.high;
 }
 
+/// Returns the range around values from `low` to `high`, cut to `bounds` if these hold the values.
+AxisRange within(const std::optional<AxisRange>& bounds, AxisRange range, double low, double high)
+{
+    const bool holds = bounds && low >= bounds->low && high <= bounds->high;
+    return holds ? AxisRange{std::max(range.low, bounds->low), std::min(range.high, bounds->high)} : range;
+}
+
 } // namespace
 
-AxisRange linearRange(double low, double high, double margin)
+AxisRange linearRange(double low, double high, double margin, const std::optional<AxisRange>& bounds)
 {
     if (!(low <= high)) {
         return {};
@@ -151,14 +158,14 @@ AxisRange linearRange(double low, double high, double margin)
     const double magnitude = std::max(std::abs(low), std::abs(high));
     const double size = high - low;
     if (size >= std::max(magnitude * kLeastShare, kNearest)) {
-        return {low - size * margin, high + size * margin};
+        return within(bounds, {low - size * margin, high + size * margin}, low, high);
     }
     const double centre = low + size / 2;
     const double reach = magnitude >= kNearest ? magnitude * kReach : 0.5;
-    return {centre - reach, centre + reach};
+    return within(bounds, {centre - reach, centre + reach}, low, high);
 }
 
-AxisRange logRange(double low, double high, double margin)
+AxisRange logRange(double low, double high, double margin, const std::optional<AxisRange>& bounds)
 {
     if (!(high > 0)) {
         return {1, 10};
@@ -167,7 +174,9 @@ AxisRange logRange(double low, double high, double margin)
     const double least = std::max(last - kMostDecades, kLeastExponent);
     const double first = low > 0 ? std::clamp(std::log10(low), least, last) : last - kWithoutLogarithm;
     const double grow = last - first < 2 * kLeastDecades ? kLeastDecades : (last - first) * margin;
-    return {std::pow(10.0, first - grow), std::pow(10.0, last + grow)};
+    const AxisRange range{std::pow(10.0, first - grow), std::pow(10.0, last + grow)};
+    // The lower bound may have no logarithm.
+    return {range.low, within(bounds, range, low, high).high};
 }
 
 std::vector<AxisTick> linearTicks(AxisRange range, int count, double least)

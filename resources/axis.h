@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,18 @@ inline constexpr double kFarthest = 1e240;
 /// Smaller magnitudes are drawn as zero.
 inline constexpr double kNearest = 1e-240;
 
+/// The range of a quantity that is a share of a whole.
+inline constexpr AxisRange kShares{0, 1};
+
 /// Returns the range from `low` to `high` with `margin` (a share of their distance) on both sides. A single value, or
-/// values that differ by less than the 9th digit, are in the middle. Returns [0, 1] unless low ≤ high.
-[[nodiscard]] AxisRange linearRange(double low, double high, double margin);
+/// values that differ by less than the 9th digit, are in the middle. Neither end is beyond `bounds` unless a value is.
+/// Returns [0, 1] unless low ≤ high.
+[[nodiscard]] AxisRange linearRange(double low, double high, double margin,
+                                    const std::optional<AxisRange>& bounds = {});
 /// Returns the range of a logarithmic axis; the margin is a share of the decades. The result has low > 0. It shows at
-/// most 200 decades below `high`, or 6 if `low` has no logarithm. Returns [1, 10] if no value is above 0.
-[[nodiscard]] AxisRange logRange(double low, double high, double margin);
+/// most 200 decades below `high`, or 6 if `low` has no logarithm. `bounds` are as in linearRange(). Returns [1, 10] if
+/// no value is above 0.
+[[nodiscard]] AxisRange logRange(double low, double high, double margin, const std::optional<AxisRange>& bounds = {});
 
 /// Returns round numbers in any `range`: about `count`, at most 2 · count + 1, ascending, with distinct labels. They
 /// are at least `least` apart: 1 for counts.

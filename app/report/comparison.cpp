@@ -312,6 +312,7 @@ const char* ComparisonPage::comparedLoss() const
 void ComparisonPage::curves(const std::string& title, const std::string& label, const std::string& metric)
 {
     PlotSpec spec{title, "step", label, {}};
+    spec.yBounds = boundsOf(metric);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         spec.curves.push_back(curveOf(m_runs[i].label, i, placed(byStep(), m_runs[i].metric(metric))));
     }

@@ -3,6 +3,7 @@
 
 #include "app/report/html_text.h"
 #include "app/report/svg_plot.h"
+#include "engine/base/api/metric_traits.h"
 #include "engine/data/sets/project_bounds.h"
 #include "resources/axis.h"
 #include "resources/moving_average.h"
@@ -141,6 +142,11 @@ resources::Curve placed(const LossAxis& axis, const std::vector<MetricPoint>& po
         curve.append(last, point.value);
     }
     return curve;
+}
+
+std::optional<resources::AxisRange> boundsOf(std::string_view metric)
+{
+    return engine::isShare(metric) ? std::optional(resources::kShares) : std::nullopt;
 }
 
 PlotSpec lossFigure(const engine::RunReader& run, const std::vector<engine::StageRecord>& stages, const LossAxis& axis)

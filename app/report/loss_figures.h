@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::report {
@@ -29,6 +31,9 @@ struct LossAxis {
 /// Returns points by step as a curve over the axis. A point whose position is below that of the last one or is NaN, as
 /// in a damaged record, is at the last position.
 [[nodiscard]] resources::Curve placed(const LossAxis& axis, const std::vector<engine::MetricPoint>& points);
+
+/// Returns the bounds of a metric's values, for PlotSpec::yBounds.
+[[nodiscard]] std::optional<resources::AxisRange> boundsOf(std::string_view metric);
 
 /// Returns a run's losses: training, as recorded and, for a long run, smoothed; validation; and validation of the parts
 /// that a stage trains, if recorded. Its stages are bands.

@@ -253,10 +253,12 @@ void RunPage::plots()
     }
     const std::vector<std::string> names = m_run.metricNames();
     for (const engine::MetricTraits& metric : engine::plottedMetrics({names.begin(), names.end()})) {
-        figure({projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
-                "step",
-                metric.title,
-                {{"", placed(byStep(), engine::shownPoints(metric.name, m_run.metric(metric.name)))}}});
+        PlotSpec spec{projects::headline(metric.title) + (metric.unit.empty() ? "" : ", " + metric.unit),
+                      "step",
+                      metric.title,
+                      {{"", placed(byStep(), engine::shownPoints(metric.name, m_run.metric(metric.name)))}}};
+        spec.yBounds = boundsOf(metric.name);
+        figure(std::move(spec));
     }
 }
 

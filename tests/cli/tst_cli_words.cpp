@@ -4,6 +4,7 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/terminal/terminal_text.h"
+#include "projects/shipped/examples.h"
 #include "resources/help.h"
 #include "tests/cli/ran_program.h"
 #include "tests/support/test_program.h"
@@ -362,8 +363,25 @@ private slots:
         QCOMPARE(json(run({"explain", "--json"})).array().size(), qsizetype(resources::helpTopics().size()));
     }
 
+    /// An example without a page of its name tells what it is and how it is made.
+    void explainsEveryExample()
+    {
+        for (const projects::ExampleCard& card : projects::exampleCards()) {
+            const Ran told = run({"explain", card.name});
+            QVERIFY2(told.code == 0, qPrintable(told.errors));
+            const bool hasPage = resources::findTopic(card.name) != nullptr;
+            QVERIFY2(hasPage || told.output.contains(QString("new --example ") + card.name), qPrintable(told.output));
+        }
+        QVERIFY(run({"explain", "plain-language"}).output.contains("residua-cli explain plain "));
+        QCOMPARE(json(run({"explain", "ancre-language", "--json"})).object()["topology"].toString(), QString("ancre"));
+    }
+
     void anUnknownTopicIsAnsweredWithTheNearest()
     {
+        const Ran mentioned = run({"explain", "bert"});
+        QCOMPARE(mentioned.code, 1);
+        QVERIFY2(mentioned.errors.contains("mentioned in") && mentioned.errors.contains("recipes"),
+                 qPrintable(mentioned.errors));
         const Ran near = run({"explain", "highwya"});
         QCOMPARE(near.code, 1);
         QVERIFY2(near.errors.contains("did you mean highway?"), qPrintable(near.errors));

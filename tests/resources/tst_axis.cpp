@@ -187,6 +187,32 @@ private slots:
         QCOMPARE(labelsOf(linearTicks(linearRange(7, 7, 0), 8, 1)), QStringList{"7"});
     }
 
+    void axesEndAtTheBoundsOfTheQuantity_data()
+    {
+        QTest::addColumn<double>("low");
+        QTest::addColumn<double>("high");
+        QTest::addColumn<double>("least");
+        QTest::addColumn<double>("most");
+        QTest::newRow("one value at the end") << 1.0 << 1.0 << 0.5 << 1.0;
+        QTest::newRow("one value at zero") << 0.0 << 0.0 << 0.0 << 0.5;
+        QTest::newRow("a margin") << 0.02 << 0.98 << 0.0 << 1.0;
+        QTest::newRow("room for the margin") << 0.4 << 0.6 << 0.38 << 0.62;
+        QTest::newRow("beyond them") << 0.0 << 2.0 << -0.2 << 2.2;
+    }
+    void axesEndAtTheBoundsOfTheQuantity()
+    {
+        QFETCH(double, low);
+        QFETCH(double, high);
+        QFETCH(double, least);
+        QFETCH(double, most);
+        const AxisRange range = linearRange(low, high, 0.1, kShares);
+        QVERIFY2(range.low >= least - 1e-9 && range.high <= most + 1e-9 && range.low < range.high,
+                 qPrintable(QString("%1 to %2").arg(range.low).arg(range.high)));
+        QVERIFY(range.low <= low && range.high >= high);
+        const AxisRange decades = logRange(low, high, 0.1, kShares);
+        QVERIFY(decades.low > 0 && decades.low < decades.high && (high > 1 || high <= 0 || decades.high <= 1));
+    }
+
     void numbersAreWords_data()
     {
         QTest::addColumn<double>("value");

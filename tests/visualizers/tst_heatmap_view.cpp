@@ -221,6 +221,28 @@ private slots:
         QVERIFY2(csv.contains("predicted,true,count") && csv.contains(",5,1,0,2\n"), qPrintable(csv));
     }
 
+    /// The bar beside counts has whole numbers alone: not 1.5 between 0 and 3.
+    void theBarOfCountsHasWholeNumbers()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices(ShownMatrices::Of::Outputs);
+        matrices.follow(runs);
+        HeatmapView view(matrices);
+        view.resize(500, 400);
+        runs.bringToFront("a");
+        begin(runs, "a");
+        std::int64_t step = 0;
+        for (const float most : {3.0F, 4.0F, 1.0F}) {
+            runs.add("a", {.matrices = {Matrix{"confusion", ++step, 2, 2, {most, 0, 0, 1}}}});
+            auto* bar = view.findChild<QCustomPlot*>()->findChild<QCPColorScale*>();
+            const auto ticks = bar->axis()->ticker().dynamicCast<QCPAxisTickerText>()->ticks().keys();
+            QVERIFY(!ticks.isEmpty() && ticks.last() == static_cast<double>(most));
+            for (const double tick : ticks) {
+                QCOMPARE(tick, std::round(tick));
+            }
+        }
+    }
+
     /// The value beside the marked cell is that of the shown step.
     void theReadingFollowsTheStep()
     {

@@ -82,6 +82,11 @@ private slots:
         m_view->setRuns(runs);
         QCOMPARE(frontIn(m_view->csv()), QString("bc"));
         QCOMPARE(plot().yAxis->label(), QString("validation accuracy"));
+        for (ParetoRun& run : runs) {
+            run.validationLoss = run.loss = 1;
+        }
+        m_view->setRuns(runs);
+        QVERIFY(plot().yAxis->range().upper <= 1); // a share
     }
 
     void unfinishedRunsAreShownOffTheFront()

@@ -90,6 +90,28 @@ private slots:
         }
     }
 
+    /// Also of a single point, and with room around the curve.
+    void anAccuracyEndsAtOne()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.showAccuracy(true);
+        view.resize(900, 400);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        auto* plot = view.findChild<PlotView*>()->findChild<QCustomPlot*>();
+        begin(runs, "a");
+        std::vector<residua::engine::MetricPoint> points;
+        for (const double accuracy : {1.0, 0.0, 0.5}) {
+            points.push_back({static_cast<std::int64_t>(points.size()) + 1, accuracy});
+            runs.add("a", {.metrics = {{"accuracy/validation", {points.back()}}}});
+            plot->replot();
+            const QCPRange range = plot->yAxis->range();
+            QVERIFY2(range.lower >= 0 && range.upper <= 1 && range.size() > 0,
+                     qPrintable(QString("%1 to %2").arg(range.lower).arg(range.upper)));
+        }
+    }
+
     void coloursFollowWeightsOfAnySize()
     {
         ShownMatrices matrices;

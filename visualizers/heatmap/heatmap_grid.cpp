@@ -192,7 +192,7 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-/// The bar has numbers in its middle and at its ends, which enclose every value.
+/// The bar has numbers in its middle and at its ends, which enclose every value. Of counts it has the whole ones.
 void HeatmapGrid::setColours()
 {
     const projects::WeightScale& scale = m_picture.scale;
@@ -202,7 +202,11 @@ void HeatmapGrid::setColours()
         nothing ? resources::AxisRange() : resources::linearRange(scale.low, std::max(scale.low, scale.high), 0);
     m_map->setDataRange({range.low, range.high});
     const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    const bool counts = m_picture.axes == HeatmapAxes::Classes;
     for (const double at : {range.low, (range.low + range.high) / 2, range.high}) {
+        if (counts && at != std::round(at)) {
+            continue;
+        }
         ticker->addTick(at, QString::fromStdString(resources::shortNumber(at, kEndDigits)));
     }
     m_scale->axis()->setTicker(ticker);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/pareto_view.h"
 
+#include "engine/base/api/metric_traits.h"
 #include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
@@ -21,6 +22,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 namespace residua::visualizers {
@@ -269,13 +271,13 @@ void ParetoView::Impl::fit()
     if (x.low > x.high) {
         return;
     }
-    const auto widen = [](QCPAxis& axis, Range range) {
+    const auto widen = [](QCPAxis& axis, Range range, const std::optional<resources::AxisRange>& bounds = {}) {
         const auto rule = axis.scaleType() == QCPAxis::stLogarithmic ? resources::logRange : resources::linearRange;
-        const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin);
+        const resources::AxisRange shown = rule(range.low, range.high, 2 * kMargin, bounds);
         axis.setRange(shown.low, shown.high);
     };
     widen(*plot->xAxis, x);
-    widen(*plot->yAxis, y);
+    widen(*plot->yAxis, y, engine::isShare(judge().quantity) ? std::optional(resources::kShares) : std::nullopt);
 }
 
 /// The front is a staircase of the best loss for each cost.

@@ -356,7 +356,7 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
         return;
     }
     if (m_spec.yScale == AxisScale::Logarithmic) {
-        setRange(*yAxis, resources::logRange(y.low, y.high, kMargin));
+        setRange(*yAxis, resources::logRange(y.low, y.high, kMargin, m_spec.yBounds));
         return;
     }
     if (m_spec.yScale == AxisScale::SymmetricLogarithmic) {
@@ -364,9 +364,10 @@ void CurvePlot::setFullRange(Curve::Range x, Curve::Range y)
             std::clamp(std::max(std::abs(y.low), std::abs(y.high)), resources::kNearest, resources::kFarthest);
         m_linearReach = std::pow(10.0, std::floor(std::log10(largest * kLinearShare)));
         yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new SymmetricTicker(m_linearReach)));
-        y = {toAxis(y.low), toAxis(y.high)};
+        setRange(*yAxis, resources::linearRange(toAxis(y.low), toAxis(y.high), kMargin));
+        return;
     }
-    setRange(*yAxis, resources::linearRange(y.low, y.high, kMargin));
+    setRange(*yAxis, resources::linearRange(y.low, y.high, kMargin, m_spec.yBounds));
 }
 
 void CurvePlot::setScales()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot.h"
 
+#include "engine/base/api/metric_traits.h"
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
@@ -430,6 +431,10 @@ void RunPlot::showCurves()
                   .yLabel = m_shown.label.toStdString(),
                   .yScale = m_scaleY,
                   .xScale = m_scaleX};
+    const auto* const metric = std::get_if<std::string>(&m_shown.number);
+    if (metric != nullptr && engine::isShare(*metric)) {
+        spec.yBounds = resources::kShares;
+    }
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
         if (const auto found = m_runs.find(run.key); found != m_runs.end()) {
             addCurves(spec, *found);

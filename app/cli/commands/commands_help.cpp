@@ -5,12 +5,19 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
+#include "projects/shipped/examples.h"
 #include "resources/help.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -19,6 +26,7 @@ using nlohmann::json;
 using resources::HelpTopic;
 
 constexpr std::size_t kWidestText = 100; ///< columns; longer lines are hard to read
+constexpr std::size_t kMostMentions = 5; ///< pages that are named
 
 json jsonOf(const HelpTopic& topic)
 {
@@ -51,6 +59,55 @@ Exit listTopics(const Console& console)
     return Exit::Ok;
 }
 
+/// Tells what an example is, and which pages go on.
+Exit explainExample(const projects::ExampleCard& card, const Console& console)
+{
+    const std::string& topology = projects::exampleProject(card.name).stack().topology.preset;
+    const HelpTopic* const method = resources::findTopic(topology);
+    const std::string name = card.name;
+    console.line(std::string("The example ") + card.title + ". " + card.summary + ".");
+    console.line("residua-cli new --example " + name + " DIR makes a project of it" +
+                 (method == nullptr ? "" : "; residua-cli explain " + method->name + " explains its topology") + ".");
+    console.value({{"example", name},
+                   {"title", card.title},
+                   {"summary", card.summary},
+                   {"topology", method == nullptr ? json() : json(method->name)}});
+    return Exit::Ok;
+}
+
+/// Returns how often a text has a word that is no part of a longer one, whatever their case.
+std::size_t mentions(std::string_view text, std::string_view word)
+{
+    const auto isLetter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    const auto isSame = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
+    std::size_t count = 0;
+    for (auto at = text.begin(); at != text.end();) {
+        const auto found = std::search(at, text.end(), word.begin(), word.end(), isSame);
+        if (found == text.end()) {
+            break;
+        }
+        at = found + static_cast<std::ptrdiff_t>(word.size());
+        count += (found == text.begin() || !isLetter(*(found - 1))) && (at == text.end() || !isLetter(*at)) ? 1 : 0;
+    }
+    return count;
+}
+
+/// Returns the names of the pages that mention a word most, as text; empty if none does.
+std::string pagesThatMention(const std::string& word)
+{
+    std::vector<std::pair<std::size_t, std::string>> pages;
+    for (const HelpTopic& topic : resources::helpTopics()) {
+        if (const std::size_t count = mentions(topic.text, word); count > 0) {
+            pages.emplace_back(count, topic.name);
+        }
+    }
+    std::ranges::stable_sort(pages, std::ranges::greater(), &std::pair<std::size_t, std::string>::first);
+    pages.resize(std::min(pages.size(), kMostMentions));
+    return joinedText(pages, ", ", &std::pair<std::size_t, std::string>::second);
+}
+
 Exit runExplain(const Arguments& arguments, const Console& console)
 {
     const std::string word = arguments.positional(0);
@@ -59,9 +116,18 @@ Exit runExplain(const Arguments& arguments, const Console& console)
     }
     const HelpTopic* const topic = resources::findTopic(word);
     if (topic == nullptr) {
-        return console.fail(Exit::Usage, {"", "no topic \"" + word + "\"" +
-                                                  meantHint(word, resources::topicWords(), kTypedHint,
-                                                            "; residua-cli explain lists them")});
+        const auto cards = projects::exampleCards();
+        const auto card =
+            std::ranges::find_if(cards, [&word](const projects::ExampleCard& each) { return each.name == word; });
+        if (card != cards.end()) {
+            return explainExample(*card, console);
+        }
+        const std::string pages = pagesThatMention(word);
+        return console.fail(Exit::Usage,
+                            {"", "no topic \"" + word + "\"" +
+                                     (pages.empty() ? meantHint(word, resources::topicWords(), kTypedHint,
+                                                                "; residua-cli explain lists them")
+                                                    : "; it is mentioned in " + pages)});
     }
     console.line(terminalText(topic->text, std::min(console.width(), kWidestText)));
     json value = jsonOf(*topic);
@@ -131,7 +197,7 @@ std::vector<Command> helpCommands()
         {"explain",
          "say what a method computes: its equation, start, cost and source",
          "residua-cli explain ancre",
-         {{{"TOPIC", "a method, preset, node kind, optimiser, law or data source (default: list them)",
+         {{{"TOPIC", "a method, preset, node kind, optimiser, law, data source or example (default: list them)",
             Presence::Optional, topicNames()}},
           {}},
          &runExplain},

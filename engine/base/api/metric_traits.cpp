@@ -24,6 +24,9 @@ const MetricTraits kOfEveryRun[] = {{metric::kGradientNorm, "gradient norm"},
 constexpr std::pair<const char*, const char*> kTitles[] = {
     {"f1", "F1"}, {"macro_f1", "macro F1"}, {"next_sentence_accuracy", "accuracy of the next sentence"}};
 
+/// The quantities of objectives whose values are in 0..1.
+constexpr std::string_view kShares[] = {"accuracy", "top5", "f1", "macro_f1", "next_sentence_accuracy"};
+
 /// Returns the name's part from the first '/' on.
 std::string_view splitOf(std::string_view name)
 {
@@ -65,6 +68,13 @@ void addRanks(const std::set<std::string>& names, std::vector<MetricTraits>& met
 bool isRating(std::string_view name)
 {
     return splitOf(name) == kTraining || splitOf(name) == kValidation;
+}
+
+bool isShare(std::string_view name)
+{
+    const std::string_view quantity = name.substr(0, name.find('/'));
+    return std::ranges::find(kShares, quantity) != std::end(kShares) || name.starts_with(metric::kRankWaiting) ||
+           name.starts_with(metric::kRankExchange);
 }
 
 std::vector<MetricTraits> plottedMetrics(const std::set<std::string>& names)

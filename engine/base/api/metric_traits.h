@@ -21,6 +21,8 @@ struct MetricTraits {
 
 /// True if the last value of the metric rates a run: a quantity of training or validation, as "accuracy/validation".
 [[nodiscard]] bool isRating(std::string_view name);
+/// True if every value of the metric is a share of a whole, in 0..1: an accuracy, an F1 score, a share of the time.
+[[nodiscard]] bool isShare(std::string_view name);
 /// Returns the metrics with a plot of their own: first those of every run, then those among `names` that measure a
 /// further quantity of the objective, and those of several ranks. The loss has its own view.
 [[nodiscard]] std::vector<MetricTraits> plottedMetrics(const std::set<std::string>& names);
