@@ -121,8 +121,13 @@ QSpinBox* spinBoxOf(const QString& name, const QString& object, std::string_view
 void takeChosen(QLineEdit& field, const QString& path)
 {
     if (!path.isEmpty()) {
-        field.setText(QDir::toNativeSeparators(path));
+        field.setText(QDir::toNativeSeparators(QDir::cleanPath(path)));
     }
+}
+
+std::string absolutePath(const QString& typed)
+{
+    return QDir::cleanPath(QDir().absoluteFilePath(typed.trimmed())).toStdString();
 }
 
 QStringList pathsIn(const QDropEvent& drop)

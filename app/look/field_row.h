@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 class QDropEvent;
@@ -27,6 +28,9 @@ namespace residua::app {
 
 /// Shows the path from a file dialog. An empty path means that it was cancelled, and the field keeps its text.
 void takeChosen(QLineEdit& field, const QString& path);
+
+/// Returns the absolute path of one that was typed, without "..".
+[[nodiscard]] std::string absolutePath(const QString& typed);
 
 /// Returns the files and folders that are dragged; empty if anything else is among them.
 [[nodiscard]] QStringList pathsIn(const QDropEvent& drop);

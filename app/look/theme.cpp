@@ -14,6 +14,7 @@
 #include <QIconEngine>
 #include <QLabel>
 #include <QLayout>
+#include <QLineEdit>
 #include <QPainter>
 #include <QPalette>
 #include <QProxyStyle>
@@ -40,6 +41,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kTextPixels = 13;
+constexpr int kFieldMargin = 2; ///< pixels beside the text of a field, which Qt adds
 
 QColor blend(const QColor& from, const QColor& to, double share)
 {
@@ -310,6 +312,23 @@ bool explainElided(const QComboBox& box, const QEvent& event)
     return true;
 }
 
+/// Shows the whole placeholder of an empty field with its help if it is elided in the field.
+bool explainElided(const QLineEdit& field, const QEvent& event)
+{
+    QStyleOptionFrame option;
+    option.initFrom(&field);
+    const int room = field.style()->subElementRect(QStyle::SE_LineEditContents, &option, &field).width();
+    const QString hint = field.placeholderText();
+    const bool fits = field.fontMetrics().horizontalAdvance(hint) <= room - 2 * kFieldMargin;
+    if (hint.isEmpty() || !field.text().isEmpty() || fits) {
+        return false;
+    }
+    const QString help = field.toolTip();
+    QToolTip::showText(static_cast<const QHelpEvent&>(event).globalPos(),
+                       help.isEmpty() ? hint : hint + QLatin1Char('\n') + help);
+    return true;
+}
+
 } // namespace
 
 Look::Look(ThemeKind kind, QObject* parent) : QObject(parent), m_theme(kind)
@@ -332,6 +351,10 @@ bool Look::eventFilter(QObject* watched, QEvent* event)
         auto* const box = qobject_cast<QComboBox*>(watched);
         if (box && !box->isEditable()) {
             return event->type() == QEvent::Paint ? paintElided(*box) : explainElided(*box, *event);
+        }
+        const auto* const field = qobject_cast<QLineEdit*>(watched);
+        if (field && event->type() == QEvent::ToolTip) {
+            return explainElided(*field, *event);
         }
     }
     return QObject::eventFilter(watched, event);

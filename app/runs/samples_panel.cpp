@@ -14,7 +14,6 @@
 #include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -263,7 +262,7 @@ engine::SampleRequest SamplesPanel::request() const
     request.of.runDirectory = m_run;
     const QString prompt = m_prompt->isEnabled() ? m_prompt->text() : QString();
     const bool isFile = m_given == Given::Picture && !prompt.trimmed().isEmpty();
-    request.prompt = (isFile ? QFileInfo(prompt.trimmed()).absoluteFilePath() : prompt).toStdString();
+    request.prompt = isFile ? absolutePath(prompt) : prompt.toStdString();
     request.tokens = m_tokens->value();
     request.temperature = m_temperature->value();
     return request;

@@ -119,11 +119,13 @@ QFormLayout* ImportDialog::makeForm()
     m_folder->setObjectName(QStringLiteral("importFolder"));
     m_folder->setAccessibleName(tr("Model"));
     m_data->setAccessibleName(tr("Data"));
-    m_folder->setPlaceholderText(tr("Its folder, with config.json and model.safetensors; or one .safetensors file"));
+    m_folder->setPlaceholderText(tr("Its folder, or one .safetensors file"));
+    m_folder->setToolTip(tr("A folder with config.json and model.safetensors, or one .safetensors file"));
     m_name->setObjectName(QStringLiteral("importName"));
     m_data->setObjectName(QStringLiteral("importData"));
-    m_data->setPlaceholderText(tr("A text, table or JSON Lines, also compressed, Parquet, a .bin, a folder of such or "
-                                  "of pictures; may be left empty"));
+    m_data->setPlaceholderText(tr("May be left empty"));
+    m_data->setToolTip(tr("A text, table or JSON Lines, also compressed, Parquet, a .bin, a folder of such or of "
+                          "pictures"));
     auto* browseModels = new QPushButton(tr("Browse…"), this);
     browseModels->setAccessibleName(tr("Browse for the model's folder"));
     auto* browseTensors = new QPushButton(tr("File…"), this);
@@ -249,13 +251,13 @@ void ImportDialog::begin()
         return;
     }
     engine::ImportRequest request;
-    request.folder = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
+    request.folder = absolutePath(m_folder->text());
     request.projectDirectory = freeProjectFolder(m_projects, m_name->text().trimmed().toStdString());
     const QString path = m_data->text().trimmed();
     if (path.isEmpty()) {
         ask(std::move(request));
     } else {
-        lookAtData(QDir().absoluteFilePath(path).toStdString(), std::move(request));
+        lookAtData(absolutePath(path), std::move(request));
         update();
     }
 }
@@ -291,7 +293,7 @@ void ImportDialog::load()
         return;
     }
     engine::LoadWeightsRequest request;
-    request.file = QDir().absoluteFilePath(m_folder->text().trimmed()).toStdString();
+    request.file = absolutePath(m_folder->text());
     request.project = onto->project;
     request.projectDirectory = onto->directory;
     ask(std::move(request));

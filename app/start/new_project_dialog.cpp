@@ -148,7 +148,7 @@ QFormLayout* NewProjectDialog::makeDataForm()
     fillChoices(*m_tokeniser, "/data/source/tokeniser/kind");
     m_mixture.data.source = projects::MixtureData{};
     m_parts->show(m_mixture);
-    m_path->setPlaceholderText(tr("A file or a folder; it can be dropped here"));
+    m_path->setPlaceholderText(tr("A file or folder, or drop one"));
     m_model->setPlaceholderText(tr("Its file: .model, or tokenizer.json"));
     m_browse->setAccessibleName(tr("Browse for the data's file"));
     m_browseFolder->setAccessibleName(tr("Browse for a folder of data"));

@@ -50,9 +50,7 @@ std::optional<TokeniserDialog::Subject> TokeniserDialog::subjectOf(const project
     if (!askedOf(source).tokeniser || data.path.empty()) {
         return std::nullopt;
     }
-    const std::filesystem::path whole = QDir(QString::fromStdString(directory.string()))
-                                            .absoluteFilePath(QString::fromStdString(data.path))
-                                            .toStdString();
+    const std::filesystem::path whole = absolutePath(QString::fromStdString((directory / data.path).string()));
     return Subject{.text = whole, .field = data.key, .folder = directory.empty() ? whole.parent_path() : directory};
 }
 
@@ -142,7 +140,7 @@ engine::TokeniserTraining TokeniserDialog::training() const
     m_fields.read(training);
     training.text = m_subject.text;
     training.field = m_subject.field;
-    training.output = QDir().absoluteFilePath(QString::fromStdString(training.output.string())).toStdString();
+    training.output = absolutePath(QString::fromStdString(training.output.string()));
     return training;
 }
 

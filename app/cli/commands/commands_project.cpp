@@ -44,11 +44,16 @@ Judgement judged(const NamedProject& project)
         judgement.problems.insert(wrong ? judgement.problems.begin() : judgement.problems.end(), data.problems.begin(),
                                   data.problems.end());
         judgement.data = std::move(data.summary);
-        for (const std::string& note : judgement.data ? judgement.data->notes : std::vector<std::string>()) {
-            judgement.problems.push_back({projects::Severity::Warning, "/data", "data", note});
-        }
     }
     return judgement;
+}
+
+/// Tells decisions about the data, which are no problems.
+void showNotes(const engine::DataSummary& data, const Console& console)
+{
+    for (const std::string& note : data.notes) {
+        console.line("note: " + note);
+    }
 }
 
 /// Sets fields of a project; changes nothing if one of them fails.
@@ -97,11 +102,14 @@ Exit runValidate(const Arguments& arguments, const Console& console)
     const json list = tellProblems(judgement.problems, console);
     const bool valid = judgement.valid();
     json data = json::array();
+    json notes = json::array();
     if (valid) {
         data = showReadings(judgement.data->readings, console);
+        notes = judgement.data->notes;
+        showNotes(*judgement.data, console);
         console.line("valid: " + printable(project.document.project.name, LineEnds::Escape));
     }
-    console.value({{"valid", valid}, {"problems", list}, {"data", data}});
+    console.value({{"valid", valid}, {"problems", list}, {"data", data}, {"notes", notes}});
     tellCures(judgement.problems, arguments.positional(0), console);
     if (!valid) {
         console.remark("the project is invalid: it cannot be trained");
@@ -199,9 +207,7 @@ json showData(const engine::DataSummary& data, const Console& console)
     console.line("data: " + shape + "; " + splitsText(data));
     json readings = showReadings(data.readings, console);
     showParts(data, console);
-    for (const std::string& note : data.notes) {
-        console.line("note: " + note);
-    }
+    showNotes(data, console);
     return readings;
 }
 

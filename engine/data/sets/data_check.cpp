@@ -182,7 +182,7 @@ Status checkReadable(const projects::Source& source, const fs::path& projectDire
 {
     Status status = Done{};
     const auto failure = attemptStandard([&] { status = std::visit(FirstReading(projectDirectory, wanted), source); });
-    return failure ? Status(Error{"data", failure->text}) : status;
+    return failure ? Status(Error{"data", failure->text}) : status ? status : Status(withPlainPlace(status.error()));
 }
 
 DataJudgement judgeData(const projects::Project& project, const fs::path& projectDirectory, CheckedData checked,

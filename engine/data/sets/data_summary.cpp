@@ -129,7 +129,7 @@ Result<std::optional<std::int64_t>> countClasses(const projects::Source& source,
     const PreparationWatch watch = [&wanted](double) { return !wanted || wanted(); };
     Count count = std::optional<std::int64_t>();
     const auto take = [&count](const Result<std::int64_t>& counted) {
-        count = counted ? Count(*counted) : Count(counted.error());
+        count = counted ? Count(*counted) : Count(withPlainPlace(counted.error()));
     };
     const auto failure = attemptStandard([&] {
         if (const auto* const texts = std::get_if<projects::LabelledTextData>(&source)) {

@@ -226,6 +226,14 @@ std::int64_t shuffledRow(std::int64_t draw, std::int64_t rows, Split split, std:
     return permuted(draw % rows, rows, drawBits(static_cast<std::uint64_t>(seed), stream, epoch));
 }
 
+Error withPlainPlace(Error error)
+{
+    if (error.place.find("/../") != std::string::npos || error.place.find("/./") != std::string::npos) {
+        error.place = std::filesystem::path(error.place).lexically_normal().string();
+    }
+    return error;
+}
+
 std::string orderNote(const std::string& what, const std::vector<std::string>& names)
 {
     constexpr std::size_t kShown = 20;
@@ -287,9 +295,12 @@ Result<std::unique_ptr<Dataset>> Dataset::open(const projects::Project& project,
         return status.error();
     }
     Opened dataset = std::visit(Opener{project, projectDirectory, watch, reading}, project.data.source);
+    if (!dataset) {
+        return withPlainPlace(dataset.error());
+    }
     const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
     const bool hides =
-        dataset && objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
+        objective.targetOf == projects::TargetOf::Hidden && projects::fits(objective, (*dataset)->schema());
     return hides ? MaskedDataset::create(*std::move(dataset), project.data.masking, project.seeds.data)
                  : std::move(dataset);
 }

@@ -69,6 +69,8 @@ struct Batch {
 
 /// Returns the row of a draw from `rows` rows: each epoch has every row once, in an order of its own.
 [[nodiscard]] std::int64_t shuffledRow(std::int64_t draw, std::int64_t rows, Split split, std::int64_t seed);
+/// Returns the error of a data file with its place as people write it: "/texts/../a.txt" is "/a.txt".
+[[nodiscard]] Error withPlainPlace(Error error);
 /// Returns a note on the labels or classes, in the order of the outputs. It names the first ones.
 [[nodiscard]] std::string orderNote(const std::string& what, const std::vector<std::string>& names);
 

@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QHelpEvent>
+#include <QLineEdit>
 #include <QTest>
 #include <QToolTip>
 #include <QTreeWidget>
@@ -34,6 +35,29 @@ private slots:
         // What fits has its help alone.
         box.setFixedWidth(600);
         QCoreApplication::sendEvent(&box, &help);
+        QVERIFY(!QToolTip::text().contains(text));
+    }
+
+    void aPlaceholder()
+    {
+        const QString text = QStringLiteral("a field, such as /training/learning_rate/peak");
+        QLineEdit field;
+        field.setPlaceholderText(text);
+        field.setToolTip(QStringLiteral("Help."));
+        field.setFixedWidth(120);
+        field.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&field));
+        QHelpEvent help(QEvent::ToolTip, {4, 4}, field.mapToGlobal(QPoint(4, 4)));
+        QCoreApplication::sendEvent(&field, &help);
+        QCOMPARE(QToolTip::text(), text + QStringLiteral("\nHelp."));
+        QToolTip::hideText();
+        // What fits, or is not shown, has its help alone.
+        field.setFixedWidth(600);
+        QCoreApplication::sendEvent(&field, &help);
+        QVERIFY(!QToolTip::text().contains(text));
+        field.setFixedWidth(120);
+        field.setText(QStringLiteral("/seeds/init"));
+        QCoreApplication::sendEvent(&field, &help);
         QVERIFY(!QToolTip::text().contains(text));
     }
 

@@ -339,6 +339,9 @@ private Q_SLOTS:
         QVERIFY(!empty.ok());
         QVERIFY(empty.error().text().find("a.csv:3] its text has no tokens") != std::string::npos);
         QVERIFY(!open(source("none.csv"), 0, 0).ok());
+        const auto away = open(source("texts/../none.csv"), 0, 0);
+        QVERIFY(!away.ok());
+        QVERIFY2(away.error().place == (m_folder / "none.csv").string(), away.error().place.c_str());
     }
 
     void summaryAndFingerprintFollowTheFile()
