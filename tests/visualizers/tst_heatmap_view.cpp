@@ -231,8 +231,9 @@ private slots:
         view.resize(500, 400);
         runs.bringToFront("a");
         begin(runs, "a");
+        view.show();
         std::int64_t step = 0;
-        for (const float most : {3.0F, 4.0F, 1.0F}) {
+        for (const float most : {1.0F, 3.0F, 4.0F}) {
             runs.add("a", {.matrices = {Matrix{"confusion", ++step, 2, 2, {most, 0, 0, 1}}}});
             auto* bar = view.findChild<QCustomPlot*>()->findChild<QCPColorScale*>();
             const auto ticks = bar->axis()->ticker().dynamicCast<QCPAxisTickerText>()->ticks().keys();

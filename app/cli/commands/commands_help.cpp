@@ -62,7 +62,7 @@ Exit listTopics(const Console& console)
 /// Tells what an example is, and which pages go on.
 Exit explainExample(const projects::ExampleCard& card, const Console& console)
 {
-    const std::string& topology = projects::exampleProject(card.name).stack().topology.preset;
+    const std::string topology = projects::exampleProject(card.name).stack().topology.preset;
     const HelpTopic* const method = resources::findTopic(topology);
     const std::string name = card.name;
     console.line(std::string("The example ") + card.title + ". " + card.summary + ".");
