@@ -62,33 +62,60 @@ void drawSample(std::ostream& out, const PlotCurve& curve, double x, double y)
 
 /// The title of a plot and the names of its curves: side by side if there is room, else with the names in rows below
 /// it. Long texts are shortened, with the full text in a tooltip, so that nothing overlaps.
-class SvgHeading {
-public:
-    /// Between `left` and `right`, from the top.
-    SvgHeading(const PlotSpec& spec, double left, double right);
-
-    /// Returns the y at which the contents below may begin.
-    [[nodiscard]] double bottom() const;
-    void draw(std::ostream& out) const;
-
-private:
+struct SvgHeading {
     struct Entry {
         const PlotCurve* curve = nullptr;
         std::string name; ///< as shown
+        double width = 0;
         double x = 0;
         int row = 0; ///< 0: the title's row
-        double width = 0;
     };
 
-    void placeBeside(double right);
-    void placeBelow(double right);
+    std::string title; ///< as shown
+    double left = 0;
+    std::vector<Entry> entries = {};
+    int rows = 1;
 
-    std::string m_title;
-    std::string m_shown; ///< title as shown
-    double m_left;
-    std::vector<Entry> m_entries;
-    int m_rows = 1;
+    /// Returns the y at which the contents below may begin.
+    [[nodiscard]] double bottom() const { return kBaseline + (rows - 1) * kRow + kBelow; }
 };
+
+/// Places the heading between `left` and `right`, from the top.
+SvgHeading headingOf(const PlotSpec& spec, double left, double right)
+{
+    SvgHeading heading{elided(spec.title, (right - left) / kTitle), left};
+    double all = 0;
+    for (const PlotCurve& curve : spec.curves) {
+        if (!curve.name.empty()) {
+            const std::string name = elided(curve.name, right - left - kLine - kBeside - kBetween);
+            heading.entries.push_back({&curve, name, kLine + kBeside + textWidth(name) + kBetween});
+            all += heading.entries.back().width;
+        }
+    }
+    const bool below = textWidth(heading.title) * kTitle + kApart + all > right - left;
+    double x = below ? left : right - all;
+    heading.rows = below ? 2 : 1;
+    for (SvgHeading::Entry& entry : heading.entries) {
+        if (below && x > left && x + entry.width > right) {
+            x = left;
+            ++heading.rows;
+        }
+        entry.x = x;
+        entry.row = heading.rows - 1;
+        x += entry.width;
+    }
+    return heading;
+}
+
+void drawHeading(std::ostream& out, const SvgHeading& heading, const std::string& title)
+{
+    writeText(out, "title", heading.left, kBaseline, heading.title, title);
+    for (const SvgHeading::Entry& entry : heading.entries) {
+        const double y = kBaseline + entry.row * kRow;
+        drawSample(out, *entry.curve, entry.x, y - kMiddle);
+        writeText(out, "tick", entry.x + kLine + kBeside, y, entry.name, entry.curve->name);
+    }
+}
 
 using resources::AxisRange;
 using resources::AxisTick;
@@ -294,73 +321,18 @@ void drawCurve(std::ostringstream& out, const PlotCurve& curve, const Frame& fra
 double drawPlot(std::ostringstream& out, const PlotSpec& spec)
 {
     Frame frame = frameOf(spec);
-    const SvgHeading heading(spec, frame.left, frame.right());
+    const SvgHeading heading = headingOf(spec, frame.left, frame.right());
     frame.top = heading.bottom();
     drawBands(out, spec.bands, frame);
     drawAxes(out, spec, frame);
     for (const PlotCurve& curve : spec.curves) {
         drawCurve(out, curve, frame);
     }
-    heading.draw(out);
+    drawHeading(out, heading, spec.title);
     return frame.bottom() + kBottom;
 }
 
 } // namespace
-
-SvgHeading::SvgHeading(const PlotSpec& spec, double left, double right)
-    : m_title(spec.title), m_shown(elided(spec.title, (right - left) / kTitle)), m_left(left)
-{
-    double all = 0;
-    for (const PlotCurve& curve : spec.curves) {
-        if (!curve.name.empty()) {
-            const std::string name = elided(curve.name, right - left - kLine - kBeside - kBetween);
-            const double width = kLine + kBeside + textWidth(name) + kBetween;
-            m_entries.push_back({&curve, name, 0, 0, width});
-            all += width;
-        }
-    }
-    const double title = textWidth(m_shown) * kTitle;
-    title + kApart + all <= right - left ? placeBeside(right) : placeBelow(right);
-}
-
-/// Places the names right-aligned in the title's row.
-void SvgHeading::placeBeside(double right)
-{
-    for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {
-        right -= entry->width;
-        entry->x = right;
-    }
-}
-
-void SvgHeading::placeBelow(double right)
-{
-    double x = m_left;
-    m_rows = 2;
-    for (Entry& entry : m_entries) {
-        if (x > m_left && x + entry.width > right) {
-            x = m_left;
-            ++m_rows;
-        }
-        entry.x = x;
-        entry.row = m_rows - 1;
-        x += entry.width;
-    }
-}
-
-double SvgHeading::bottom() const
-{
-    return kBaseline + (m_rows - 1) * kRow + kBelow;
-}
-
-void SvgHeading::draw(std::ostream& out) const
-{
-    writeText(out, "title", m_left, kBaseline, m_shown, m_title);
-    for (const Entry& entry : m_entries) {
-        const double y = kBaseline + entry.row * kRow;
-        drawSample(out, *entry.curve, entry.x, y - kMiddle);
-        writeText(out, "tick", entry.x + kLine + kBeside, y, entry.name, entry.curve->name);
-    }
-}
 
 std::string svgPlot(const PlotSpec& spec)
 {

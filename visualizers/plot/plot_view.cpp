@@ -1,25 +1,198 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_view.h"
 
-#include "visualizers/plot/plot_export.h"
+#include "projects/base/whole_file.h"
+#include "projects/file/store.h"
+#include "visualizers/plot/plot.h"
+#include "visualizers/plot/plot_legend.h"
 
+#include <QBuffer>
 #include <QClipboard>
 #include <QContextMenuEvent>
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QPointer>
 #include <QPromise>
 #include <QRegularExpression>
+#include <QResizeEvent>
+#include <QSaveFile>
+#include <QSvgGenerator>
 
 #include <qcustomplot.h>
 
+#include <QPdfWriter>
+
 #include <chrono>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
 namespace residua::visualizers {
 namespace {
+
+constexpr double kPngScale = 2;
+constexpr double kPointsPerPixel = 0.75;
+constexpr int kPdfResolution = 96; ///< dots per inch, which is one per pixel of the plot
+
+void setForPicture(QCustomPlot& plot, bool forPicture)
+{
+    const auto* own = qobject_cast<Plot*>(&plot);
+    if (own != nullptr && own->plotLegend() != nullptr) {
+        own->plotLegend()->setForPicture(forPicture);
+    }
+}
+
+/// Gives a plot another size and the legend of a picture during its lifetime. In a larger size, the plot shows parts
+/// that were omitted for lack of room.
+class Shaped {
+public:
+    Shaped(QCustomPlot& plot, QSize shape) : m_plot(plot), m_before(plot.size())
+    {
+        setForPicture(plot, true);
+        become(shape);
+    }
+    ~Shaped()
+    {
+        setForPicture(m_plot, false);
+        become(m_before);
+    }
+    Shaped(const Shaped&) = delete;
+    Shaped& operator=(const Shaped&) = delete;
+
+private:
+    /// Resizes at once, even if the plot is not visible.
+    void become(QSize shape)
+    {
+        QResizeEvent event(shape, m_plot.size());
+        m_plot.resize(shape);
+        QCoreApplication::sendEvent(&m_plot, &event);
+    }
+
+    QCustomPlot& m_plot;
+    QSize m_before;
+};
+
+void paintVector(QCustomPlot& plot, QPaintDevice* device)
+{
+    QCPPainter painter(device);
+    painter.setMode(QCPPainter::pmVectorized);
+    painter.setMode(QCPPainter::pmNoCaching);
+    painter.setMode(QCPPainter::pmNonCosmetic);
+    painter.fillRect(plot.rect(), plot.palette().window());
+    plot.toPainter(&painter, plot.width(), plot.height());
+}
+
+void paintSvg(QCustomPlot& plot, QIODevice& device)
+{
+    QSvgGenerator svg;
+    svg.setOutputDevice(&device);
+    svg.setSize(plot.size());
+    svg.setViewBox(plot.rect());
+    svg.setTitle(plot.accessibleName());
+    paintVector(plot, &svg);
+}
+
+void paintPdf(QCustomPlot& plot, QIODevice& device)
+{
+    QPdfWriter pdf(&device);
+    pdf.setResolution(kPdfResolution);
+    pdf.setPageMargins(QMarginsF());
+    pdf.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsPerPixel, QPageSize::Point));
+    pdf.setTitle(plot.accessibleName());
+    paintVector(plot, &pdf);
+}
+
+/// Writes the contents of a file. Returns false if the disk is full.
+using Contents = std::function<bool(QIODevice&)>;
+
+Contents csvContents(CsvText numbers)
+{
+    return [numbers = std::move(numbers)](QIODevice& device) {
+        QTextStream out(&device);
+        numbers(out);
+        out.flush();
+        return out.status() == QTextStream::Ok;
+    };
+}
+
+QPixmap pixmapOf(QCustomPlot& plot)
+{
+    return plot.toPixmap(plot.width(), plot.height(), kPngScale);
+}
+
+Contents pngContents(QCustomPlot& plot)
+{
+    return [image = pixmapOf(plot).toImage()](QIODevice& device) { return image.save(&device, "PNG"); };
+}
+
+Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&))
+{
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    paint(plot, buffer);
+    return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
+}
+
+/// Returns the contents of a file with this suffix for the plot; empty for an unknown suffix.
+Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
+{
+    if (suffix == QLatin1String("csv")) {
+        return csvContents(numbers());
+    }
+    if (suffix == QLatin1String("png")) {
+        return pngContents(plot);
+    }
+    if (suffix == QLatin1String("svg")) {
+        return vectorContents(plot, paintSvg);
+    }
+    return suffix == QLatin1String("pdf") ? vectorContents(plot, paintPdf) : Contents();
+}
+
+Status writeFile(const QString& path, const Contents& contents)
+{
+    if (const QFileInfo there(path); there.exists() && !there.isFile()) {
+        QBuffer buffer; // a device or a FIFO is written into and not replaced
+        buffer.open(QIODevice::WriteOnly);
+        if (!contents(buffer)) {
+            return Error{path.toStdString(), "cannot be written"};
+        }
+        return writeOutput(path.toStdString(), buffer.data().toStdString());
+    }
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || !contents(file) || !file.commit()) {
+        return Error{path.toStdString(), "cannot be written: " + file.errorString().toStdString()};
+    }
+    return Done{};
+}
+
+/// Returns the current plot with twice the pixels, without parts that only a screen needs.
+QPixmap pictureOf(QCustomPlot& plot)
+{
+    const Shaped shaped(plot, plot.size());
+    return pixmapOf(plot);
+}
+
+/// The part of an export after the drawing: encodes and writes the file, which is complete or absent. Any thread.
+/// Returns an error if the file cannot be written.
+using ExportWork = std::function<Status()>;
+
+/// Draws the plot with size `shape` for a PNG (twice the pixels), SVG or PDF, or uses `numbers` for a CSV. The path's
+/// suffix selects the format. Returns an error for another suffix.
+Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path,
+                              QSize shape)
+{
+    const QString suffix = QFileInfo(path).suffix().toLower();
+    const Shaped shaped(plot, shape.expandedTo(plot.minimumSize()));
+    Contents contents = contentsOf(plot, numbers, suffix);
+    if (!contents) {
+        return Error{path.toStdString(),
+                     "got the suffix \"" + suffix.toStdString() + "\", expected png, svg, pdf or csv"};
+    }
+    return ExportWork([path, contents = std::move(contents)] { return writeFile(path, contents); });
+}
 
 QString textOf(const CsvText& numbers)
 {
