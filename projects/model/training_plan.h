@@ -29,7 +29,7 @@ struct LearningRate {
 
 enum class Precision { Fp32, Bf16, Fp64 };
 /// The precision of the residual, which is carried from layer to layer, under bf16. A wiring may require full entries
-/// (keepsFullEntries).
+/// (WeightTraits::attends).
 enum class ResidualPrecision { Fp32, Bf16 };
 enum class Determinism { Fast, Deterministic };
 /// Full: every step uses the whole training set in order (full-batch gradient descent of ANCRe §3).

@@ -98,7 +98,7 @@ struct GateTraits {
     int factors = 0; ///< learned factors of a module: 1 on the branch, 2 on branch and residual (LAuReL-RW)
     LaurelMaps maps = LaurelMaps::None;
     GateCost cost = {};
-    /// The following are empty where they do not apply. Those of LAuReL follow from `factors` and `maps`.
+    /// Each is empty if it does not apply. For LAuReL, `factors` and `maps` decide instead.
     std::string_view departure = {}; ///< the difference from the plain network at the start
     std::string_view obstacle = {};  ///< why it is not a sum with weights that do not depend on the input
     std::string_view growth = {};    ///< why a new layer with a zero branch changes the function

@@ -4,6 +4,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/nodes/shape.h"
+#include "projects/schema/describe_topology.h"
 #include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
 #include "tests/support/test_program.h"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <variant>
 
 using namespace residua::projects;
 
@@ -39,6 +42,7 @@ private slots:
     void blocksKeepTheWidth();
     void topologiesHoldTogether_data();
     void topologiesHoldTogether();
+    void everyKindOfWeightAndGateHasAPreset();
     void examplesTrain_data();
     void examplesTrain();
     void examplesAreWiredAsTheirPresets();
@@ -153,6 +157,22 @@ void TestPresets::topologiesHoldTogether()
     for (const Problem& problem : validate(project)) {
         QFAIL(problem.text().c_str());
     }
+}
+
+/// The tests of training, cost, export and retrofits go through the presets, so they reach every kind.
+void TestPresets::everyKindOfWeightAndGateHasAPreset()
+{
+    std::set<std::string_view> unused(kNamesOf<WeightKind>.begin(), kNamesOf<WeightKind>.end());
+    unused.insert(kNamesOf<BranchGateKind>.begin(), kNamesOf<BranchGateKind>.end());
+    QCOMPARE(unused.size(), kNamesOf<WeightKind>.size() + kNamesOf<BranchGateKind>.size());
+    for (const TopologyPreset& preset : topologyPresets(8)) {
+        if (const auto* const mix = std::get_if<DepthMix>(&preset.wiring)) {
+            unused.erase(nameOf(mix->weight));
+        } else if (const auto* const gate = std::get_if<BranchGate>(&preset.wiring)) {
+            unused.erase(nameOf(gate->gate));
+        }
+    }
+    QVERIFY2(unused.empty(), unused.empty() ? "" : unused.begin()->data());
 }
 
 void TestPresets::examplesTrain_data()
