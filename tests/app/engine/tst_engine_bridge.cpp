@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
+#include "app/records/run_loader.h"
 #include "engine/base/api/run_id.h"
 #include "engine/base/api/run_progress.h"
 #include "projects/shipped/examples.h"
@@ -11,7 +12,6 @@
 #include <QTest>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -32,6 +32,17 @@ projects::Project tinyProject(std::int64_t steps)
     projects::Project project = projects::findExample("linear-ancre")->project;
     project.training.steps = steps;
     return project;
+}
+
+/// Returns the rows by name and step, without those that the recorder writes at its own pace.
+std::vector<engine::MetricRow> measured(const engine::Progress& progress)
+{
+    std::vector<engine::MetricRow> rows = progress.rows;
+    std::erase_if(rows, [](const engine::MetricRow& row) {
+        return row.name == engine::metric::kThroughput || row.name == engine::metric::kPeakBytes;
+    });
+    std::ranges::sort(rows, {}, [](const engine::MetricRow& row) { return std::pair(row.name, row.step); });
+    return rows;
 }
 
 void fail(const engine::QueryFailed& failed)
@@ -67,17 +78,17 @@ private slots:
         QCOMPARE(progress.peakBytes, std::int64_t(10));
     }
 
-    void aRunIsToldInOrderAndWhole()
+    void aRunIsToldInOrderAndWholeAsItIsRecorded()
     {
         QTemporaryDir folder;
         EngineBridge bridge;
         QStringList order;
-        std::vector<std::int64_t> steps;
+        engine::Progress told;
         connect(&bridge, &EngineBridge::runTold, this, [&](const engine::Event& event) {
             if (std::holds_alternative<engine::RunStarted>(event)) {
                 order << "started";
             } else if (const auto* const progress = std::get_if<engine::Progress>(&event)) {
-                std::ranges::transform(progress->steps, std::back_inserter(steps), &engine::StepRecord::step);
+                engine::merge(told, *progress);
             } else if (const auto* const ended = std::get_if<engine::RunEnded>(&event)) {
                 QCOMPARE(ended->status, engine::RunStatus::Finished);
                 order << "ended";
@@ -90,10 +101,15 @@ private slots:
         bridge.begin(command);
         QTRY_COMPARE(order.size(), 2);
         QCOMPARE(order, QStringList({"started", "ended"}));
-        QCOMPARE(steps.size(), std::size_t(20));
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            QCOMPARE(steps[i], static_cast<std::int64_t>(i) + 1);
+        QCOMPARE(told.steps.size(), std::size_t(20));
+        for (std::size_t i = 0; i < told.steps.size(); ++i) {
+            QCOMPARE(told.steps[i].step, static_cast<std::int64_t>(i) + 1);
         }
+        const auto recorded = loadRunRecord(command.runDirectory.string(), Matrices::All);
+        QVERIFY(recorded.ok());
+        QVERIFY(recorded->numbers.steps == told.steps);
+        QVERIFY(measured(recorded->numbers) == measured(told));
+        QCOMPARE(recorded->numbers.matrices.size(), told.matrices.size());
     }
 
     void eventsOfAnEarlierRunAreDropped()
