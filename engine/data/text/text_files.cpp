@@ -6,6 +6,7 @@
 #include "engine/data/text/gathered_texts.h"
 #include "engine/data/text/parquet_table.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
@@ -70,6 +71,12 @@ Result<ByteRange> checkedText(const Bytes& file, const std::string& place, const
     return valid ? Result<ByteRange>(std::move(text)) : Result<ByteRange>(valid.error());
 }
 
+/// Returns the command that makes a project of a file by what it contains.
+std::string newProjectOf(const fs::path& file)
+{
+    return ", or make a project of it with residua-cli new DIR --data " + shellWord(file.string());
+}
+
 /// Opens the text number `index` of several.
 Result<Bytes> openText(const fs::path& path, std::size_t index, const PreparationWatch& watch, const TextMemory& memory)
 {
@@ -78,7 +85,8 @@ Result<Bytes> openText(const fs::path& path, std::size_t index, const Preparatio
         return format.error();
     }
     if (format->content == FileContent::HeadedTokens) {
-        return Error{path.string(), "is ready-made tokens, expected text: choose the source \"token file\""};
+        return Error{path.string(),
+                     "is ready-made tokens, expected text: choose the source \"token file\"" + newProjectOf(path)};
     }
     if (format->compression != nullptr) {
         return decompressed(path, *format->compression, watch, memory);
@@ -305,7 +313,8 @@ Result<std::vector<Document>> readTextFiles(const fs::path& path, const Preparat
     for (const fs::path& name : *files) {
         if (const auto format = formatOf(name); format && format->content == FileContent::Parquet) {
             return Error{name.string(), "is a Parquet file, expected plain text: choose the source \"JSON Lines or "
-                                        "Parquet\" (json_lines)"};
+                                        "Parquet\" (json_lines)" +
+                                            newProjectOf(name)};
         }
         auto text = readFileText(name, documents.size(), watch, memory);
         if (!text) {
