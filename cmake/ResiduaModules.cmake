@@ -9,8 +9,10 @@
 #                                              several units in one executable, a test each, named <folder>/<tst_unit> where
 #                                              a unit lies deeper too; those of DISPLAY_UNITS have a virtual screen and the
 #                                              labels ui and slow
-#   residua_add_test(<folder>/<tst_unit> [LABELS unit|ui|gpu|slow|threads] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
+#   residua_add_test(<folder>/<tst_unit> [LABELS ui|gpu|slow|threads] [DISPLAY] SOURCES <further files> USES ... EXTERNAL ...)
 #                                              a unit that has a main of its own
+#                                              Without a label of these a test has "component" if its program links
+#                                              LibTorch or the library that starts the engine's process, else "unit".
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
 # CMakeLists.txt; the include root is the checkout. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
@@ -312,13 +314,51 @@ function(residua_set_up_test target sources uses externals)
   endif()
 endfunction()
 
-# Registers `name` with CTest as the target with these arguments, in an environment of its own.
+# Sets `out` to true if a target links LibTorch or the library that starts the engine's process, directly or not.
+function(residua_links_engine target out)
+  if(TARGET "${target}")
+    get_target_property(aliased "${target}" ALIASED_TARGET)
+    if(aliased)
+      set(target "${aliased}")
+    endif()
+  endif()
+  if(target STREQUAL "residua::torch" OR target STREQUAL "residua_engine_process")
+    set(${out} TRUE PARENT_SCOPE)
+    return()
+  endif()
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT TARGET "${target}" AND target MATCHES "^residua::")
+    message(FATAL_ERROR "${target} is added after what links it, whose label depends on it")
+  elseif(NOT TARGET "${target}")
+    return() # a library of the system, or a generator expression
+  endif()
+  get_property(known GLOBAL PROPERTY "RESIDUA_LINKS_ENGINE_${target}")
+  if("${known}" STREQUAL "")
+    set(known FALSE)
+    foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+      get_target_property(links "${target}" ${property})
+      foreach(link IN LISTS links)
+        residua_links_engine("${link}" reached)
+        if(reached)
+          set(known TRUE)
+          break()
+        endif()
+      endforeach()
+    endforeach()
+    set_property(GLOBAL PROPERTY "RESIDUA_LINKS_ENGINE_${target}" ${known})
+  endif()
+  set(${out} ${known} PARENT_SCOPE)
+endfunction()
+
+# Registers `name` with CTest as the target with these arguments, in an environment of its own. Without `labels` the test
+# is a unit or a component.
 function(residua_register_test name target labels display)
   set(runner "")
-  set(environment QT_QPA_PLATFORM=offscreen)
+  # Threads of OpenMP that spin while they wait would take the cores from the tests beside them.
+  set(environment QT_QPA_PLATFORM=offscreen OMP_WAIT_POLICY=passive)
   if(display)
     set(runner "${RESIDUA_CMAKE_DIR}/with_xvfb.sh")
-    set(environment QT_QPA_PLATFORM=xcb LIBGL_ALWAYS_SOFTWARE=1)
+    set(environment QT_QPA_PLATFORM=xcb LIBGL_ALWAYS_SOFTWARE=1 OMP_WAIT_POLICY=passive)
   endif()
   if(RESIDUA_SANITIZE)
     list(APPEND environment ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -331,6 +371,10 @@ function(residua_register_test name target labels display)
   add_test(NAME ${name} COMMAND ${runner} $<TARGET_FILE:${target}> ${ARGN})
   if(NOT labels)
     set(labels unit)
+    residua_links_engine(${target} linksEngine)
+    if(linksEngine)
+      set(labels component)
+    endif()
   endif()
   set(timeout 600) # it ends what hangs; a busy machine may need ten times as long as an idle one
   if(RESIDUA_SANITIZE)
@@ -387,7 +431,7 @@ function(residua_add_tests path)
   residua_reuse_test_headers(${target} "${ARG_USES}" "${ARG_EXTERNAL}")
   foreach(unit IN LISTS ARG_UNITS)
     cmake_path(GET unit FILENAME name)
-    residua_register_test(${folder}/${name} ${target} unit OFF ${name})
+    residua_register_test(${folder}/${name} ${target} "" OFF ${name})
   endforeach()
   foreach(unit IN LISTS ARG_SLOW_UNITS)
     cmake_path(GET unit FILENAME name)

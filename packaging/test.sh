@@ -44,8 +44,6 @@ unsteady_tests() {
 }
 
 configure_and_build ci
-# Tests run side by side: OpenMP threads that spin while waiting would take the cores from each other.
-export OMP_WAIT_POLICY=passive
 cd "$checkout/build/ci"
 failed=""
 mkdir -p Testing

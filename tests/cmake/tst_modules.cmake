@@ -163,6 +163,19 @@ fixture(linked_engine "residua_add_library(engine SOURCES engine/compute/network
   engine/compute/network/n.cpp "// empty\n" app/cli/c.cpp "// empty\n")
 expect(linked_engine configure fail "residua_cli uses engine: cli may use only")
 
+# The label of a test follows from what its program links, also through other libraries.
+fixture(links_engine "residua_add_library(projects SOURCES projects/a.cpp)
+residua_add_library(engine_process SOURCES engine/link/process/o.cpp USES projects)
+residua_add_library(engine SOURCES engine/compute/network/n.cpp USES projects PRIVATE_EXTERNAL residua::torch)
+residua_add_library(tests_runs SOURCES tests/t.cpp USES projects engine)
+residua_add_library(tests_plain SOURCES tests/t.cpp USES projects)
+residua_add_library(tests_started SOURCES tests/t.cpp USES tests_plain engine_process)
+foreach(name projects engine tests_runs tests_plain tests_started)
+  residua_links_engine(residua::\${name} links)
+  message(STATUS \"\${name}: \${links}\")
+endforeach()\n" projects/a.cpp "// empty\n" engine/link/process/o.cpp "// empty\n" engine/compute/network/n.cpp "// empty\n" tests/t.cpp "// empty\n")
+expect(links_engine configure pass "projects: FALSE" "engine: TRUE" "tests_runs: TRUE" "tests_plain: FALSE" "tests_started: TRUE")
+
 # A module may be one file of another's folder.
 set(bounds "residua_add_library(engine_sets_bounds SOURCES engine/data/sets/project_bounds.cpp HEADERS engine/data/sets/project_bounds.h)
 residua_add_library(report SOURCES app/report/r.cpp USES engine_sets_bounds)\n")
