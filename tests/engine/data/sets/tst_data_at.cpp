@@ -335,7 +335,7 @@ private slots:
         }
         projects::Project project;
         project.training.sequenceLength = 16;
-        for (const char* name : {"t.bin", "t.npy", "t.dat", "t.txt"}) {
+        for (const char* name : {"t.bin", "t.npy", "t.dat", "t.txt", "t.csv", "t.jsonl"}) {
             writeFile(m_folder / name, array("<u2", "(1000,)", numbers));
             const auto source = dataAt(m_folder / name);
             QVERIFY(source && std::holds_alternative<projects::TokenFileData>(*source));
