@@ -99,7 +99,7 @@ private slots:
         }
     }
 
-    /// What a sweep has trained is compared member by member, and the verdict is that of the paper's direction.
+    /// Trained members of a sweep are compared by seed, and the verdict follows from the stated direction.
     void trainedMembersAreCompared()
     {
         const QTemporaryDir folder;

@@ -35,7 +35,7 @@ struct Outcome {
 [[nodiscard]] std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison);
 /// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
 [[nodiscard]] std::string commandOf(const Reproduction& row, const Comparison& comparison);
-/// Returns the recording of that command which has both sides, at best with paired values; null if there is none.
+/// Returns the recording of that command with both sides, preferably with paired values. Null if there is none.
 [[nodiscard]] const Recording* recordingFor(const Reproduction& row, const Comparison& comparison);
 /// Returns the outcome by that recording. If a side was recorded as a mean, the difference is that of means
 /// (differenceOfMeans).
@@ -45,7 +45,7 @@ struct Outcome {
 /// row without comparisons has the verdict of a person; nullopt if no person gave one.
 [[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
 
-/// What an open row needs.
+/// An answer to what would decide an open row.
 struct Need {
     std::string comparison; ///< its sides; empty if the whole row needs it
     std::string text;       ///< "about 24 pairs would be needed if the mean difference stays; its command trains 6"
