@@ -252,7 +252,7 @@ Result<std::int64_t> ClassNumbers::numberOf(const std::string& text) const
 std::vector<std::string> ClassNumbers::notesOn(const std::vector<std::string>& training,
                                                const std::vector<std::string>& heldOut) const
 {
-    constexpr std::size_t kNamed = 5;
+    static constexpr std::size_t kNamed = 5;
     const auto named = [](const auto& all, const auto& textOf) {
         const std::vector first(all.begin(), std::next(all.begin(), std::ptrdiff_t(std::min(kNamed, all.size()))));
         return joinedText(first, ", ", textOf) + (all.size() > kNamed ? " …" : "");
