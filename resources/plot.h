@@ -60,10 +60,10 @@ struct PlotSpec {
     std::string yLabel = {};
     std::vector<PlotCurve> curves = {};
     AxisScale yScale = AxisScale::Linear;
-    std::vector<PlotBand> bands = {};     ///< ascending
-    double xLeast = 1;                    ///< least distance of the horizontal axis's ticks in a report: 1 for counts
-    AxisScale xScale = AxisScale::Linear; ///< never symmetric; linear in a report
-    std::string bandTitle = {};           ///< of the bands in the window's legend; empty: they are not in it
+    std::vector<PlotBand> bands = {};      ///< ascending
+    double xLeast = 1;                     ///< least distance of the horizontal axis's ticks in a report: 1 for counts
+    AxisScale xScale = AxisScale::Linear;  ///< never symmetric; linear in a report
+    std::string bandTitle = {};            ///< of the bands in the window's legend; empty: they are not in it
     std::optional<AxisRange> yBounds = {}; ///< of the quantity: the vertical axis goes beyond them for values alone
     std::string note = {}; ///< a sentence at the lower left of the window's figure and of its pictures; empty: none
 };

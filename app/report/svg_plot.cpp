@@ -201,9 +201,8 @@ Frame frameOf(const PlotSpec& spec)
     }
     frame.xRange = resources::linearRange(x.low, x.high, 0);
     if (spec.yScale != AxisScale::Linear) {
-        frame.yRange =
-            resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high, kCurveMargin,
-                                spec.yBounds);
+        frame.yRange = resources::logRange(std::max(y.low, y.high * std::pow(10.0, -kMostDecades)), y.high,
+                                           kCurveMargin, spec.yBounds);
         frame.yTicks = resources::logTicks(frame.yRange, kTicksUp);
     } else {
         frame.yRange = resources::linearRange(y.low, y.high, kCurveMargin, spec.yBounds);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <ranges>
 #include <vector>
 
@@ -165,6 +166,34 @@ const char* textOf(Verdict verdict)
         break;
     }
     return "cannot tell";
+}
+
+double rankCorrelation(std::span<const double> a, std::span<const double> b)
+{
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const auto isNan = [](double value) { return std::isnan(value); };
+    if (a.size() != b.size() || a.size() < 3 || std::ranges::any_of(a, isNan) || std::ranges::any_of(b, isNan)) {
+        return kNone;
+    }
+    const double mean = (static_cast<double>(a.size()) + 1) / 2;
+    const auto ranksOf = [mean](std::span<const double> values) {
+        std::vector<double> sorted(values.begin(), values.end());
+        std::ranges::sort(sorted);
+        std::vector<double> ranks;
+        for (const double value : values) {
+            const auto equal = std::ranges::equal_range(sorted, value);
+            const auto first = static_cast<double>(equal.begin() - sorted.begin());
+            const auto last = static_cast<double>(equal.end() - sorted.begin());
+            ranks.push_back((first + 1 + last) / 2 - mean);
+        }
+        return ranks;
+    };
+    const std::vector<double> x = ranksOf(a);
+    const std::vector<double> y = ranksOf(b);
+    const double both = std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+    const double lengths = std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0) *
+                                     std::inner_product(y.begin(), y.end(), y.begin(), 0.0));
+    return lengths > 0 ? both / lengths : kNone;
 }
 
 } // namespace residua::projects

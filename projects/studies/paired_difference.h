@@ -51,6 +51,10 @@ struct MeanOfSeveral {
 /// (0, 1) and `degrees` > 0.
 [[nodiscard]] double studentQuantile(double probability, double degrees);
 
+/// Returns Spearman's rank correlation of two lists of one length, with mean ranks for equal values; NaN for fewer than
+/// three values, a NaN among them, or a list without differences.
+[[nodiscard]] double rankCorrelation(std::span<const double> a, std::span<const double> b);
+
 /// The sign of a difference a − b that a paper states.
 enum class Direction { Below, Above };
 /// Says whether measured pairs support a stated direction.

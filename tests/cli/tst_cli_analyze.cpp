@@ -121,6 +121,37 @@ private slots:
         QCOMPARE(run({"analyze", "stability", path("stable/none")}).code, 3);
     }
 
+    /// `analyze knockout` by layer agrees with the stability of the layers; by term each shortcut has its row.
+    void knockoutsOfARun()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("parts"));
+        const projects::Document document = tinyProject();
+        QVERIFY(projects::saveProject(path("parts/project").toStdString(), document).ok());
+        const QString trained = path("parts/run");
+        QCOMPARE(run({"train", path("parts/project"), "--steps", "3", "--run", trained}).code, 0);
+        const QJsonArray layers = json(run({"analyze", "stability", trained, "--json"})).object()["layers"].toArray();
+        const QJsonObject told = json(run({"analyze", "knockout", trained, "--by", "layer", "--json"})).object();
+        const QJsonArray parts = told["parts"].toArray();
+        QCOMPARE(parts.size(), layers.size());
+        for (qsizetype i = 0; i < parts.size(); ++i) {
+            QCOMPARE(parts[i]["part"].toString(), QStringLiteral("layer %1").arg(i + 1));
+            QVERIFY(std::abs(parts[i]["lossRise"].toDouble() - layers[i]["lossRise"].toDouble()) < 1e-6);
+            QVERIFY(parts[i]["weight"].isNull());
+        }
+        const auto depth = static_cast<qsizetype>(document.project.network.depth());
+        const QJsonObject terms = json(run({"analyze", "knockout", trained, "--json"})).object();
+        QCOMPARE(terms["parts"].toArray().size(), (depth + 1) * (depth + 2) / 2);
+        QCOMPARE(terms["parts"][0]["part"].toString(), QString("0:1"));
+        const Ran csv = run({"analyze", "knockout", trained, "-o", "-"});
+        QCOMPARE(csv.output.section('\n', 0, 0),
+                 QString("part,first,reader,weight,loss_rise,standard_error,divergence"));
+        const Ran streams = run({"analyze", "knockout", trained, "--by", "stream"});
+        QCOMPARE(streams.code, 3);
+        QVERIFY2(streams.errors.contains("no parallel streams"), qPrintable(streams.errors));
+        QCOMPARE(run({"analyze", "knockout", trained, "--by", "nothing"}).code, 1);
+        QCOMPARE(run({"analyze", "knockout"}).code, 1);
+    }
+
     void figure4FindsItsPowers()
     {
         const QStringList words{"analyze", "stability", "--figure", "4", "--layers", "24", "--dimension", "40"};

@@ -132,6 +132,8 @@ private slots:
         // An analysis names the checkpoint --step, and sorts, saves or draws a figure.
         row("analyze gap", optionsOf<engine::GapRequest>(),
             "step sort set output project other-data threads place folder");
+        row("analyze knockout", optionsOf<engine::KnockoutRequest>(),
+            "step output project other-data threads place folder");
         row("analyze stability", optionsOf<engine::StabilityRequest>(),
             "step figure dimension layers norm without output project other-data threads place folder");
     }

@@ -18,6 +18,10 @@ namespace residua::cli {
 [[nodiscard]] Exit runStability(const Arguments& arguments, const Console& console);
 [[nodiscard]] std::vector<OptionSpec> stabilityOptions();
 
+/// `analyze knockout`: what the network of a run's checkpoint loses without each of its shortcuts, layers, halves or
+/// streams.
+[[nodiscard]] Exit runKnockout(const Arguments& arguments, const Console& console);
+
 /// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model, given by numbers or by a
 /// project.
 [[nodiscard]] Exit runTheory(const Arguments& arguments, const Console& console);

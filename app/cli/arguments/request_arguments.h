@@ -86,7 +86,7 @@ template <class T>
     std::string otherwise(field.more.otherwise);
     constexpr bool hasDefault = std::is_same_v<T, Type>;
     const bool saysValue = hasDefault && otherwise.empty() && field.more.need == projects::Need::Optional;
-    if constexpr (std::is_same_v<Type, engine::OtherData>) {
+    if constexpr (std::is_same_v<Type, engine::OtherData> || std::is_same_v<Type, bool>) {
         option.kind = OptionKind::Flag;
         return option;
     } else if constexpr (std::is_arithmetic_v<Type>) {
@@ -171,6 +171,8 @@ template <class T>
         return field.more.need == projects::Need::Required ? missing(optionOf(field, value)) : Status(Done{});
     } else if constexpr (std::is_same_v<Type, engine::OtherData>) {
         value = engine::OtherData::Accept;
+    } else if constexpr (std::is_same_v<Type, bool>) {
+        value = true;
     } else if constexpr (std::is_integral_v<Type>) {
         value = arguments.integer(name, 0);
     } else if constexpr (std::is_floating_point_v<Type>) {

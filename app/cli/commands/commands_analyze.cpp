@@ -382,6 +382,18 @@ Command stabilityCommand()
             &runStability};
 }
 
+Command knockoutCommand()
+{
+    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
+    std::ranges::move(optionsOf<engine::KnockoutRequest>(), std::back_inserter(options));
+    options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
+    return {"analyze knockout",
+            "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",
+            "residua-cli analyze knockout my-project/runs/first --by layer",
+            {{{"RUN", "a run's directory"}}, computed(std::move(options))},
+            &runKnockout};
+}
+
 Command theoryCommand()
 {
     std::vector<OptionSpec> options = theoryOptions();
@@ -442,7 +454,7 @@ std::vector<Command> analyzeCommands()
                             {{"SUBJECT", "a run, runs or a project; the help of each has more", Presence::AnyNumber,
                               exampleNames(), Beside::Files}},
                             {coefficientsCommand(), std::move(metrics), std::move(confusion), theoryCommand(),
-                             stabilityCommand(), gapCommand()})};
+                             stabilityCommand(), knockoutCommand(), gapCommand()})};
 }
 
 } // namespace residua::cli

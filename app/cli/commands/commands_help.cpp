@@ -123,11 +123,10 @@ Exit runExplain(const Arguments& arguments, const Console& console)
             return explainExample(*card, console);
         }
         const std::string pages = pagesThatMention(word);
-        return console.fail(Exit::Usage,
-                            {"", "no topic \"" + word + "\"" +
-                                     (pages.empty() ? meantHint(word, resources::topicWords(), kTypedHint,
-                                                                "; residua-cli explain lists them")
-                                                    : "; it is mentioned in " + pages)});
+        return console.fail(Exit::Usage, {"", "no topic \"" + word + "\"" +
+                                                  (pages.empty() ? meantHint(word, resources::topicWords(), kTypedHint,
+                                                                             "; residua-cli explain lists them")
+                                                                 : "; it is mentioned in " + pages)});
     }
     console.line(terminalText(topic->text, std::min(console.width(), kWidestText)));
     json value = jsonOf(*topic);

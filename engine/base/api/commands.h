@@ -6,6 +6,7 @@
 #include "engine/base/api/tokeniser_training.h"
 #include "engine/base/api/values.h"
 #include "projects/model/project.h"
+#include "projects/nodes/alteration.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -194,6 +195,17 @@ struct StabilityRequest {
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
 };
 
+/// Measures on held-out batches what a checkpoint's network loses without each of its parts.
+struct KnockoutRequest {
+    using Answer = struct KnockoutReady;
+    QueryTag tag{};
+    RunRef of;
+    projects::KnockoutBy by = projects::KnockoutBy::Term;
+    /// True if the other weights of a softmax take the place of the one that is switched off.
+    bool renormalise = false;
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+};
+
 /// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by
 /// each method, and compares their function with that of the full weight. The full weights are those of a run's
 /// checkpoint or, without a run, the initial weights of `project`. The fits run on the CPU, beside a run, and are kept
@@ -234,10 +246,10 @@ struct GiveUp {
     QueryTag tag{};
 };
 
-using Command =
-    std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint, ListDevices,
-                 SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest, ImportRequest, LoadWeightsRequest,
-                 ExportRequest, StabilityRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
+using Command = std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint,
+                             ListDevices, SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest,
+                             ImportRequest, LoadWeightsRequest, ExportRequest, StabilityRequest, KnockoutRequest,
+                             GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
 
 /// True for the queries: the commands that an event with their tag answers.
 template <class Asked>

@@ -66,10 +66,10 @@ struct TableColumns {
 /// Returns a source for the data at a path. The format of a file follows from its first bytes and its extension, that
 /// of a folder from the files in it. If a folder has the parts of a data set (train, val or test), the training part
 /// becomes the source's path and the other part its validation path. If the path is a training part, the part beside it
-/// becomes the validation path, unless it cannot be read with the training part's classes. The number of classes is that
-/// of the data. Returns an error that names what was found if no source reads it, if it has several data sets, or if it
-/// has parts and its source takes no validation path. Any thread; lists the folder, and reads tables and files of many
-/// pictures.
+/// becomes the validation path, unless it cannot be read with the training part's classes. The number of classes is
+/// that of the data. Returns an error that names what was found if no source reads it, if it has several data sets, or
+/// if it has parts and its source takes no validation path. Any thread; lists the folder, and reads tables and files of
+/// many pictures.
 [[nodiscard]] Result<projects::Source> dataAt(const std::filesystem::path& path, const TableColumns& columns = {});
 
 /// Returns the number of classes of a new network for this source: that of the different labels of its training data,
@@ -80,9 +80,9 @@ struct TableColumns {
                                                                const std::function<bool()>& wanted = {});
 
 /// Reads the beginning of a source's files: the first part of each text, the first records, the tables, and the first
-/// picture of each class. Returns the error of its reader. Data that do not fit a project's other fields, such as a text
-/// that is shorter than a sequence, are no error. Ok for generated data. Any thread. Calls `wanted` now and then; stops
-/// with an error once it returns false.
+/// picture of each class. Returns the error of its reader. Data that do not fit a project's other fields, such as a
+/// text that is shorter than a sequence, are no error. Ok for generated data. Any thread. Calls `wanted` now and then;
+/// stops with an error once it returns false.
 [[nodiscard]] Status checkReadable(const projects::Source& source, const std::filesystem::path& projectDirectory,
                                    const std::function<bool()>& wanted = {});
 

@@ -116,6 +116,17 @@ constexpr void describe(const StabilityRequest*, auto&& v)
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &StabilityRequest::batches);
 }
+constexpr void describe(const KnockoutRequest*, auto&& v)
+{
+    v({"by", {}, {}, {.value = "PART"}}, &KnockoutRequest::by);
+    v({"renormalise", {}, "the other weights of a softmax take the place of a shortcut's"},
+      &KnockoutRequest::renormalise);
+    v({"batches",
+       {},
+       "batches of the validation split",
+       {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
+      &KnockoutRequest::batches);
+}
 constexpr void describe(const GapRequest*, auto&& v)
 {
     v(keyed("project"), &GapRequest::project);
@@ -152,6 +163,13 @@ struct Choices<engine::Split> {
         });
         return choices;
     }();
+};
+template <>
+struct Choices<KnockoutBy> {
+    static constexpr Choice all[] = {{"term", {}, "each shortcut"},
+                                     {"layer", {}, "each layer"},
+                                     {"half", {}, "the attention and the FFN of each layer"},
+                                     {"stream", {}, "each parallel stream"}};
 };
 template <>
 struct Choices<engine::ExportFormat> {

@@ -188,6 +188,26 @@ struct StabilityReady {
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::vector<std::string> notes; ///< as SampleReady's
 };
+/// What a network does without one of its parts.
+struct KnockoutRow {
+    std::string name;        ///< projects::KnockoutSubject::name
+    std::int64_t first = 0;  ///< the source i; the layer; the stream, from 1
+    std::int64_t reader = 0; ///< j; 0 for what is no shortcut
+    /// The applied weight of the shortcut: the mean over its reader's mixes, features and tokens; NaN for other parts.
+    double weight = 0;
+    double rise = 0;       ///< the loss without it minus that of the whole network, on the same batches
+    double error = 0;      ///< the standard error of the rise over batches; NaN of one batch
+    double divergence = 0; ///< the mean KL(whole ‖ without) of the predictions, in nats; NaN without classes
+};
+struct KnockoutReady {
+    QueryTag tag{};
+    std::vector<KnockoutRow> rows; ///< in the order of the document
+    double loss = 0;               ///< of the whole network
+    std::int64_t batches = 0;
+    std::int64_t borderBytes = 0;   ///< of the values from which the passes of the last batch started
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::vector<std::string> notes; ///< as SampleReady's
+};
 /// The fits finished so far of a GapRequest, sent about ten times a second.
 struct GapProgress {
     QueryTag tag{};
@@ -232,8 +252,8 @@ struct QueryFailed {
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
                            DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportReady,
-                           LoadWeightsReady, ExportReady, StabilityReady, GapProgress, GapReady, TokeniserReady,
-                           CheckpointFetched, RemoteUnknown, QueryProgress, QueryFailed>;
+                           LoadWeightsReady, ExportReady, StabilityReady, KnockoutReady, GapProgress, GapReady,
+                           TokeniserReady, CheckpointFetched, RemoteUnknown, QueryProgress, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>

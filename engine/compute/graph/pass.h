@@ -2,8 +2,8 @@
 #pragma once
 
 #include "projects/base/random.h"
-#include "projects/depth/alteration.h"
 #include "projects/model/training_plan.h"
+#include "projects/nodes/alteration.h"
 
 #include <ATen/core/Tensor.h>
 

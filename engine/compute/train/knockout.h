@@ -7,8 +7,8 @@
 #include "engine/compute/train/evaluation.h"
 #include "engine/data/sets/dataset.h"
 #include "projects/base/result.h"
-#include "projects/depth/alteration.h"
 #include "projects/model/project.h"
+#include "projects/nodes/alteration.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -31,7 +31,7 @@ private slots:
         const auto* const examples = dialog->findChild<QTextBrowser*>();
         QTRY_COMPARE(examples->toHtml().count("<img "), qsizetype{5});
         QVERIFY(examples->toPlainText().contains(" + ")); // of two classes, by their shares
-        QStringList sources; // each picture of the batch has a name of its own
+        QStringList sources;                              // each picture of the batch has a name of its own
         const QString html = examples->toHtml();
         for (const QRegularExpressionMatch& match : QRegularExpression("<img src=\"([^\"]+)\"").globalMatch(html)) {
             sources += match.captured(1);

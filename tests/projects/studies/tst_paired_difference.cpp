@@ -117,6 +117,18 @@ private slots:
         QVERIFY(!pairsToDecide(pairedDifference(std::vector<double>{1.0}, std::vector<double>{2.0})));
     }
 
+    /// scipy.stats.spearmanr of SciPy 1.17.1, which gives equal values their mean rank.
+    void rankCorrelationsAreSpearmans()
+    {
+        const std::vector<double> a{1, 2, 3, 4, 5, 5, 7};
+        const std::vector<double> b{2, 1, 4, 3, 6, 8, 5};
+        QVERIFY(std::abs(rankCorrelation(a, b) - 0.8108437164260032) < 1e-12);
+        const std::vector<double> equal{2, 2, 2, 2, 2, 2, 2};
+        QVERIFY(std::isnan(rankCorrelation(a, equal)));
+        QVERIFY(std::isnan(rankCorrelation(std::vector<double>{1.0, 2.0}, std::vector<double>{1.0, 2.0})));
+        QVERIFY(std::isnan(rankCorrelation(a, std::vector<double>{1.0, 2.0, 3.0})));
+    }
+
     void fewOrEqualPairsTellNothing()
     {
         const double none = std::numeric_limits<double>::quiet_NaN();

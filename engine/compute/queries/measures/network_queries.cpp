@@ -6,6 +6,7 @@
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/knockout.h"
 #include "engine/compute/train/stability.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
@@ -13,6 +14,8 @@
 #include "engine/runs/store/checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,8 +31,11 @@ struct Model {
     std::vector<std::string> notes;
 };
 
+/// The network as the run has it, or with a weight for each shortcut (projects::withTerms).
+enum class Opened { AsTrained, WithTerms };
+
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
-Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch)
+Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch, Opened as = Opened::AsTrained)
 {
     Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
     if (!opened) {
@@ -38,6 +44,14 @@ Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch)
     const Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
     if (!checkpoint) {
         return checkpoint.error();
+    }
+    if (as == Opened::WithTerms) {
+        projects::Wiring& wiring = opened->project.stack().topology.wiring;
+        Result<projects::Wiring> withTerms = projects::withTerms(wiring, opened->project.network.depth());
+        if (!withTerms) {
+            return withTerms.error();
+        }
+        wiring = std::move(*withTerms);
     }
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
     Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
@@ -309,6 +323,112 @@ private:
     std::optional<Stability> m_stability;
 };
 
+class KnockoutQuery final : public Query {
+public:
+    explicit KnockoutQuery(KnockoutRequest request) : m_request(std::move(request)) {}
+    QueryTag tag() const override { return m_request.tag; }
+
+    /// First the number of passes, then the share of them that is done.
+    std::optional<Event> takeNews() override
+    {
+        if (!m_knockout || m_told == m_knockout->passesDone()) {
+            return std::nullopt;
+        }
+        m_told = m_knockout->passesDone();
+        if (m_told == 0) {
+            const std::string passes = groupedText(m_passes);
+            const std::string subjects = groupedText(std::ssize(m_knockout->subjects()));
+            return QueryProgress{m_request.tag, -1, passes + " passes of a batch at most, for " + subjects + " parts"};
+        }
+        return QueryProgress{
+            m_request.tag, std::min(1.0, static_cast<double>(m_told) / static_cast<double>(m_passes)), {}};
+    }
+
+private:
+    std::optional<Event> work() override
+    {
+        const Status done = m_knockout ? m_knockout->advance() : begin();
+        if (!done) {
+            return QueryFailed{m_request.tag, done.error(), {}, m_model ? m_model->notes : std::vector<std::string>()};
+        }
+        if (m_knockout->passesDone() == 1) { // the weights per token are those of the whole network
+            m_weights = m_model->parts.network->coefficients(m_model->step);
+        }
+        return m_knockout->atEnd() ? std::optional<Event>(answer()) : std::nullopt;
+    }
+
+    Status begin()
+    {
+        Result<Model> model = loadModel(
+            m_request.of, watch(), m_request.by == projects::KnockoutBy::Term ? Opened::WithTerms : Opened::AsTrained);
+        if (!model) {
+            return model.error();
+        }
+        if (model->parts.dataset->size(Split::Validation) == 0) {
+            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        auto subjects = projects::knockoutSubjects(parts.project, m_request.by, m_request.renormalise);
+        if (!subjects) {
+            return subjects.error();
+        }
+        const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
+        const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
+        const std::int64_t wanted =
+            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
+        m_passes = (std::ssize(*subjects) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
+        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
+                           std::move(*subjects));
+        return Done{};
+    }
+
+    [[nodiscard]] KnockoutReady answer() const
+    {
+        KnockoutReady ready{.tag = m_request.tag,
+                            .rows = {},
+                            .loss = m_knockout->loss(),
+                            .batches = m_knockout->batchesDone(),
+                            .borderBytes = m_knockout->borderBytes(),
+                            .step = m_model->step,
+                            .notes = m_model->notes};
+        const std::vector<KnockoutEffect> effects = m_knockout->effects();
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            const projects::KnockoutSubject& subject = m_knockout->subjects()[i];
+            ready.rows.push_back({subject.name, subject.first, subject.reader, weightOf(subject), effects[i].rise,
+                                  effects[i].error, effects[i].divergence});
+        }
+        return ready;
+    }
+
+    /// Returns the mean of the shortcut's weights over the recorded mixes; 1 in a sum, whose weights are not recorded.
+    [[nodiscard]] double weightOf(const projects::KnockoutSubject& subject) const
+    {
+        if (subject.reader == 0) {
+            return std::numeric_limits<double>::quiet_NaN();
+        }
+        double sum = 0;
+        double count = 0;
+        for (const Matrix& matrix : m_weights) {
+            const bool has =
+                matrix.name.kind == matrix::kMix && subject.reader <= matrix.rows && subject.first < matrix.columns;
+            const float weight = has ? matrix.at(subject.reader - 1, subject.first) : std::nanf("");
+            if (!std::isnan(weight)) {
+                sum += weight;
+                ++count;
+            }
+        }
+        return count > 0 ? sum / count : 1;
+    }
+
+    KnockoutRequest m_request;
+    std::optional<Model> m_model;
+    std::optional<Knockout> m_knockout;
+    std::vector<Matrix> m_weights;
+    std::int64_t m_passes = 0; ///< to do
+    std::int64_t m_told = -1;  ///< passes that were reported
+};
+
 } // namespace
 
 std::unique_ptr<Query> queryFor(const SampleRequest& request)
@@ -319,6 +439,11 @@ std::unique_ptr<Query> queryFor(const SampleRequest& request)
 std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
 {
     return std::make_unique<EvaluateQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const KnockoutRequest& request)
+{
+    return std::make_unique<KnockoutQuery>(request);
 }
 
 std::unique_ptr<Query> queryFor(const StabilityRequest& request)

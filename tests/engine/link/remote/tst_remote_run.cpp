@@ -123,7 +123,10 @@ private slots:
         sample.prompt = "abc";
         const auto sampled = answerTo<SampleReady>(sample, run, placeIn(there()));
         const auto stability = answerTo<StabilityReady>(StabilityRequest{}, run);
+        const auto knockout =
+            answerTo<KnockoutReady>(KnockoutRequest{.of = {}, .by = projects::KnockoutBy::Layer}, run);
         textProject(here(), 20);
+        QVERIFY(!knockout.rows.empty() && knockout.rows.front().name == "layer 1");
         QCOMPARE(evaluation.means, answerTo<EvaluationReady>(EvaluateRequest{}, own, placeIn(there())).means);
         QCOMPARE(evaluation.step, std::int64_t{20});
         QCOMPARE(sampled.text, answerTo<SampleReady>(sample, own).text);

@@ -9,9 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,9 +36,6 @@ enum class KnockoutBy : std::uint8_t {
     Half,   ///< the attention and the FFN of each layer
     Stream, ///< each stream of a MultiStream, in all reads and transitions and in the exit
 };
-/// Returns "term", "layer", "half", "stream".
-[[nodiscard]] std::string_view nameOf(KnockoutBy by);
-[[nodiscard]] std::optional<KnockoutBy> knockoutByFrom(std::string_view name);
 
 /// One part of a network that a knock-out switches off.
 struct KnockoutSubject {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/depth/alteration.h"
+#include "projects/nodes/alteration.h"
 
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
 #include "projects/nodes/ffn_site.h"
 
-#include <algorithm>
-#include <array>
-
 namespace residua::projects {
 namespace {
-
-constexpr std::array<std::string_view, 4> kKnockoutNames{"term", "layer", "half", "stream"};
 
 /// Sets the factor of every weight of the input at `place` of a Mix to 0.
 void switchOff(const DepthStep& step, std::size_t place, Alteration& alteration)
@@ -94,18 +89,6 @@ Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halve
 
 } // namespace
 
-std::string_view nameOf(KnockoutBy by)
-{
-    return kKnockoutNames.at(static_cast<std::size_t>(by));
-}
-
-std::optional<KnockoutBy> knockoutByFrom(std::string_view name)
-{
-    const auto found = std::ranges::find(kKnockoutNames, name);
-    return found == kKnockoutNames.end() ? std::nullopt
-                                         : std::optional(static_cast<KnockoutBy>(found - kKnockoutNames.begin()));
-}
-
 Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers)
 {
     const auto* const mix = std::get_if<DepthMix>(&wiring);
@@ -131,8 +114,8 @@ Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, Kn
                                                         ? streamsOf(wiring, layers)
                                                         : layersOf(project, by == KnockoutBy::Half);
     if (subjects && subjects->empty()) {
-        return Error{"topology", "it has nothing to switch off by " + std::string(nameOf(by)) +
-                                     "; expected another of term, layer, half and stream"};
+        return Error{"topology",
+                     "it has nothing of the kind to switch off; expected another of term, layer, half and stream"};
     }
     return subjects;
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/analyze/analyze.h"
+
+#include "app/cli/arguments/project_argument.h"
+#include "app/cli/arguments/request_arguments.h"
+#include "app/cli/runs/engine_client.h"
+#include "app/cli/terminal/console.h"
+#include "projects/base/text.h"
+#include "projects/studies/paired_difference.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <sstream>
+
+namespace residua::cli {
+namespace {
+
+using engine::KnockoutRow;
+using nlohmann::json;
+
+json finite(double value)
+{
+    return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+std::string shown(double value)
+{
+    return std::isnan(value) ? "-" : numberText(value, 4);
+}
+
+/// Returns Spearman's correlation of the shortcuts' weights, by magnitude, with their effects; NaN for fewer than three
+/// shortcuts or if all weights are equal.
+double weightAgainstEffect(const engine::KnockoutReady& ready)
+{
+    std::vector<double> weights;
+    std::vector<double> effects;
+    for (const KnockoutRow& row : ready.rows) {
+        if (!std::isnan(row.weight)) {
+            weights.push_back(std::abs(row.weight));
+            effects.push_back(row.rise);
+        }
+    }
+    return projects::rankCorrelation(weights, effects);
+}
+
+std::string knockoutCsv(const engine::KnockoutReady& ready)
+{
+    std::ostringstream csv;
+    csv << "part,first,reader,weight,loss_rise,standard_error,divergence\n";
+    for (const KnockoutRow& row : ready.rows) {
+        csv << row.name << ',' << row.first << ',' << row.reader;
+        for (const double value : {row.weight, row.rise, row.error, row.divergence}) {
+            csv << ',' << (std::isnan(value) ? "" : numberText(value));
+        }
+        csv << '\n';
+    }
+    return csv.str();
+}
+
+void show(const engine::KnockoutReady& ready, const Console& console)
+{
+    std::vector<KnockoutRow> sorted = ready.rows;
+    std::ranges::stable_sort(sorted, std::greater(), &KnockoutRow::rise);
+    std::vector<std::vector<std::string>> rows{{"without", "weight", "loss above that of all", "+-", "KL"}};
+    for (const KnockoutRow& row : sorted) {
+        rows.push_back({row.name, shown(row.weight), shown(row.rise), shown(row.error), shown(row.divergence)});
+    }
+    console.line(console.table(rows));
+    console.line("loss of the whole network " + numberText(ready.loss, 5) + ", over " + groupedText(ready.batches) +
+                 " batches at step " + groupedText(ready.step) +
+                 "; +- is the standard error over the batches, KL in nats");
+    const double correlation = weightAgainstEffect(ready);
+    if (!std::isnan(correlation)) {
+        console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
+    }
+    json parts = json::array();
+    for (const KnockoutRow& row : ready.rows) {
+        parts.push_back({{"part", row.name},
+                         {"first", row.first},
+                         {"reader", row.reader},
+                         {"weight", finite(row.weight)},
+                         {"lossRise", finite(row.rise)},
+                         {"standardError", finite(row.error)},
+                         {"divergence", finite(row.divergence)}});
+    }
+    console.value({{"step", ready.step},
+                   {"batches", ready.batches},
+                   {"loss", finite(ready.loss)},
+                   {"rankCorrelation", finite(correlation)},
+                   {"keptBytes", ready.borderBytes},
+                   {"parts", std::move(parts)},
+                   {"notes", ready.notes}});
+}
+
+} // namespace
+
+Exit runKnockout(const Arguments& arguments, const Console& console)
+{
+    Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    setPaths(request->of, computing);
+    const std::optional<engine::Event> answer = ask(*request, console, computing);
+    const auto* const ready = answer ? std::get_if<engine::KnockoutReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    remarkNotes(ready->notes, console);
+    if (!arguments.has("output")) {
+        show(*ready, console);
+        return Exit::Ok;
+    }
+    const std::filesystem::path path = arguments.text("output");
+    return deliver({path, knockoutCsv(*ready), "csv"},
+                   "wrote " + path.string() + ": " + groupedText(std::ssize(ready->rows)) + " parts",
+                   {{"file", path.string()}}, console);
+}
+
+} // namespace residua::cli
