@@ -293,24 +293,24 @@ std::vector<std::string> itemWords()
 
 std::vector<Command> reproduceCommands()
 {
-    return {
-        {"reproduce",
-         "list the papers' tables and figures with what runs here, or run one and draw it",
-         "residua-cli reproduce nlra figure-3",
-         {{{"PAPER", "dca, ancre, raptr or nlra (default: all)", Presence::Optional, paperWords()},
-           {"ITEM", "a table or figure, such as figure-1 or table-7 (default: list them)", Presence::Optional,
-            itemWords()}},
-          {{"list", OptionKind::Flag, "", "tell what would run, what the paper says and what came out; run nothing"},
-           {"jobs", OptionKind::Integer, "N", "train the members of a sweep with N processes at once", {}, 1},
-           timeLimitOption(),
-           deviceOption(),
-           threadsOption(),
-           {"output", OptionKind::Text, "DIR",
-            "folder for runs and drawings (default: reproductions/PAPER/ITEM); what is complete in it is not "
-            "trained again",
-            "o"}}},
-         &runReproduce,
-         Yields::Files}};
+    return {{"reproduce",
+             "list the papers' tables and figures with what runs here, or run one and draw it",
+             "residua-cli reproduce nlra figure-3",
+             {{{"PAPER", "dca, ancre, raptr or nlra (default: all)", Presence::Optional, paperWords()},
+               {"ITEM", "a table or figure, such as figure-1 or table-7 (default: list them)", Presence::Optional,
+                itemWords()}},
+              {{"list", OptionKind::Flag, "",
+                "tell what would run, what the paper says, what came out and what would decide it; run nothing"},
+               {"jobs", OptionKind::Integer, "N", "train the members of a sweep with N processes at once", {}, 1},
+               timeLimitOption(),
+               deviceOption(),
+               threadsOption(),
+               {"output", OptionKind::Text, "DIR",
+                "folder for runs and drawings (default: reproductions/PAPER/ITEM); what is complete in it is not "
+                "trained again",
+                "o"}}},
+             &runReproduce,
+             Yields::Files}};
 }
 
 } // namespace residua::cli
