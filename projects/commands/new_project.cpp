@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -289,12 +288,8 @@ Result<Project> projectFrom(const NewProject& wanted)
     const auto presets = topologyPresets(project.network);
     const auto preset = std::ranges::find(presets, wanted.topology, &TopologyPreset::name);
     if (preset == presets.end()) {
-        const std::string variants = variantsText(wanted.topology, presets);
         return Error{"topology",
-                     "there is no preset \"" + wanted.topology + "\"" +
-                         (variants.empty()
-                              ? meantHint(wanted.topology, presets | std::views::transform(&TopologyPreset::name))
-                              : "; " + variants)};
+                     "there is no preset \"" + wanted.topology + "\"" + presetHint(wanted.topology, presets)};
     }
     useOwnBlocks(project.network, preset->wiring);
     const auto* const texts = std::get_if<LabelledTextData>(&wanted.source);

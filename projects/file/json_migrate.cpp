@@ -55,11 +55,8 @@ Status stackAndWiring(JsonValue& tree)
     const auto preset =
         std::find_if(presets.begin(), presets.end(), [&](const TopologyPreset& p) { return p.name == *presetName; });
     if (preset == presets.end()) {
-        std::vector<std::string_view> names;
-        std::transform(presets.begin(), presets.end(), std::back_inserter(names),
-                       [](const auto& p) { return std::string_view(p.name); });
         return Error{"/topology", "is " + nameOfValue(*topology) + "; expected the name of a preset" +
-                                      meantHint(*presetName, names)};
+                                      presetHint(*presetName, presets)};
     }
     *topology = toTree(Topology{preset->name, preset->wiring});
     return Done{};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/library/schedule_presets.h"
 
-#include "projects/base/text.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <sstream>
 
@@ -254,6 +254,14 @@ std::string variantsText(std::string_view word, std::span<const TopologyPreset> 
 {
     const std::vector<std::string> names = variantsOf(word, presets);
     return names.empty() ? std::string() : std::string(word) + " is " + choiceText(names);
+}
+
+std::string presetHint(std::string_view word, std::span<const TopologyPreset> presets, HintForm form,
+                       std::string_view otherwise)
+{
+    const std::string variants = variantsText(word, presets);
+    return variants.empty() ? meantHint(word, presets | std::views::transform(&TopologyPreset::name), form, otherwise)
+                            : "; " + variants;
 }
 
 std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth, std::int64_t steps)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/base/text.h"
 #include "projects/model/topology.h"
 #include "projects/model/training_plan.h"
 
@@ -47,6 +48,10 @@ struct SchedulePreset {
 /// Returns "ancre is ancre-ingoing, … or ancre-cascaded" for a message that rejects `word`. Empty if it has no
 /// variants.
 [[nodiscard]] std::string variantsText(std::string_view word, std::span<const TopologyPreset> presets);
+/// Returns the end of a message that rejects `word`, which names none of the presets: its variants, else the nearest
+/// name, else `otherwise`.
+[[nodiscard]] std::string presetHint(std::string_view word, std::span<const TopologyPreset> presets, HintForm form = {},
+                                     std::string_view otherwise = {});
 /// Returns the schedule that a topology preset also selects, or nullopt if it leaves the schedule unchanged.
 [[nodiscard]] std::optional<StageSchedule> scheduleBeside(const TopologyPreset& preset, std::int64_t depth,
                                                           std::int64_t steps);

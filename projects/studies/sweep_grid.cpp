@@ -269,11 +269,7 @@ Result<Topology> topologyFrom(std::string_view text, const Network& network)
     }
     Result<std::vector<Shortcut>> shortcuts = shortcutsFrom(text, network.depth());
     if (!shortcuts) {
-        if (const std::string variants = variantsText(text, presets); !variants.empty()) {
-            return Error{kTopology, "there is no preset \"" + std::string(text) + "\"; " + variants};
-        }
-        return Error{kTopology, shortcuts.error().message + ", or a preset's name" +
-                                    meantHint(text, presets | std::views::transform(&TopologyPreset::name))};
+        return Error{kTopology, shortcuts.error().message + ", or a preset's name" + presetHint(text, presets)};
     }
     const auto none = std::ranges::find(presets, kShortcutsPreset, &TopologyPreset::name);
     Topology topology{none->name, none->wiring};

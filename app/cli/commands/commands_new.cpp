@@ -131,11 +131,9 @@ Status checkTopology(const std::string& name)
     if (name.empty() || std::ranges::find(topologyNames(), name) != topologyNames().end()) {
         return Done{};
     }
-    const std::string variants = projects::variantsText(name, projects::topologyPresets(1));
     return Error{"--topology", "no preset \"" + shortened(name) + "\"" +
-                                   (variants.empty() ? meantHint(name, topologyNames(), kTypedHint,
-                                                                 "; residua-cli new --list shows them")
-                                                     : "; " + variants)};
+                                   projects::presetHint(name, projects::topologyPresets(1), kTypedHint,
+                                                        "; residua-cli new --list shows them")};
 }
 
 /// Makes a project from data, sizes and a topology.

@@ -103,6 +103,8 @@ void TestPresets::methodsNameTheirVariants()
     QFETCH(QString, word);
     QFETCH(QString, text);
     QCOMPARE(QString::fromStdString(variantsText(word.toStdString(), topologyChoices(8))), text);
+    const std::string hint = presetHint(word.toStdString(), topologyChoices(8), {}, "; else");
+    QVERIFY(text.isEmpty() ? !hint.empty() : hint == "; " + text.toStdString());
 }
 
 void TestPresets::blocksKeepTheWidth_data()
