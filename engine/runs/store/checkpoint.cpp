@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStepPrefix = kCheckpointPrefix;
+constexpr std::size_t kLongestCause = 300; ///< bytes of a run's error that a message repeats
 
 Status compareChecksum(const fs::path& path, std::uint32_t actual, const std::string& checksum)
 {
@@ -31,6 +32,33 @@ std::string runIdentity(const fs::path& runDirectory)
 {
     const auto file = readRunFile(runDirectory);
     return file ? file->identity : std::string();
+}
+
+/// Returns why a run has no checkpoint, and the way on, as the end of a sentence; empty if that is unknown.
+std::string whyNone(const fs::path& runDirectory)
+{
+    const auto file = readRunFile(runDirectory);
+    if (!file) {
+        return {};
+    }
+    const RunInfo& info = file->info;
+    const std::string ended =
+        textOf(info.status) + " after step " + std::to_string(info.step) + ", before its first one";
+    switch (info.status) {
+    case RunStatus::Running:
+    case RunStatus::Paused:
+        return " yet: the run is " + textOf(info.status) +
+               "; wait for its first one, or train the project again if it was killed";
+    case RunStatus::Failed:
+        return ": the run " + ended + (info.message.size() <= kLongestCause ? " (" + info.message + ")" : "") +
+               "; mend the cause and train the project again";
+    case RunStatus::Interrupted:
+        return ": the run was " + ended + "; train the project again";
+    case RunStatus::Finished:
+    case RunStatus::Stopped:
+        break;
+    }
+    return ": its checkpoints were removed or left where it trained; train the project again";
 }
 
 struct Whole {
@@ -127,7 +155,7 @@ Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std:
         }
     }
     return Error{checkpointsFolder(runDirectory).string(),
-                 steps.empty() ? "there is no checkpoint"
+                 steps.empty() ? "there is no checkpoint" + whyNone(runDirectory)
                                : "none of the " + std::to_string(steps.size()) + " checkpoints is intact"};
 }
 

@@ -3,6 +3,7 @@
 #include "engine/base/files/content_hash.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/run_files.h"
 #include "projects/base/files.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/engine/runs/store/stored_tensors.h"
@@ -308,6 +309,30 @@ private slots:
         }
         QVERIFY(removeCheckpointsAfter(m_run, 100));
         QCOMPARE(checkpointSteps(m_run), std::vector<std::int64_t>{100});
+    }
+
+    void noCheckpointSaysWhyAndWhatToDo_data()
+    {
+        QTest::addColumn<RunStatus>("status");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("failed") << RunStatus::Failed << "the run failed after step 3, before its first one (no memory)";
+        QTest::newRow("killed") << RunStatus::Interrupted << "was interrupted after step 3";
+        QTest::newRow("in training") << RunStatus::Running << "wait for its first one";
+        QTest::newRow("finished") << RunStatus::Finished << "were removed";
+    }
+    void noCheckpointSaysWhyAndWhatToDo()
+    {
+        QFETCH(RunStatus, status);
+        QFETCH(QString, said);
+        RunFile file{.info = exampleInfo(), .projectDirectory = {}, .data = {}};
+        file.info.status = status;
+        file.info.step = 3;
+        file.info.message = status == RunStatus::Failed ? "no memory" : "";
+        QVERIFY(writeRunFile(m_run, file).ok());
+        const auto none = loadCheckpoint(m_run, std::nullopt, nullptr);
+        QVERIFY(!none);
+        const QString text = QString::fromStdString(none.error().text());
+        QVERIFY2(text.contains(said) && text.contains("train the project again"), qPrintable(text));
     }
 
     void noCheckpoint()
