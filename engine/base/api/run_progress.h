@@ -7,11 +7,26 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 // Functions for all readers of a run's events: window, terminal, recorder and the connections to an engine.
 namespace residua::engine {
 
+/// Returns the run that a command or an event is about; nullopt for the others.
+template <class Message>
+[[nodiscard]] std::optional<RunId> runIdOf(const Message& message)
+{
+    return std::visit(
+        []<class Part>(const Part& part) -> std::optional<RunId> {
+            if constexpr (requires { part.run; }) {
+                return part.run;
+            } else {
+                return std::nullopt;
+            }
+        },
+        message);
+}
 /// Returns the query that an event answers; nullopt for events of runs and for the progress of a query.
 [[nodiscard]] std::optional<QueryTag> answeredBy(const Event& event);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/link/process/preparations.h"
 
-#include "engine/base/api/run_id.h"
+#include "engine/base/api/run_progress.h"
 #include "engine/base/machine/failure.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "engine/link/remote/remote_engine.h"
 
 #include "engine/base/api/environment.h"
-#include "engine/base/api/run_id.h"
 #include "engine/base/api/run_progress.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"

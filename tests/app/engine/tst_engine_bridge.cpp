@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/engine/engine_bridge.h"
 #include "app/records/run_loader.h"
-#include "engine/base/api/run_id.h"
 #include "engine/base/api/run_progress.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/child_processes.h"
