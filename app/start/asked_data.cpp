@@ -7,6 +7,8 @@
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
 #include <QStringList>
 
 #include <algorithm>
@@ -154,6 +156,41 @@ projects::Source withClasses(const projects::Source& source, std::int64_t count)
     AnsweredData answers = answersIn(source);
     answers.classes = count;
     return withAnswers(source, answers);
+}
+
+QString nameOfData(const projects::Source& source)
+{
+    const AnsweredData data = answersIn(source);
+    const QFileInfo place(
+        QDir::cleanPath(QString::fromStdString(data.parts.empty() ? data.path : data.parts.front().path)));
+    const std::string file = place.fileName().toStdString();
+    QString name = QString::fromStdString(std::string(projects::withoutCompression(file)));
+    for (const std::string_view ending : projects::kDataEndings) {
+        const QString text = QString::fromStdString(std::string(ending));
+        if (name.endsWith(text, Qt::CaseInsensitive)) {
+            name.chop(text.size());
+            break;
+        }
+    }
+    const QString around = QFileInfo(place.path()).fileName();
+    return name.startsWith(QLatin1String("train"), Qt::CaseInsensitive) && !around.isEmpty() &&
+                   around != QLatin1String(".")
+               ? around
+               : name;
+}
+
+QString newName(const QString& name, const QStringList& folders)
+{
+    // Folders have dashes instead of spaces.
+    const auto plain = [](QString text) {
+        return text.toLower().removeIf([](QChar c) { return !c.isLetterOrNumber(); });
+    };
+    QString given = name;
+    const auto isTaken = [&](const QString& folder) { return plain(folder) == plain(given); };
+    for (int number = 2; std::ranges::any_of(folders, isTaken); ++number) {
+        given = QStringLiteral("%1 %2").arg(name).arg(number);
+    }
+    return given;
 }
 
 std::int64_t proposedVocabulary(const projects::Source& source)

@@ -7,6 +7,7 @@
 #include "projects/model/data_source.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,11 @@ struct AnsweredData {
 /// Returns the source with so many classes; unchanged if they are not counted in files.
 [[nodiscard]] projects::Source withClasses(const projects::Source& source, std::int64_t count);
 
+/// Returns a name for a project of such data: that of the file or folder, of a training part that of the folder around
+/// it, of several texts that of the first. Empty for generated data, and while no file is chosen.
+[[nodiscard]] QString nameOfData(const projects::Source& source);
+/// Returns the name, with a number if one of the folders is that of a project of this name.
+[[nodiscard]] QString newName(const QString& name, const QStringList& folders);
 /// Returns the initial vocabulary for such data.
 [[nodiscard]] std::int64_t proposedVocabulary(const projects::Source& source);
 /// Returns the file name endings for this kind of data.

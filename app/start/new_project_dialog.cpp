@@ -9,6 +9,7 @@
 #include "app/look/theme.h"
 #include "app/properties/property.h"
 #include "app/start/asked_data.h"
+#include "app/start/start_page.h"
 #include "app/start/tokeniser_dialog.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/check/validate.h"
@@ -21,6 +22,7 @@
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -48,7 +50,7 @@ constexpr int kRowSpacing = 8;         ///< pixels
 NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device& device, QWidget* parent)
     : QDialog(parent),
       m_engine(engine),
-      m_name(new QLineEdit(tr("Untitled"), this)),
+      m_name(new QLineEdit(this)),
       m_kind(new QComboBox(this)),
       m_path(new QLineEdit(this)),
       m_browse(new QPushButton(tr("File…"), this)),
@@ -79,6 +81,9 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("New project"));
     resizeWithinScreen(*this, kSize);
+    for (const QString& folder : recentProjects()) {
+        m_taken << QFileInfo(folder).fileName();
+    }
     m_cost->setDevice(device);
     m_soon.setObjectName(QStringLiteral("newReading"));
     m_soon.setSingleShot(true);
@@ -139,7 +144,6 @@ void NewProjectDialog::lookAt(const QString& path, KindOfData kind)
 QFormLayout* NewProjectDialog::makeDataForm()
 {
     m_name->setObjectName(QStringLiteral("newName"));
-    m_name->selectAll(); // typed text replaces it
     m_kind->setObjectName(QStringLiteral("newData"));
     m_path->setObjectName(QStringLiteral("newPath"));
     m_tokeniser->setObjectName(QStringLiteral("newTokeniser"));
@@ -246,6 +250,7 @@ void NewProjectDialog::layOut()
 
 void NewProjectDialog::connectFields()
 {
+    connect(m_name, &QLineEdit::textEdited, this, [this](const QString& text) { m_isNamed = !text.isEmpty(); });
     connect(m_kind, &QComboBox::currentIndexChanged, this, &NewProjectDialog::chooseKind);
     connect(m_recipe, &QComboBox::currentIndexChanged, this, &NewProjectDialog::propose);
     connect(m_browse, &QPushButton::clicked, this, &NewProjectDialog::browseFile);
@@ -300,7 +305,8 @@ projects::Source NewProjectDialog::source() const
 projects::NewProject NewProjectDialog::wanted() const
 {
     projects::NewProject wanted;
-    wanted.name = m_name->text().trimmed().isEmpty() ? "Untitled" : m_name->text().trimmed().toStdString();
+    const QString typed = m_name->text().trimmed();
+    wanted.name = (typed.isEmpty() ? proposedName() : typed).toStdString();
     wanted.source = source();
     wanted.recipe = m_recipe->currentData().toString().toStdString();
     wanted.depth = m_depth->value();
@@ -409,8 +415,19 @@ void NewProjectDialog::changeMixture(const Result<projects::Edit>& edit)
     }
 }
 
+/// Returns a name that no recent project has: that of the data, or of their kind.
+QString NewProjectDialog::proposedName() const
+{
+    const QString data = nameOfData(source());
+    return newName(data.isEmpty() ? m_kind->currentText().section(QLatin1Char(':'), 0, 0) : data, m_taken);
+}
+
 void NewProjectDialog::update()
 {
+    if (const QString name = proposedName(); !m_isNamed && name != m_name->text()) {
+        m_name->setText(name);
+        m_name->selectAll(); // typed text replaces it
+    }
     const AskedData asked = askedOf(source());
     m_dataForm->setRowVisible(m_path->parentWidget(), asked.path);
     m_dataForm->setRowVisible(m_parts, asked.parts);

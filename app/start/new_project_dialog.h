@@ -8,6 +8,7 @@
 #include "projects/edit/edit.h"
 
 #include <QDialog>
+#include <QStringList>
 #include <QTimer>
 
 #include <atomic>
@@ -58,6 +59,7 @@ private:
     void trainTokeniser();
     void changeMixture(const Result<projects::Edit>& edit);
     void update();
+    [[nodiscard]] QString proposedName() const;
     void showCost(const Result<projects::Project>& project);
     void readData();
     void allowCreation();
@@ -76,7 +78,9 @@ private:
     [[nodiscard]] projects::NewProject wanted() const;
 
     EngineBridge& m_engine;
+    QStringList m_taken; ///< the names of the recent projects' folders
     QLineEdit* m_name;
+    bool m_isNamed = false; ///< by the user, else by the data
     QComboBox* m_kind;
     QLineEdit* m_path;
     QPushButton* m_browse;

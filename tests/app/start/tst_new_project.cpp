@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The dialog of a new project, and the project that it makes.
 #include "app/engine/background.h"
+#include "app/start/asked_data.h"
 #include "app/start/new_project_dialog.h"
 #include "projects/check/validate.h"
 #include "projects/commands/new_project.h"
@@ -114,6 +115,57 @@ private slots:
         chooseData(*dialog, "Linear regression");
         QTRY_COMPARE(preview->toHtml().count("<img "), qsizetype{0});
         QTRY_COMPARE(preview->toHtml().count("<tr>"), qsizetype{12});
+    }
+
+    void aProjectIsNamedByItsData_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("name");
+        QTest::newRow("a folder") << "/data/flowers"
+                                  << "flowers";
+        QTest::newRow("a folder with a slash") << "/data/flowers/"
+                                               << "flowers";
+        QTest::newRow("a training part") << "/data/flowers/train"
+                                         << "flowers";
+        QTest::newRow("a file") << "/data/verse.v2.txt"
+                                << "verse.v2";
+        QTest::newRow("a compressed file") << "wiki.jsonl.gz"
+                                           << "wiki";
+        QTest::newRow("a training file alone") << "train.csv"
+                                               << "train";
+        QTest::newRow("nothing yet") << ""
+                                     << "";
+    }
+    void aProjectIsNamedByItsData()
+    {
+        QFETCH(QString, path);
+        QFETCH(QString, name);
+        QCOMPARE(nameOfData(projects::TextData{.path = path.toStdString(), .tokeniser = {}}), name);
+        projects::MixtureData mixture;
+        mixture.parts.resize(2);
+        mixture.parts.front().path = path.toStdString();
+        QCOMPARE(nameOfData(mixture), name);
+    }
+
+    /// Until the user enters a name, and with a number if a recent project has it.
+    void theNameFollowsTheDataUntilItIsTyped()
+    {
+        QCOMPARE(newName("my flowers", {"corpus", "my-flowers", "my-flowers-2"}), QString("my flowers 3"));
+        NewProjectDialog* dialog = open();
+        auto* name = child<QLineEdit>(*dialog, "newName");
+        chooseData(*dialog, "Linear regression");
+        QCOMPARE(name->text(), QString("Linear regression"));
+        chooseData(*dialog, "Text");
+        child<QLineEdit>(*dialog, "newPath")->setText("/nowhere/verse.txt");
+        QCOMPARE(name->text(), QString("verse"));
+        name->selectAll();
+        QTest::keyClicks(name, "mine");
+        child<QLineEdit>(*dialog, "newPath")->setText("/nowhere/prose.txt");
+        QCOMPARE(name->text(), QString("mine"));
+        name->selectAll();
+        QTest::keyClick(name, Qt::Key_Delete);
+        child<QLineEdit>(*dialog, "newPath")->setText("/nowhere/verse.txt");
+        QCOMPARE(name->text(), QString("verse"));
     }
 
     /// Each number has exactly the range that the document allows.
