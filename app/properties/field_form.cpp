@@ -11,6 +11,7 @@
 #include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLineEdit>
+#include <QMetaProperty>
 #include <QPushButton>
 #include <QSpinBox>
 

@@ -42,6 +42,11 @@ FetchDialog::FetchDialog(GoOnSource source, QWidget* parent)
     listCheckpoints(step(), m_source);
 }
 
+QComboBox& FetchDialog::step() const
+{
+    return m_fields.editor<QComboBox>("step");
+}
+
 void FetchDialog::choose(std::int64_t step)
 {
     this->step().setCurrentIndex(this->step().findData(QVariant::fromValue<qlonglong>(step)));
@@ -52,7 +57,8 @@ void FetchDialog::begin()
 {
     step().setEnabled(false);
     setBusy(); // until the request is completed or fails
-    engine::FetchCheckpoint request{.runDirectory = m_source.info.directory};
+    engine::FetchCheckpoint request;
+    request.runDirectory = m_source.info.directory;
     m_fields.read(request);
     emit chosen(request);
 }

@@ -30,7 +30,7 @@ signals:
 
 private:
     void begin() override;
-    [[nodiscard]] QComboBox& step() const { return m_fields.editor<QComboBox>("step"); }
+    [[nodiscard]] QComboBox& step() const;
 
     GoOnSource m_source;
     FieldForm m_fields;
