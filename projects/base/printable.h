@@ -17,7 +17,7 @@ enum class LineEnds { Keep, Escape };
 [[nodiscard]] bool isPrintable(std::string_view name);
 
 /// Returns a short text, such as a token, on one line and with its ends visible: a space there is "▁", another blank
-/// is written as "\x0a" or "\u00a0". Otherwise does the same as printable().
+/// is written as "\x0a" or "\u3000". Otherwise does the same as printable().
 [[nodiscard]] std::string visible(std::string_view text);
 
 /// Quotes a text with single quotes for a POSIX shell.

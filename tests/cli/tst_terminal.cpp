@@ -87,7 +87,7 @@ private slots:
         QTest::newRow("a space before") << std::string(" the") << std::string("▁the");
         QTest::newRow("blanks behind") << std::string("a b \n") << std::string("a b▁\\x0a");
         QTest::newRow("within") << std::string("a\nb c") << std::string("a\\x0ab c");
-        QTest::newRow("no break") << std::string("\u00a0") << std::string("\\u00a0");
+        QTest::newRow("no break") << std::string("\u00a0") << std::string("\\xa0");
         QTest::newRow("zero width") << std::string("\u200b") << std::string("\\u200b");
         QTest::newRow("an escape") << std::string("\x1b[0m ") << std::string("\\x1b[0m▁");
         QTest::newRow("no UTF-8") << std::string("\xff") << std::string("\uFFFD");
