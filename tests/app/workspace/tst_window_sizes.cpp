@@ -15,6 +15,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QLabel>
 #include <QPushButton>
 #include <QScreen>
 #include <QSettings>
@@ -122,6 +123,35 @@ private slots:
         const QSize screen = QGuiApplication::primaryScreen()->availableSize();
         MainWindow window(*m_look, WindowFolders{folder("drafts"), folder("Residua"), {}}, Memory::None);
         QVERIFY(window.width() <= screen.width() && window.height() <= screen.height());
+    }
+
+    void longTextsOfANewProjectAreNotCut_data()
+    {
+        QTest::addColumn<QSize>("size");
+        for (const QSize size : {QSize(860, 620), QSize(784, 452), QSize(624, 432)}) {
+            QTest::newRow(qPrintable(text(size))) << size;
+        }
+    }
+
+    /// The rest is scrolled to.
+    void longTextsOfANewProjectAreNotCut()
+    {
+        QFETCH(QSize, size);
+        openWindow({640, 480});
+        EngineBridge engine;
+        NewProjectDialog made(engine, {projects::DeviceKind::Cpu, 1e9});
+        made.resize(size);
+        made.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&made));
+        for (const char* name : {"newAmount", "newTotal", "newProblem"}) {
+            auto* label = made.findChild<QLabel*>(name);
+            label->setText(QString("the classes in the order of the outputs: daisy, rose, tulip ").repeated(6));
+            label->show();
+            QTRY_VERIFY2(label->height() >= label->heightForWidth(label->width()), name);
+            QVERIFY2(label->width() >= label->minimumSizeHint().width(), name);
+        }
+        const auto* scroll = made.findChild<QAbstractScrollArea*>();
+        QVERIFY2(scroll->viewport()->width() >= scroll->viewport()->childrenRect().width(), qPrintable(text(size)));
     }
 
     /// Also at twice the size on a small screen, where half as many pixels are left: the buttons stay in sight.
