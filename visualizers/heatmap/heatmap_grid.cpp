@@ -192,7 +192,8 @@ void HeatmapGrid::setPicture(const Picture& picture)
     replotSoon(*this);
 }
 
-/// The bar has numbers in its middle and at its ends, which enclose every value. Of counts it has the whole ones.
+/// The bar has numbers in its middle and at its ends, which enclose every value. For counts it has only
+/// whole numbers.
 void HeatmapGrid::setColours()
 {
     const projects::WeightScale& scale = m_picture.scale;

@@ -59,7 +59,7 @@ Exit listTopics(const Console& console)
     return Exit::Ok;
 }
 
-/// Tells what an example is, and which pages go on.
+/// Prints an example's card, and how to make a project of it.
 Exit explainExample(const projects::ExampleCard& card, const Console& console)
 {
     const std::string topology = projects::exampleProject(card.name).stack().topology.preset;

@@ -48,7 +48,7 @@ Judgement judged(const NamedProject& project)
     return judgement;
 }
 
-/// Tells decisions about the data, which are no problems.
+/// Prints the notes on the data.
 void showNotes(const engine::DataSummary& data, const Console& console)
 {
     for (const std::string& note : data.notes) {

@@ -51,7 +51,7 @@ private slots:
         QCoreApplication::sendEvent(&field, &help);
         QCOMPARE(QToolTip::text(), text + QStringLiteral("\nHelp."));
         QToolTip::hideText();
-        // What fits, or is not shown, has its help alone.
+        // A hint that fits or is hidden: only the help.
         field.setFixedWidth(600);
         QCoreApplication::sendEvent(&field, &help);
         QVERIFY(!QToolTip::text().contains(text));

@@ -168,7 +168,7 @@ private slots:
         press(*dialog);
         QVERIFY2(!QString::fromStdString(project().description).contains("8 layers"), project().description.c_str());
         runToTheEnd();
-        // What is told of a text goes with it.
+        // A message about a text disappears with the text.
         auto& samples = m_window->workspace().view<SamplesPanel>();
         m_window->workspace().showPanelOf(samples);
         auto* prompt = samples.findChild<QLineEdit*>("samplePrompt");

@@ -35,7 +35,7 @@ enum class Meaning {
     Popup, ///< a field that Return takes and all else closes without a change
 };
 
-/// What the text in a field belongs to.
+/// The owner of the text in a field.
 enum class Scope { Person, Project };
 
 struct FieldRow {
