@@ -9,6 +9,7 @@
 #include "engine/runs/store/run_writer.h"
 #include "projects/library/schedule_presets.h"
 
+#include "tests/support/refusal.h"
 #include <QCoreApplication>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -368,8 +369,8 @@ private slots:
         SessionProbe probe;
         probe.post(resume(run));
         QVERIFY(probe.waitFor<RunEnded>());
-        const std::string said = probe.all<RunEnded>()[0].error.text();
-        QVERIFY2(said.find("another process is training") != std::string::npos, said.c_str());
+        const Error refused = probe.all<RunEnded>()[0].error;
+        QVERIFY2(tests::isRefusedAt(refused, run.string(), "another process"), refused.text().c_str());
     }
 
     void goesOnFromAnEarlierStepAndFurther()

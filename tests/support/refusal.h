@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+
+#include <string_view>
+
+namespace residua::tests {
+
+/// True if an error names a place that ends with `place`, and its message has `sign`: a number or a word that tells it
+/// from other errors there, because the wording may change.
+[[nodiscard]] inline bool isRefusedAt(const Error& error, std::string_view place, std::string_view sign)
+{
+    return error.place.ends_with(place) && error.message.find(sign) != std::string::npos;
+}
+/// The same of what should have failed.
+template <class Value>
+[[nodiscard]] bool isRefusedAt(const Result<Value>& result, std::string_view place, std::string_view sign)
+{
+    return !result && isRefusedAt(result.error(), place, sign);
+}
+
+} // namespace residua::tests
