@@ -83,7 +83,7 @@ PropertyKind kindOf(const FieldEntry& entry)
 Property propertyOf(const FieldEntry& entry)
 {
     const projects::FieldDetails& more = entry.field.more;
-    Property property = propertyOf(entry.field);
+    Property property = propertyFor(entry.field);
     property.key = entry.pointer;
     property.pointer = wholeOf(entry);
     property.group = schemaLine(entry.group);
@@ -103,7 +103,7 @@ Property propertyOf(const FieldEntry& entry)
 
 } // namespace
 
-Property propertyOf(const projects::Field& field)
+Property propertyFor(const projects::Field& field)
 {
     Property property;
     property.title = schemaLine(field.title);

@@ -130,7 +130,7 @@ Property paramProperty(const Project& project, const NodePlace& place, const Nod
                        const Result<projects::Sizes>& sizes)
 {
     const auto given = node.params.find(spec.name());
-    Property property = propertyOf(spec);
+    Property property = propertyFor(spec);
     property.key = "param." + spec.name();
     property.pointer = pointerOf(project, place) + "/params/" + projects::pointerToken(spec.name());
     property.kind = kindOf(spec.type);

@@ -65,7 +65,7 @@ struct PropertyText {
 };
 
 /// Returns a property with the words and the range of its field.
-[[nodiscard]] Property propertyOf(const projects::Field& field);
+[[nodiscard]] Property propertyFor(const projects::Field& field);
 /// Returns the schema's words as a line of their own in the user's language.
 [[nodiscard]] QString schemaLine(std::string_view words);
 /// Returns a choice with its help: "Text: a file, or a folder of .txt files".
