@@ -418,8 +418,8 @@ void NewProjectDialog::changeMixture(const Result<projects::Edit>& edit)
 /// Returns a name that no recent project has: that of the data, or of their kind.
 QString NewProjectDialog::proposedName() const
 {
-    const QString data = nameOfData(source());
-    return newName(data.isEmpty() ? m_kind->currentText().section(QLatin1Char(':'), 0, 0) : data, m_taken);
+    const QString named = nameOfData(source());
+    return newName(named.isEmpty() ? m_kind->currentText().section(QLatin1Char(':'), 0, 0) : named, m_taken);
 }
 
 void NewProjectDialog::update()
