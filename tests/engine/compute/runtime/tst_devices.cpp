@@ -108,7 +108,7 @@ private Q_SLOTS:
         std::filesystem::create_hard_link(QCoreApplication::applicationFilePath().toStdString(), copy.toStdString());
         QProcess process;
         process.start(copy, {QStringLiteral("tst_devices"), QStringLiteral("findsTheKernelsBuiltBesideIt")});
-        QVERIFY(process.waitForFinished(60000));
+        QVERIFY(process.waitForFinished(tests::kPatience));
         QVERIFY2(process.exitCode() == 0, process.readAllStandardOutput());
     }
 

@@ -283,7 +283,7 @@ private:
         QProcess process;
         process.setProcessEnvironment(environment);
         process.start(QCoreApplication::applicationFilePath(), QStringList{"tst_gpu_stand_ins"} + arguments);
-        if (!process.waitForFinished(60000) || process.exitStatus() != QProcess::NormalExit ||
+        if (!process.waitForFinished(tests::kPatience) || process.exitStatus() != QProcess::NormalExit ||
             process.exitCode() != 0) {
             return {QStringLiteral("failed: ") + QString::fromUtf8(process.readAllStandardError())};
         }

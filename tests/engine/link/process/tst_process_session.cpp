@@ -52,7 +52,7 @@ pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begi
 
 namespace {
 
-constexpr std::chrono::seconds kAnswerPatience{60};
+constexpr std::chrono::milliseconds kAnswerPatience{tests::kPatience};
 constexpr QueryTag kLastTag{1000};
 
 /// Collects the events of a session.
