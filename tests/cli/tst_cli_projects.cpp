@@ -331,7 +331,7 @@ private slots:
         };
         unread("an array named as a picture", "classes", "a/1.png] is not a picture, expected PNG, JPEG or WebP");
         unread("an array of fractions named as a table", "floats.csv", "is a NumPy array of '<f8'");
-        unread("a table without the column", "stars.csv", "has no column \"text\"; its columns are: review, stars");
+        unread("a table without the column", "stars.csv", "has no column \"label\"; its columns are: review, stars");
         unread("the way on from there", "stars.csv", "stars.csv --field NAME --label NAME");
         unread("records without the key", "body.jsonl", "body.jsonl --field NAME");
         unread("records that end within", "cut.jsonl", "is not valid JSON");
