@@ -6,6 +6,7 @@
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/labelled_dataset.h"
 #include "engine/data/sets/numbered_pictures.h"
+#include "engine/data/text/data_files.h"
 #include "engine/data/text/text_files.h"
 #include "engine/data/tokens/token_files.h"
 #include "projects/base/text.h"
@@ -118,15 +119,19 @@ public:
     }
     Status operator()(const projects::JsonLinesData& source) const
     {
-        return begun(
+        const Status begin = begun(
             [&](const PreparationWatch& watch) { return readRecords(m_directory / source.path, source.field, watch); });
+        return begin ? checkFirstRecords(m_directory / source.path, source.field) : begin;
     }
     Status operator()(const projects::MixtureData& source) const
     {
         Status status = Done{};
         for (auto part = source.parts.begin(); status && part != source.parts.end(); ++part) {
-            status = begun(
-                [&](const PreparationWatch& watch) { return readTexts(m_directory / part->path, part->field, watch); });
+            const fs::path path = m_directory / part->path;
+            status = begun([&](const PreparationWatch& watch) { return readTexts(path, part->field, watch); });
+            if (status && kindAt(path) == DataKind::Records) {
+                status = checkFirstRecords(path, part->field);
+            }
         }
         return status;
     }

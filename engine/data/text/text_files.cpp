@@ -244,6 +244,12 @@ Result<std::vector<Document>> readJsonLines(const fs::path& path, const std::str
     return read ? lines.documents() : Result<std::vector<Document>>(known ? *known : read.error());
 }
 
+/// True if a file that is not empty is read as Parquet.
+bool isParquet(const fs::path& path, const FileFormat& format)
+{
+    return format.content == FileContent::Parquet || projects::endsIn(path.native(), std::array{kParquetEnding});
+}
+
 /// Returns the texts of one file of records: Parquet, JSON Lines, or an empty file.
 Result<std::vector<Document>> readRecordsOf(const fs::path& path, const std::string& field, std::size_t index,
                                             const PreparationWatch& watch, const TextMemory& memory)
@@ -252,9 +258,7 @@ Result<std::vector<Document>> readRecordsOf(const fs::path& path, const std::str
     if (!format) {
         return format.error();
     }
-    const bool parquet =
-        format->content == FileContent::Parquet || projects::endsIn(path.native(), std::array{kParquetEnding});
-    if (format->empty || !parquet) {
+    if (format->empty || !isParquet(path, *format)) {
         return readJsonLines(path, field, index, watch, memory);
     }
     if (format->compression != nullptr) {
@@ -351,6 +355,39 @@ Result<std::vector<Document>> readRecords(const fs::path& path, const std::strin
                                         : "all its files are empty"};
     }
     return documents;
+}
+
+Status checkFirstRecords(const fs::path& path, const std::string& field)
+{
+    const auto files = filesAt(path, projects::kRecordEndings);
+    if (!files) {
+        return files.error();
+    }
+    const fs::path& first = files->front();
+    const auto format = formatOf(first);
+    if (!format) {
+        return format.error();
+    }
+    if (format->empty || isParquet(first, *format)) {
+        return Done{};
+    }
+    Result<std::string> head = headOf(first, format->compression, kPart);
+    if (!head) {
+        return head.error();
+    }
+    if (head->size() < kPart) {
+        *head += '\n';
+    } else {
+        head->resize(head->rfind('\n') + 1); // npos + 1 is 0
+    }
+    if (head->starts_with(kByteOrderMark)) {
+        head->erase(0, kByteOrderMark.size());
+    }
+    const TextMemory memory;
+    LineCollector lines(first, field, memory);
+    const Status added = lines.add(*head);
+    const auto fault = added ? lines.fault() : added.error();
+    return fault ? Status(*fault) : Status(Done{});
 }
 
 Result<std::vector<Document>> readTexts(const fs::path& path, const std::string& field, const PreparationWatch& watch,

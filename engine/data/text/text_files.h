@@ -38,6 +38,9 @@ using Document = ByteRange;
                                                       const PreparationWatch& watch = {},
                                                       const TextMemory& memory = TextMemory(),
                                                       ReadingVersion reading = kNewestReading);
+/// Checks the lines in the first MiB of the first file of JSON Lines at a path, with the errors of readRecords(). Ok
+/// for Parquet.
+[[nodiscard]] Status checkFirstRecords(const std::filesystem::path& path, const std::string& field);
 /// The remedy if records do not fit in memory.
 inline constexpr const char* kFewerRecords =
     "take fewer files, or make a plain text (.txt) of them, which is read where it lies";

@@ -369,6 +369,29 @@ private slots:
         QVERIFY(!earlier || (*earlier)->size(Split::Train) + (*earlier)->size(Split::Validation) == 1064);
     }
 
+    /// Of large records the first lines are checked, and of large texts the first parts.
+    void largeDataAreCheckedAtTheirBeginning()
+    {
+        const auto readable = [&](const std::string& key, const std::string& last) {
+            std::string lines;
+            while (lines.size() < (std::size_t{12} << 20)) {
+                lines += "{\"" + key + "\": \"" + std::string(2000, 'x') + "\"}\n";
+            }
+            writeFile(m_folder / "d.jsonl", lines + last);
+            const projects::JsonLinesData source{.path = "d.jsonl", .tokeniser = {}};
+            const Status alone = checkReadable(source, m_folder);
+            const Status mixed = checkReadable(projects::MixtureData{{{"d.jsonl", "text", 1.0}}, {}}, m_folder);
+            return alone.ok() == mixed.ok() ? (alone ? "ok" : alone.error().message) : "different answers";
+        };
+        QCOMPARE(readable("text", ""), std::string("ok"));
+        QCOMPARE(readable("text", "no JSON"), std::string("ok")); // beyond what is looked at
+        QVERIFY(readable("body", "").starts_with("has no field \"text\"; its fields are: body"));
+        writeFile(m_folder / "t.txt", std::string(std::size_t{12} << 20, 'a') + "\xff");
+        QVERIFY(checkReadable(projects::TextData{"t.txt", {}}, m_folder).ok());
+        writeFile(m_folder / "t.txt", "\xff" + std::string(std::size_t{12} << 20, 'a'));
+        QVERIFY(!checkReadable(projects::TextData{"t.txt", {}}, m_folder).ok());
+    }
+
     void csvOfPictures_data()
     {
         QTest::addColumn<QString>("training");
