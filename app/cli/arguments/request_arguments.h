@@ -30,7 +30,7 @@ struct Whole<std::optional<T>> {
 };
 /// The type of a field's value, if it is given.
 template <class T>
-using Given = typename Whole<T>::Type;
+using GivenType = typename Whole<T>::Type;
 
 /// Calls `take` with each field of `described` that has options, and its member. Not with those of its RunRef.
 template <class T, class Take>
@@ -80,7 +80,7 @@ template <projects::Named E>
 template <class T>
 [[nodiscard]] OptionSpec optionOf(const projects::Field& field, const T& value)
 {
-    using Type = Given<T>;
+    using Type = GivenType<T>;
     OptionSpec option{std::string(field.key), OptionKind::Text, std::string(field.more.value), std::string(field.help)};
     option.shortName = field.key == "output" ? "o" : "";
     std::string otherwise(field.more.otherwise);
@@ -127,7 +127,7 @@ template <class T>
     const T defaults;
     forEachOption(defaults, [&]<class Value>(const projects::Field& field, const Value& value) {
         options.push_back(optionOf(field, value));
-        if constexpr (std::is_same_v<Given<Value>, projects::WeightRank>) {
+        if constexpr (std::is_same_v<GivenType<Value>, projects::WeightRank>) {
             options.back() = rankScaleOption(options.back().help);
             options.push_back(rankOption());
         }
@@ -156,7 +156,7 @@ template <class Request>
 template <class T>
 [[nodiscard]] Status readOption(const Arguments& arguments, const projects::Field& field, T& value)
 {
-    using Type = Given<T>;
+    using Type = GivenType<T>;
     const std::string name(field.key);
     if constexpr (std::is_same_v<Type, projects::WeightRank>) {
         const auto rank = rankFrom(arguments);
