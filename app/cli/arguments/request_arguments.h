@@ -21,11 +21,11 @@
 namespace residua::cli {
 
 template <class T>
-struct Whole {
+struct ValueOrOptional {
     using Type = T;
 };
 template <class T>
-struct Whole<std::optional<T>> {
+struct ValueOrOptional<std::optional<T>> {
     using Type = T;
 };
 /// The type of a field's value, if it is given.
