@@ -30,7 +30,7 @@ struct ValueOrOptional<std::optional<T>> {
 };
 /// The type of a field's value, if it is given.
 template <class T>
-using GivenType = typename Whole<T>::Type;
+using GivenType = typename ValueOrOptional<T>::Type;
 
 /// Calls `take` with each field of `described` that has options, and its member. Not with those of its RunRef.
 template <class T, class Take>
