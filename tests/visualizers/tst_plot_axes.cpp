@@ -101,10 +101,9 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(&view));
         auto* plot = view.findChild<PlotView*>()->findChild<QCustomPlot*>();
         begin(runs, "a");
-        std::vector<residua::engine::MetricPoint> points;
+        std::int64_t step = 0;
         for (const double accuracy : {1.0, 0.0, 0.5}) {
-            points.push_back({static_cast<std::int64_t>(points.size()) + 1, accuracy});
-            runs.add("a", {.metrics = {{"accuracy/validation", {points.back()}}}});
+            runs.add("a", {.rows = {{"accuracy/validation", ++step, accuracy}}});
             plot->replot();
             const QCPRange range = plot->yAxis->range();
             QVERIFY2(range.lower >= 0 && range.upper <= 1 && range.size() > 0,
