@@ -224,6 +224,7 @@ void RunCommands::showRunToSample()
     // A new run comes to the front before it is listed.
     const std::string name = info ? info->name : std::filesystem::path(run).filename().string();
     if (run != m_shown || QString::fromStdString(name) != m_shownName) {
+        m_known = run == m_shown ? m_known : std::string();
         m_shown = run;
         m_shownName = QString::fromStdString(name);
         m_workspace.view<SamplesPanel>().setRun(run, m_shownName);

@@ -152,6 +152,7 @@ void SamplesPanel::layOut()
 
 void SamplesPanel::setRun(const std::string& directory, const QString& name)
 {
+    m_isKnown = m_isKnown && directory == m_run;
     m_run = directory;
     m_name = name;
     m_sample->setEnabled(!directory.empty());
@@ -180,6 +181,8 @@ void SamplesPanel::setModel(const projects::Project& project)
            projects::examplesOf(project.data).input().isTokens() ? Given::Text
            : projects::promptsArePictures(project.data)          ? Given::Picture
                                                                  : Given::Nothing);
+    m_isKnown = true;
+    sampleIfDue();
 }
 
 void SamplesPanel::choosePicture()
@@ -250,7 +253,7 @@ void SamplesPanel::resizeEvent(QResizeEvent* event)
 void SamplesPanel::sampleIfDue()
 {
     const bool lacksText = m_use == projects::SampleUse::Fill && m_prompt->text().trimmed().isEmpty();
-    const bool isDue = !m_run.empty() && m_due == m_run && !lacksText;
+    const bool isDue = m_isKnown && m_due == m_run && !lacksText;
     if (isDue && isVisible() && !visibleRegion().isEmpty()) {
         sample();
     }

@@ -69,8 +69,9 @@ private:
     [[nodiscard]] engine::SampleRequest request() const;
 
     std::string m_run;
-    QString m_name;    ///< of the run
-    std::string m_due; ///< the run whose last checkpoint was not sampled, because the panel was out of sight
+    QString m_name;         ///< of the run
+    bool m_isKnown = false; ///< setModel() was called for the run
+    std::string m_due;      ///< the run whose last checkpoint was not sampled, because the panel was out of sight
     struct Taken {
         engine::SampleReady sample;
         QString given;         ///< as sampleRequested()'s

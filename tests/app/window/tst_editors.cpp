@@ -193,6 +193,7 @@ private slots:
         QFETCH(FieldRow, row);
         const std::filesystem::path other = folder("other");
         QVERIFY(projects::saveProject(other, {quickExample(), {}}).ok());
+        m_window->findChild<QComboBox*>("stageSplit")->setCurrentIndex(2); // which shows the target
         arrange(m_arrangements.at(row.name));
         QWidget* const field = visible(row.name);
         QVERIFY(field);
