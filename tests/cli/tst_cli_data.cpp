@@ -207,7 +207,7 @@ private slots:
         const Ran info = runProcess({"info", path("told")});
         QVERIFY2(info.output.contains("train 3 texts of 30 tokens, validation 1 text of 4"), qPrintable(info.output));
         // Where the part beside it is not used, that is told.
-        QCOMPARE(runProcess({"set", path("told"), "data.source.validation_path="}).code, 0);
+        QCOMPARE(runProcess({"set", path("told"), "data.source.validation_path=\"\""}).code, 0);
         const Ran unused = runProcess({"info", path("told")});
         QVERIFY2(unused.output.contains("test.tsv lies beside the training data and is not used"),
                  qPrintable(unused.output));

@@ -23,7 +23,7 @@ std::string advice(const engine::TokeniserTraining& training)
     std::string text = "residua-cli new DIR --data " + shellWord(training.text.string()) + " --tokeniser " +
                        shellWord(training.output.string());
     if (training.field != engine::TokeniserTraining().field) {
-        text += " && residua-cli set DIR " + shellWord("data.source.field=" + training.field);
+        text += " --field " + shellWord(training.field);
     }
     return text;
 }
