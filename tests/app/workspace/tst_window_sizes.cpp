@@ -128,7 +128,7 @@ private slots:
     void longTextsOfANewProjectAreNotCut_data()
     {
         QTest::addColumn<QSize>("size");
-        for (const QSize size : {QSize(860, 620), QSize(784, 452), QSize(624, 432)}) {
+        for (const QSize size : {QSize(860, 620), QSize(784, 452)}) { // the second at twice the size on 1600 × 1000
             QTest::newRow(qPrintable(text(size))) << size;
         }
     }
