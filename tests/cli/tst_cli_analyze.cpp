@@ -140,7 +140,8 @@ private slots:
         }
         const auto depth = static_cast<qsizetype>(document.project.network.depth());
         const QJsonObject terms = json(run({"analyze", "knockout", trained, "--json"})).object();
-        QCOMPARE(terms["parts"].toArray().size(), (depth + 1) * (depth + 2) / 2);
+        const auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
+        QCOMPARE(terms["parts"].toArray().size(), depth * (depth + 1) / 2 + (mix.finalMix ? depth + 1 : 0));
         QCOMPARE(terms["parts"][0]["part"].toString(), QString("0:1"));
         const Ran csv = run({"analyze", "knockout", trained, "-o", "-"});
         QCOMPARE(csv.output.section('\n', 0, 0),
