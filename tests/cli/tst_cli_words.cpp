@@ -104,7 +104,7 @@ private slots:
                 ++count;
             }
         }
-        QCOMPARE(count, 6);
+        QCOMPARE(count, 7);
         QVERIFY(run({"analyze", "confusion", "run", "--kappa", "1"}).errors.contains("unknown option --kappa"));
         QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
         QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
@@ -128,7 +128,7 @@ private slots:
         row("fetch", optionsOf<engine::FetchCheckpoint>(), "place folder");
         row("tokenise", optionsOf<engine::TokeniserTraining>(), "");
         // The data are found out from files, as `new` does; --onto and --set open another project.
-        row("import", optionsOf<engine::ImportRequest>(), "onto set data mix field threads");
+        row("import", optionsOf<engine::ImportRequest>(), "onto set data mix field label threads");
         // An analysis names the checkpoint --step, and sorts, saves or draws a figure.
         row("analyze gap", optionsOf<engine::GapRequest>(),
             "step sort set output project other-data threads place folder");
