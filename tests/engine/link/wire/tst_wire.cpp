@@ -124,7 +124,7 @@ private slots:
         sample.of.step = 7;
         sample.topK = 3;
         const std::string json = frameOf(Command(sample)).json;
-        for (const char* const part : {R"("tag":)", R"("prompt":"")", R"("top-k":3)", R"("step":[7])", R"("run":"")"}) {
+        for (const char* const part : {R"("tag":)", R"("prompt":"")", R"("top-k":3)", R"("from":[7])", R"("run":"")"}) {
             QVERIFY2(json.find(part) != std::string::npos, (part + (" in " + json)).c_str());
         }
         Frame other = frameOf(Command(sample));
