@@ -15,8 +15,8 @@
 
 namespace residua::projects {
 
-/// What some passes through a stack change of it: weights of its wiring, and layers or halves of layers that do not
-/// run. Parameters stay as they are.
+/// Changes of a stack in some passes: factors of its wiring's weights, and layers or halves of layers that do not run.
+/// Parameters stay as they are.
 struct Alteration {
     /// Factors of weights, by their number in the wiring's program (DepthStep::firstTerm); 1 for all others.
     std::map<std::size_t, double> factors;
@@ -29,7 +29,7 @@ struct Alteration {
     bool operator==(const Alteration&) const = default;
 };
 
-/// What a knock-out switches off, one at a time.
+/// The parts that a knock-out switches off, one at a time.
 enum class KnockoutBy : std::uint8_t {
     Term,   ///< each shortcut i:j of a DepthMix, in all mixes of its reader
     Layer,  ///< each layer that may be left out
@@ -41,7 +41,7 @@ enum class KnockoutBy : std::uint8_t {
 struct KnockoutSubject {
     std::string name;        ///< "2:7", "layer 3", "attention 3", "FFN 3", "stream 2"
     std::int64_t first = 0;  ///< the source i; the layer; the stream, from 1
-    std::int64_t reader = 0; ///< j; 0 for what is no shortcut
+    std::int64_t reader = 0; ///< j; 0 for layers and streams
     Alteration alteration;
 };
 /// Returns the wiring with a weight for each of its shortcuts, so that they can be altered: a plain running sum becomes

@@ -188,11 +188,11 @@ struct StabilityReady {
     std::int64_t step = 0;          ///< of the checkpoint that was used
     std::vector<std::string> notes; ///< as SampleReady's
 };
-/// What a network does without one of its parts.
+/// The effect of switching off one part of a network.
 struct KnockoutRow {
     std::string name;        ///< projects::KnockoutSubject::name
     std::int64_t first = 0;  ///< the source i; the layer; the stream, from 1
-    std::int64_t reader = 0; ///< j; 0 for what is no shortcut
+    std::int64_t reader = 0; ///< j; 0 for layers and streams
     /// The applied weight of the shortcut: the mean over its reader's mixes, features and tokens; NaN for other parts.
     double weight = 0;
     double rise = 0;       ///< the loss without it minus that of the whole network, on the same batches
