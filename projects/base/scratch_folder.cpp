@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kMaking = ".residua-making-";
+
 /// The result of locking a folder.
 struct Locking {
     FileDescriptor folder; ///< the opened folder
@@ -90,7 +92,12 @@ Result<ScratchFolder> ScratchFolder::make(const fs::path& folder, const std::str
 Result<ScratchFolder> ScratchFolder::beside(const fs::path& place)
 {
     const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
-    return make(folder, ".residua-making-");
+    return make(folder, kMaking);
+}
+
+bool ScratchFolder::isBeside(const fs::path& folder)
+{
+    return folder.filename().string().starts_with(kMaking);
 }
 
 ScratchFolder::~ScratchFolder()

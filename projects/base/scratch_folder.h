@@ -24,6 +24,8 @@ public:
                                                     std::uint32_t mode = 0777);
     /// Makes a hidden folder beside `place`, whose parent must exist.
     [[nodiscard]] static Result<ScratchFolder> beside(const std::filesystem::path& place);
+    /// True if a folder has a name that beside() gives.
+    [[nodiscard]] static bool isBeside(const std::filesystem::path& folder);
     ScratchFolder(ScratchFolder&& other) noexcept
         : m_path(std::exchange(other.m_path, {})), m_lock(std::move(other.m_lock))
     {

@@ -7,6 +7,7 @@
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/store_writer.h"
+#include "projects/base/scratch_folder.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 namespace residua::engine {
@@ -138,8 +140,12 @@ Status RunWriter::Impl::flush()
 
 Status RunWriter::Impl::update(const RunInfo& info)
 {
-    // Without the guard, the worst case is the loss of a note written in the same milliseconds; the run continues.
-    const auto guard = guardRunFile(directory, kTurnOfRunFile);
+    // Without the guard, the worst case is the loss of a note written in the same milliseconds; the run continues. A
+    // run in a scratch folder has no other writer, and the folder's own lock would keep the guard waiting in vain.
+    std::optional<Result<FileDescriptor>> guard;
+    if (!ScratchFolder::isBeside(directory)) {
+        guard.emplace(guardRunFile(directory, kTurnOfRunFile));
+    }
     RunFile next = file;
     next.info = info;
     next.info.directory = directory.string();
