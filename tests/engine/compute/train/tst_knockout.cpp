@@ -8,6 +8,7 @@
 #include "projects/check/validate.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
+#include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
@@ -39,10 +40,12 @@ constexpr std::int64_t kKnockoutDepth = 4;
 constexpr std::int64_t kKnockoutBatches = 2;
 constexpr Shortcut kSwitchedOff{1, 3};
 
-/// A small language model in double precision, under the topology.
+/// A small language model in double precision, under the topology, with the block that it needs.
 Project knockoutLanguage(const std::string& topology)
 {
-    Project project = tinyLanguage("transformer", topology, kKnockoutDepth);
+    const auto presets = projects::topologyPresets(kKnockoutDepth);
+    const auto& wiring = std::ranges::find(presets, topology, &projects::TopologyPreset::name)->wiring;
+    Project project = tinyLanguage(projects::blockPresetFor(wiring).name, topology, kKnockoutDepth);
     project.training.batch = 2;
     project.training.sequenceLength = 6;
     project.training.precision = projects::Precision::Fp64;
@@ -131,8 +134,10 @@ private Q_SLOTS:
         QTest::addColumn<QString>("topology");
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kKnockoutDepth)) {
             const Project project = withItsTerms(knockoutLanguage(std::string(preset.name)));
-            const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
-            if (mix != nullptr && !projects::hasErrors(projects::validate(pruned(project)))) {
+            const auto terms = projects::knockoutSubjects(project, KnockoutBy::Term, false);
+            const auto name = projects::nameOf(kSwitchedOff);
+            const bool has = terms && std::ranges::find(*terms, name, &KnockoutSubject::name) != terms->end();
+            if (has && !projects::hasErrors(projects::validate(pruned(project)))) {
                 QTest::newRow(std::string(preset.name).c_str()) << QString::fromStdString(std::string(preset.name));
             }
         }
