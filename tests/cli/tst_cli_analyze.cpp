@@ -143,6 +143,15 @@ private slots:
         const auto& mix = std::get<projects::DepthMix>(document.project.stack().topology.wiring);
         QCOMPARE(terms["parts"].toArray().size(), depth * (depth + 1) / 2 + (mix.finalMix ? depth + 1 : 0));
         QCOMPARE(terms["parts"][0]["part"].toString(), QString("0:1"));
+        projects::Document halved = document; // fixed weights other than 1, which the network does not report
+        halved.project.stack().topology.wiring = projects::DepthMix();
+        std::get<projects::DepthMix>(halved.project.stack().topology.wiring).init = projects::MixInit::Reciprocal;
+        QVERIFY(projects::saveProject(path("parts/halved").toStdString(), halved).ok());
+        QCOMPARE(run({"train", path("parts/halved"), "--steps", "3", "--run", path("parts/other")}).code, 0);
+        const QJsonArray fixed =
+            json(run({"analyze", "knockout", path("parts/other"), "--json"})).object()["parts"].toArray();
+        QCOMPARE(fixed[2]["part"].toString(), QString("1:2"));
+        QCOMPARE(fixed[2]["weight"].toDouble(), 0.5);
         const Ran csv = run({"analyze", "knockout", trained, "-o", "-"});
         QCOMPARE(csv.output.section('\n', 0, 0),
                  QString("part,first,reader,weight,loss_rise,standard_error,divergence"));

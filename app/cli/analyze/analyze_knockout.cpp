@@ -102,20 +102,11 @@ void show(const engine::KnockoutReady& ready, const Console& console)
 Exit runKnockout(const Arguments& arguments, const Console& console)
 {
     Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
-    setPaths(request->of, computing);
-    const std::optional<engine::Event> answer = ask(*request, console, computing);
-    const auto* const ready = answer ? std::get_if<engine::KnockoutReady>(&*answer) : nullptr;
+    const auto answer = answerTo(request, arguments, console);
+    const auto* const ready = std::get_if<engine::KnockoutReady>(&answer);
     if (ready == nullptr) {
-        return unanswered(answer, console);
+        return std::get<Exit>(answer);
     }
-    remarkNotes(ready->notes, console);
     if (!arguments.has("output")) {
         show(*ready, console);
         return Exit::Ok;

@@ -113,20 +113,11 @@ void show(const engine::StabilityReady& ready, const Console& console)
 Exit ofRun(const Arguments& arguments, const Console& console)
 {
     Result<engine::StabilityRequest> request = requestFrom<engine::StabilityRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
-    }
-    Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
-    setPaths(request->of, computing);
-    const std::optional<engine::Event> answer = ask(*request, console, computing);
-    const auto* const ready = answer ? std::get_if<engine::StabilityReady>(&*answer) : nullptr;
+    const auto answer = answerTo(request, arguments, console);
+    const auto* const ready = std::get_if<engine::StabilityReady>(&answer);
     if (ready == nullptr) {
-        return unanswered(answer, console);
+        return std::get<Exit>(answer);
     }
-    remarkNotes(ready->notes, console);
     if (ready->matrices.empty()) {
         return console.fail(Exit::RunFailed, {request->of.runDirectory.string(), "has no layers to leave out"});
     }

@@ -32,21 +32,12 @@ namespace {
 Exit runEval(const Arguments& arguments, const Console& console)
 {
     Result<engine::EvaluateRequest> request = requestFrom<engine::EvaluateRequest>(arguments);
-    if (!request) {
-        return console.fail(Exit::Usage, request.error());
+    const auto answer = answerTo(request, arguments, console);
+    const auto* const ready = std::get_if<engine::EvaluationReady>(&answer);
+    if (ready == nullptr) {
+        return std::get<Exit>(answer);
     }
     const std::string split(engine::nameOf(request->split).word);
-    Computing computing = Computing::from(arguments);
-    if (const Status placed = readPlace(computing, arguments); !placed) {
-        return console.fail(Exit::Usage, placed.error());
-    }
-    setPaths(request->of, computing);
-    const std::optional<engine::Event> answer = ask(*request, console, computing);
-    const auto* const ready = answer ? std::get_if<engine::EvaluationReady>(&*answer) : nullptr;
-    if (ready == nullptr) {
-        return unanswered(answer, console);
-    }
-    remarkNotes(ready->notes, console);
     const auto reader = engine::RunReader::open(request->of.runDirectory);
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     const double loss = ready->means.at("loss");

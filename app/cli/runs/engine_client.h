@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/console.h"
 #include "engine/base/api/session.h"
 #include "projects/base/result.h"
@@ -133,6 +134,29 @@ void keepPlace(const Computing& computing, const std::filesystem::path& run, con
 
 /// Sets the paths of a run for the engine, as pathFor() does.
 void setPaths(engine::RunRef& of, const Computing& computing);
+
+/// Asks about the run of a request at the place that the arguments name, and prints the notes of the answer. Prints the
+/// error if the request is one, or without an answer, and returns the exit code.
+template <class Request>
+[[nodiscard]] std::variant<engine::AnswerOf<Request>, Exit> answerTo(Result<Request>& request,
+                                                                     const Arguments& arguments, const Console& console)
+{
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
+    Computing computing = Computing::from(arguments);
+    if (const Status placed = readPlace(computing, arguments); !placed) {
+        return console.fail(Exit::Usage, placed.error());
+    }
+    setPaths(request->of, computing);
+    std::optional<engine::Event> answer = ask(*request, console, computing);
+    auto* const ready = answer ? std::get_if<engine::AnswerOf<Request>>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console);
+    }
+    remarkNotes(ready->notes, console);
+    return std::move(*ready);
+}
 
 [[nodiscard]] OptionSpec placeOption();
 [[nodiscard]] OptionSpec folderOption();

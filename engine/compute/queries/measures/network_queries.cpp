@@ -12,10 +12,11 @@
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
 #include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/run_files.h"
+#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,22 @@ Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch, Opened 
     }
     noteNotFinite(parts->network->parameters(), opened->notes);
     return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
+}
+
+/// Loads a checkpoint's network to measure it on the validation split, which it must have.
+Result<Model> loadToMeasure(const RunRef& of, const PreparationWatch& watch, Opened as = Opened::AsTrained)
+{
+    Result<Model> model = loadModel(of, watch, as);
+    if (model && model->parts.dataset->size(Split::Validation) == 0) {
+        return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
+    }
+    return model;
+}
+
+/// Returns the number of batches: the run's if none is asked for; 0 means all.
+std::int64_t batchesFor(std::int64_t asked, const Model& model)
+{
+    return asked > 0 ? asked : model.parts.project.training.validationBatches;
 }
 
 class SampleQuery final : public Query {
@@ -303,18 +320,14 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(m_request.of, watch());
+        Result<Model> model = loadToMeasure(m_request.of, watch());
         if (!model) {
             return model.error();
         }
-        if (model->parts.dataset->size(Split::Validation) == 0) {
-            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
-        }
         m_model.emplace(std::move(*model));
         TrainerParts& parts = m_model->parts;
-        const std::int64_t batches =
-            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
-        m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device, batches, m_model->step);
+        m_stability.emplace(*parts.network, *parts.dataset, parts.project, parts.device,
+                            batchesFor(m_request.batches, *m_model), m_model->step);
         return Done{};
     }
 
@@ -352,20 +365,17 @@ private:
             return QueryFailed{m_request.tag, done.error(), {}, m_model ? m_model->notes : std::vector<std::string>()};
         }
         if (m_knockout->passesDone() == 1) { // the weights per token are those of the whole network
-            m_weights = m_model->parts.network->coefficients(m_model->step);
+            m_weights = weights();
         }
         return m_knockout->atEnd() ? std::optional<Event>(answer()) : std::nullopt;
     }
 
     Status begin()
     {
-        Result<Model> model = loadModel(
+        Result<Model> model = loadToMeasure(
             m_request.of, watch(), m_request.by == projects::KnockoutBy::Term ? Opened::WithTerms : Opened::AsTrained);
         if (!model) {
             return model.error();
-        }
-        if (model->parts.dataset->size(Split::Validation) == 0) {
-            return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
         }
         m_model.emplace(std::move(*model));
         TrainerParts& parts = m_model->parts;
@@ -375,8 +385,7 @@ private:
         }
         const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
         const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
-        const std::int64_t wanted =
-            m_request.batches > 0 ? m_request.batches : parts.project.training.validationBatches;
+        const std::int64_t wanted = batchesFor(m_request.batches, *m_model);
         m_passes = (std::ssize(*subjects) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
         m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
                            std::move(*subjects));
@@ -401,24 +410,36 @@ private:
         return ready;
     }
 
-    /// Returns the mean of the shortcut's weights over the recorded mixes; 1 in a sum, whose weights are not recorded.
+    /// Returns the matrices of the applied weights, also of a wiring whose weights are fixed.
+    [[nodiscard]] std::vector<Matrix> weights() const
+    {
+        const projects::Project& project = m_model->parts.project;
+        std::vector<Matrix> matrices = m_model->parts.network->coefficients(m_model->step);
+        const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
+        if (mix != nullptr && mix->weight == projects::WeightKind::Fixed && matrices.empty()) {
+            const projects::DepthPlan plan = projects::planOf(*mix, project.network.depth());
+            const projects::MixNumbers applied = projects::appliedWeights(*mix, plan, {1, plan.start});
+            const std::vector<float> values(applied.values.begin(), applied.values.end());
+            addMatrices(matrices, matrix::kMix, plan, values, m_model->step);
+        }
+        return matrices;
+    }
+
+    /// Returns the mean of the shortcut's weights over its reader's mixes; NaN for other parts.
     [[nodiscard]] double weightOf(const projects::KnockoutSubject& subject) const
     {
-        if (subject.reader == 0) {
-            return std::numeric_limits<double>::quiet_NaN();
-        }
         double sum = 0;
         double count = 0;
         for (const Matrix& matrix : m_weights) {
-            const bool has =
-                matrix.name.kind == matrix::kMix && subject.reader <= matrix.rows && subject.first < matrix.columns;
+            const bool has = matrix.name.kind == matrix::kMix && subject.reader > 0 && subject.reader <= matrix.rows &&
+                             subject.first < matrix.columns;
             const float weight = has ? matrix.at(subject.reader - 1, subject.first) : std::nanf("");
             if (!std::isnan(weight)) {
                 sum += weight;
                 ++count;
             }
         }
-        return count > 0 ? sum / count : 1;
+        return sum / count;
     }
 
     KnockoutRequest m_request;
