@@ -29,7 +29,7 @@ inline constexpr double kNearest = 1e-240;
 inline constexpr AxisRange kShares{0, 1};
 
 /// Returns the range from `low` to `high` with `margin` (a share of their distance) on both sides. A single value, or
-/// values that differ by less than the 9th digit, are in the middle. Neither end is beyond `bounds` unless a value is.
+/// values that differ by less than the 9th digit, are in the middle. The range exceeds `bounds` only if a value does.
 /// Returns [0, 1] unless low ≤ high.
 [[nodiscard]] AxisRange linearRange(double low, double high, double margin,
                                     const std::optional<AxisRange>& bounds = {});

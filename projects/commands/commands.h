@@ -73,9 +73,9 @@ struct DocumentChange {
 [[nodiscard]] std::string toClipboard(const StackFragment& fragment);
 [[nodiscard]] Result<StackFragment> fromClipboard(std::string_view text);
 
-/// Returns the edit that pastes the fragment. Layers are inserted after the last selected one, or at the end. Shortcuts
-/// are moved so that their first source is the first selected layer, or keep their place if none is selected. Those
-/// without a place are skipped. The error gives the reason why nothing can be added.
+/// Returns the edit that pastes the fragment. Layers are inserted after the last selected one, or at the end. The first
+/// source of the shortcuts becomes the first selected layer; if none is selected, they keep their numbers. Shortcuts
+/// that do not fit are skipped. The error gives the reason why nothing can be added.
 [[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
                                      const StackFragment& fragment);
 

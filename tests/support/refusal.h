@@ -13,7 +13,7 @@ namespace residua::tests {
 {
     return error.place.ends_with(place) && error.message.find(sign) != std::string::npos;
 }
-/// The same of what should have failed.
+/// True if a result is such an error.
 template <class Value>
 [[nodiscard]] bool isRefusedAt(const Result<Value>& result, std::string_view place, std::string_view sign)
 {

@@ -35,7 +35,7 @@ struct Outcome {
 [[nodiscard]] std::optional<Outcome> outcomeIn(const Recording& recording, const Comparison& comparison);
 /// Returns the command that makes the sides of a comparison: its sweep, or the first one that trains runs by seed.
 [[nodiscard]] std::string commandOf(const Reproduction& row, const Comparison& comparison);
-/// Returns the recording of that command with both sides, preferably with paired values. Null if there is none.
+/// Returns the recording of that command with both sides, one with paired values if possible; null without one.
 [[nodiscard]] const Recording* recordingFor(const Reproduction& row, const Comparison& comparison);
 /// Returns the outcome by that recording. If a side was recorded as a mean, the difference is that of means
 /// (differenceOfMeans).

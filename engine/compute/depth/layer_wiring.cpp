@@ -63,8 +63,7 @@ public:
     {
     }
 
-    /// Returns the state between two steps, which shares its tensors with this.
-    [[nodiscard]] DepthState border() const { return m_state.copy(); }
+    [[nodiscard]] const DepthState& state() const { return m_state; }
 
     [[nodiscard]] const at::Tensor& value(std::size_t number) const { return m_state.values[number].tensor; }
 
@@ -318,7 +317,7 @@ at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
     std::int64_t module = 0;
     for (std::size_t step = border != nullptr ? border->first : 0; step < m_program.steps.size(); ++step) {
         if (restarts && !altered && m_program.steps[step].module != module) {
-            pass.borders->keep(step, running.border());
+            pass.borders->keep(step, running.state());
         }
         module = m_program.steps[step].module;
         running.run(m_program.steps[step]);

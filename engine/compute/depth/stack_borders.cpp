@@ -15,17 +15,15 @@ void StackBorders::keep(std::size_t step, const DepthState& state)
     if (m_full) {
         return;
     }
-    std::int64_t more = 0;
-    std::set<const void*> counted = m_counted;
+    std::int64_t bytes = m_bytes;
     for (const DepthValue& value : state.values) {
-        if (value.tensor.defined() && counted.insert(value.tensor.const_data_ptr()).second) {
-            more += static_cast<std::int64_t>(value.tensor.nbytes());
+        if (value.tensor.defined() && m_counted.insert(value.tensor.const_data_ptr()).second) {
+            bytes += static_cast<std::int64_t>(value.tensor.nbytes());
         }
     }
-    m_full = m_bytes + more > m_mostBytes;
+    m_full = bytes > m_mostBytes;
     if (!m_full) {
-        m_bytes += more;
-        m_counted = std::move(counted);
+        m_bytes = bytes;
         m_states.insert_or_assign(step, state.copy());
     }
 }

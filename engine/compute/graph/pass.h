@@ -95,7 +95,7 @@ struct Pass {
     /// Collects the magnitudes of the layers' values unless it is null. Must outlive the pass.
     LayerMagnitudes* magnitudes = nullptr;
 
-    /// The changes of the network in this pass, for evaluation; null if there are none.
+    /// Changes the network in this pass, for evaluation; may be null.
     std::shared_ptr<const projects::Alteration> alteration = nullptr;
     /// If not null, a pass without alteration keeps its values there, and an altered pass of the same batch starts from
     /// them at the first step that it changes. Must outlive the pass.

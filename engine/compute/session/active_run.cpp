@@ -53,6 +53,18 @@ Error divergence(const StepRecord& record, const projects::TrainingPlan& plan, s
     return {"step " + std::to_string(record.step), text.str()};
 }
 
+/// Calls the other ranks, if there are any, and makes the trainer on the device that this rank then has, which becomes
+/// that of `run`.
+Result<std::unique_ptr<Trainer>> trainerWithRanks(PreparedRun& run, const PreparationWatches& watches)
+{
+    Result<std::string> device = callRanks(run, watches.ranks);
+    if (!device) {
+        return device.error();
+    }
+    run.device = std::move(*device);
+    return makeTrainer(run, watches);
+}
+
 } // namespace
 
 ActiveRun::ActiveRun(RunId id, std::unique_ptr<Trainer> trainer, RunWriter writer, std::string device,
@@ -96,12 +108,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
 {
     PreparedRun prepared{command.project, command.projectDirectory, command.device};
     prepared.runDirectory = command.runDirectory;
-    const Result<std::string> device = callRanks(prepared, watches.ranks);
-    if (!device) {
-        return device.error();
-    }
-    prepared.device = *device;
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(prepared, watches);
+    Result<std::unique_ptr<Trainer>> trainer = trainerWithRanks(prepared, watches);
     if (!trainer) {
         return trainer.error();
     }
@@ -115,7 +122,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
     RunInfo info;
     info.name = nameForRun(command);
     info.membership = command.membership;
-    info.device = *device;
+    info.device = prepared.device;
     info.steps = command.project.training.steps;
     Result<RunWriter> writer =
         command.runDirectory.empty()
@@ -125,7 +132,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
     if (!writer) {
         return writer.error();
     }
-    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), *device, sink));
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
     run->m_pauseAt = command.pauseAfter;
     run->m_waitsForDisk = command.waitsForDisk;
     run->guarded([&] { run->announce(); });
@@ -167,12 +175,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
     PreparedRun prepared{
         project,          opened->projectDirectory, command.device, *std::move(checkpoint), command.of.runDirectory,
         opened->reading()};
-    const Result<std::string> device = callRanks(prepared, watches.ranks);
-    if (!device) {
-        return device.error();
-    }
-    prepared.device = *device;
-    Result<std::unique_ptr<Trainer>> trainer = makeTrainer(prepared, watches);
+    Result<std::unique_ptr<Trainer>> trainer = trainerWithRanks(prepared, watches);
     if (!trainer) {
         return trainer.error();
     }
@@ -184,7 +187,8 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
         return writer.error();
     }
     writer->setSource(opened->projectDirectory, opened->data);
-    std::unique_ptr<ActiveRun> run(new ActiveRun(command.run, std::move(*trainer), std::move(*writer), *device, sink));
+    std::unique_ptr<ActiveRun> run(
+        new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
     run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
     if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step

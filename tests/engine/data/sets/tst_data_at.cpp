@@ -369,7 +369,7 @@ private slots:
         QVERIFY(!earlier || (*earlier)->size(Split::Train) + (*earlier)->size(Split::Validation) == 1064);
     }
 
-    /// Of large records the first lines are checked, and of large texts the first parts.
+    /// A check reads the first lines of large records and the first part of large texts.
     void largeDataAreCheckedAtTheirBeginning()
     {
         const auto readable = [&](const std::string& key, const std::string& last) {

@@ -183,7 +183,7 @@ private slots:
         std::filesystem::remove(log);
     }
 
-    /// What an earlier engine has left in the log is no reason of a new end.
+    /// Lines that an earlier engine has written to the log are not quoted as the reason of a new end.
     void oldLinesOfTheLogAreNotQuoted()
     {
         std::ofstream(backgroundFiles()->log()) << "an old complaint\n";
