@@ -24,7 +24,7 @@ Result<std::vector<KnockoutSubject>> termsOf(const Wiring& wiring, std::int64_t 
                      "it has no shortcuts with weights of their own; expected a knock-out by layer or half, "
                      "or of parallel streams by stream"};
     }
-    if (renormalises && mix->normalise == NormaliseOver::None && mix->weight != WeightKind::DepthAttention) {
+    if (renormalises && mix->normalise == NormaliseOver::None && !traitsOf(mix->weight).attends) {
         return Error{"topology", "no softmax normalises its weights, which therefore cannot be renormalised"};
     }
     std::vector<KnockoutSubject> subjects;
