@@ -5,6 +5,7 @@
 #include "app/document/document_session.h"
 #include "app/workspace/workspace.h"
 #include "engine/base/api/matrix_name.h"
+#include "projects/diff/diff.h"
 #include "projects/model/topology.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
@@ -90,10 +91,30 @@ QString LiveViews::absence() const
                                 .arg(name, titleOfPreset(theirs), titleOfPreset(ours));
 }
 
-/// Called after an edit, which may lead to or from a wiring that the weights belong to.
+/// Returns what the heatmap says of the canvases: the reason why they draw no weights, or that shortcuts differ.
+QString LiveViews::remark() const
+{
+    const visualizers::ShownRuns& runs = m_workspace.shownRuns();
+    const visualizers::ShownRuns::Run* run = runs.find(runs.front());
+    if (!m_fits || !m_matrices.any()) {
+        return absence();
+    }
+    const projects::Project& project = m_session.project();
+    if (run->facts.topology.wiring == project.stack().topology.wiring) {
+        return {};
+    }
+    return tr("The project has other shortcuts than %1: it is wired as %2.")
+        .arg(runs.labelOf(run->key),
+             QString::fromStdString(projects::wiringName(project.stack().topology, project.network)));
+}
+
+/// Called after an edit, which may lead to or from a wiring that the weights belong to, or change the reason.
 void LiveViews::onDocumentChanged()
 {
-    if (fits() != m_fits) {
+    const bool fit = fits();
+    if (fit && m_fits) {
+        m_workspace.shownMatrices().setRemark(remark());
+    } else {
         update();
     }
 }
@@ -140,6 +161,7 @@ void LiveViews::update()
     const bool shares = m_rowShares && (asRecorded || !m_matrices.isValueChosen());
     const auto drawn = std::make_shared<const editor::LiveWeights>(shares ? recorded.rowShares() : m_live);
     const auto live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
+    m_workspace.shownMatrices().setRemark(remark());
     for (CanvasWidget* canvas : m_workspace.canvases()) {
         canvas->canvas().setLive(drawn);
         canvas->refresh();

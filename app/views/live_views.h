@@ -35,6 +35,7 @@ public:
 
 private:
     [[nodiscard]] bool fits() const;
+    [[nodiscard]] QString remark() const;
     void onDocumentChanged();
     void update();
     void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const;

@@ -13,6 +13,7 @@
 #include "engine/base/api/run_progress.h"
 #include "engine/runs/results/coefficients.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/studies/sweep_grid.h"
 #include "visualizers/heatmap/shown_matrices.h"
@@ -181,6 +182,19 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
     for (const engine::RunInfo& run : known) {
         follow(run);
     }
+    tellGrowing();
+}
+
+/// Tells the views which of the listed runs are being trained.
+void RunFollower::tellGrowing()
+{
+    std::set<std::string> growing;
+    for (const engine::RunInfo& run : m_workspace.runsModel().runs()) {
+        if (run.status == engine::RunStatus::Running || run.status == engine::RunStatus::Paused) {
+            growing.insert(run.directory);
+        }
+    }
+    m_shown.setGrowing(std::move(growing));
 }
 
 bool RunFollower::isLive(const std::string& directory) const
@@ -283,6 +297,7 @@ void RunFollower::tellPhase()
 {
     m_workspace.runsModel().setLive(m_controller.runDirectory().string(), statusOf(m_controller.phase()),
                                     m_controller.progress().step, m_controller.progress().loss);
+    tellGrowing();
 }
 
 void RunFollower::onProgress(const engine::Progress& progress)
@@ -322,10 +337,12 @@ void RunFollower::onLoaded(const RunRecord& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory,
-                      {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
-                       record.project.network.depth(), startOf(directory), record.bounds,
-                       projects::textApartFromSeeds(record.project), startOfFactors(record.project), record.classes});
+        m_shown.begin(
+            directory,
+            {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
+             record.project.network.depth(), startOf(directory), record.bounds,
+             projects::textApartFromSeeds(record.project), startOfFactors(record.project), record.classes,
+             QString::fromStdString(projects::wiringName(record.project.stack().topology, record.project.network))});
     }
     m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {

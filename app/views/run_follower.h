@@ -65,6 +65,7 @@ private:
     void show(const std::string& directory);
     void showLive();
     void tellPhase();
+    void tellGrowing();
     void onStarted(const std::filesystem::path& directory);
     void onProgress(const engine::Progress& progress);
     void onLoaded(const RunRecord& record);

@@ -38,6 +38,29 @@ private slots:
         QVERIFY(matrices.framesShown().empty());
     }
 
+    void whoseMatricesAreShownIsSaid()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        matrices.follow(runs);
+        QVERIFY(matrices.whose().startsWith("No run is in front"));
+        runs.bringToFront("a");
+        QCOMPARE(matrices.whose(), QString("The run is being read."));
+        runs.begin("a", {.name = "first", .wiring = "GRN-v1"});
+        QCOMPARE(matrices.whose(), QString("first · GRN-v1 · nothing recorded · stored"));
+        runs.add("a", {.matrices = {triangle(0, 0.5F), triangle(1000, 0.5F)}});
+        runs.setGrowing({"a"});
+        QCOMPARE(matrices.whose(), QString("first · GRN-v1 · step 1,000 · live"));
+        matrices.showFrame(0);
+        QCOMPARE(matrices.whose(), QString("first · GRN-v1 · step 0, the newest is 1,000 · live"));
+        runs.rename("a", "renamed");
+        QVERIFY(matrices.whose().startsWith("renamed · "));
+        runs.bringToFront("b"); // nothing of the former run is said of it
+        QCOMPARE(matrices.whose(), QString("The run is being read."));
+        runs.bringToFront({});
+        QVERIFY(matrices.whose().startsWith("No run is in front"));
+    }
+
     void theNewestIsFollowedWhileItIsShown()
     {
         ShownMatrices matrices;

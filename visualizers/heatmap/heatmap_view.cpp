@@ -23,6 +23,7 @@ namespace residua::visualizers {
 HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
       m_matrices(matrices),
+      m_whose(new QLabel(this)),
       m_controls(new HeatmapControls(matrices, this)),
       m_grid(
           new HeatmapGrid(matrices.of() == ShownMatrices::Of::Outputs
@@ -33,6 +34,7 @@ HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
 {
     layOut();
     connect(&matrices, &ShownMatrices::changed, this, &HeatmapView::draw);
+    connect(&matrices, &ShownMatrices::remarkChanged, this, &HeatmapView::say);
     connect(m_controls->distance, &QToolButton::toggled, this, &HeatmapView::draw);
     connect(m_grid, &HeatmapGrid::cellPointed, this, [this](int row, int column) {
         if (m_matrices.series().isOfShortcuts()) {
@@ -50,15 +52,27 @@ void HeatmapView::layOut()
     setAccessibleName(ofOutputs ? tr("Confusion") : tr("Coefficients"));
     m_grid->setAccessibleName(ofOutputs ? tr("Confusion matrix") : tr("Coefficient heatmap"));
     m_grid->setFocusPolicy(Qt::StrongFocus);
+    m_whose->setObjectName(QStringLiteral("whose"));
+    m_whose->setTextFormat(Qt::PlainText); // a run's name is the user's
+    m_whose->setWordWrap(true);
+    m_whose->setContentsMargins(8, 2, 8, 0);
     m_grid->setMinimumHeight(kLeastPlotHeight);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
+    column->addWidget(m_whose);
     column->addWidget(m_controls);
     column->addWidget(m_grid, 1);
     column->addWidget(m_distances, 1);
     m_distances->setMinimumHeight(kLeastPlotHeight);
     m_distances->hide();
+}
+
+/// Says whose matrices are shown.
+void HeatmapView::say()
+{
+    const QString& remark = m_matrices.remark();
+    m_whose->setText(remark.isEmpty() ? m_matrices.whose() : m_matrices.whose() + QLatin1Char('\n') + remark);
 }
 
 bool HeatmapView::byDistance() const
@@ -68,6 +82,7 @@ bool HeatmapView::byDistance() const
 
 void HeatmapView::draw()
 {
+    say();
     m_grid->setVisible(!byDistance());
     m_distances->setVisible(byDistance());
     if (!m_matrices.any()) {

@@ -7,6 +7,8 @@
 #include <QString>
 #include <QWidget>
 
+class QLabel;
+
 namespace residua::visualizers {
 
 class DistancePlot;
@@ -38,10 +40,12 @@ protected:
 
 private:
     void layOut();
+    void say();
     void draw();
     [[nodiscard]] bool byDistance() const;
 
     ShownMatrices& m_matrices;
+    QLabel* m_whose; ///< the run that the weights belong to
     HeatmapControls* m_controls;
     HeatmapGrid* m_grid;
     DistancePlot* m_distances; ///< shown instead of the grid on request

@@ -5,6 +5,8 @@
 #include "projects/base/text.h"
 #include "visualizers/runs/shown_runs.h"
 
+#include <QStringList>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -13,7 +15,18 @@ namespace residua::visualizers {
 
 void ShownMatrices::follow(const ShownRuns& runs)
 {
-    connect(&runs, &ShownRuns::frontChanged, this, &ShownMatrices::clear);
+    connect(&runs, &ShownRuns::frontChanged, this, [this, &runs] {
+        m_hasFront = !runs.front().empty();
+        m_run = runs.labelOf(runs.front());
+        m_wiringName.clear();
+        m_grows = runs.isGrowing(runs.front());
+        clear();
+    });
+    connect(&runs, &ShownRuns::growingChanged, this, [this, &runs] {
+        if (std::exchange(m_grows, runs.isGrowing(runs.front())) != m_grows) {
+            emit changed();
+        }
+    });
     connect(&runs, &ShownRuns::comparedChanged, this, [this] { compareWith({}); });
     connect(&runs, &ShownRuns::labelsChanged, this, [this, &runs] {
         m_run = runs.labelOf(runs.front());
@@ -27,6 +40,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
         if (key == runs.front()) {
             clear();
             m_run = runs.labelOf(key);
+            m_wiringName = facts.wiring;
             setRun(facts.topology.wiring, facts.classes);
         } else if (key == runs.compared()) {
             compareWith(runs.labelOf(key));
@@ -266,6 +280,38 @@ std::vector<HeatmapFrames::Shown> ShownMatrices::framesShown() const
     const auto here = step();
     return here ? m_frames.shownAt(*here, [this](const std::string& kind) { return valueOf(kind); })
                 : std::vector<HeatmapFrames::Shown>();
+}
+
+QString ShownMatrices::whose() const
+{
+    if (!m_hasFront) {
+        return tr("No run is in front: select one in Runs and press Show.");
+    }
+    if (m_run.isEmpty()) {
+        return tr("The run is being read.");
+    }
+    QStringList parts{m_run};
+    if (!m_wiringName.isEmpty()) {
+        parts << m_wiringName;
+    }
+    const auto text = [](std::int64_t number) { return QString::fromStdString(groupedText(number)); };
+    if (const auto here = step()) {
+        const std::int64_t last = m_frames.frame(series(), newest()).step;
+        parts << (*here == last ? tr("step %1").arg(text(*here))
+                                : tr("step %1, the newest is %2").arg(text(*here), text(last)));
+    } else {
+        parts << tr("nothing recorded");
+    }
+    parts << (m_grows ? tr("live") : tr("stored"));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void ShownMatrices::setRemark(const QString& remark)
+{
+    if (m_remark != remark) {
+        m_remark = remark;
+        emit remarkChanged();
+    }
 }
 
 QString ShownMatrices::titleOf(CellValue value, const engine::MatrixName& name) const

@@ -100,10 +100,17 @@ public:
     [[nodiscard]] QString titleOf(CellValue value, const engine::MatrixName& name) const;
     [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }
     [[nodiscard]] const QString& run() const { return m_run; }
+    /// Returns a line that says whose matrices are shown: the run's name, its wiring, the shown step, the newest one if
+    /// another is shown, and whether the run is being trained. Without a run, it says how to show one.
+    [[nodiscard]] QString whose() const;
+    /// Sets a remark on the run in front, such as why a canvas does not draw its weights; empty: none.
+    void setRemark(const QString& remark);
+    [[nodiscard]] const QString& remark() const { return m_remark; }
     [[nodiscard]] const QString& comparedRun() const { return m_comparedRun; }
 
 signals:
-    void changed();                  ///< the contents or the frames have changed
+    void changed(); ///< the contents or the frames have changed
+    void remarkChanged();
     void featureWanted(int feature); ///< a single feature's weights are requested
 
 private:
@@ -117,7 +124,11 @@ private:
     HeatmapFrames m_frames;
     std::vector<std::string> m_classes; ///< of the run
     QString m_run;                      ///< of the frames
-    QString m_comparedRun;              ///< that the frames are compared with
+    QString m_wiringName;               ///< of the run
+    QString m_remark;
+    bool m_hasFront = false; ///< true if a run is in front, which may not have been read yet
+    bool m_grows = false;    ///< true if the run is being trained
+    QString m_comparedRun;   ///< that the frames are compared with
     std::vector<std::string> m_kinds;
     std::vector<projects::MixPort> m_ports;
     std::string m_kind;

@@ -139,6 +139,14 @@ void ShownRuns::leaveOut(std::set<std::string> keys)
     }
 }
 
+void ShownRuns::setGrowing(std::set<std::string> keys)
+{
+    if (keys != m_growing) {
+        m_growing = std::move(keys);
+        emit growingChanged();
+    }
+}
+
 void ShownRuns::paint(const std::string& key, std::size_t colour)
 {
     if (Run* run = known(key)) {

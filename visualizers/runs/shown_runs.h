@@ -37,6 +37,7 @@ public:
         std::string study = {}; ///< equal for runs that differ only in their seeds; empty: unknown
         std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
         std::vector<std::string> classes = {};             ///< RunInfo::classes
+        QString wiring = {};                               ///< projects::wiringName()
     };
     struct Run {
         std::string key;
@@ -76,6 +77,9 @@ public:
     /// Has the views leave these runs out of what they draw of many, and no others; they stay overlaid.
     void leaveOut(std::set<std::string> keys);
     [[nodiscard]] bool isLeftOut(const std::string& key) const { return m_leftOut.contains(key); }
+    /// Sets the runs that are being trained, here or by another process.
+    void setGrowing(std::set<std::string> keys);
+    [[nodiscard]] bool isGrowing(const std::string& key) const { return m_growing.contains(key); }
     /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
     void paint(const std::string& key, std::size_t colour);
 
@@ -97,6 +101,7 @@ signals:
     void added(const std::string& key, const residua::engine::Progress& numbers);
     void stagesChanged(const std::string& key);
     void labelsChanged(); ///< of any
+    void growingChanged();
     void leftOutChanged();
 
 private:
@@ -108,6 +113,7 @@ private:
 
     std::vector<Run> m_runs; ///< overlaid, or in front
     std::set<std::string> m_leftOut;
+    std::set<std::string> m_growing;
     std::string m_front;
     std::string m_compared;
     std::string m_chosen;

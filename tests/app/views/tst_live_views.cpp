@@ -12,6 +12,8 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
+#include <QSlider>
 
 #include <qcustomplot.h>
 
@@ -64,6 +66,35 @@ private slots:
         QVERIFY2(live.absence().contains("is wired as ANCRe"), qPrintable(live.absence()));
         m_window->session().undo();
         QCOMPARE(live.absence(), QString());
+    }
+
+    /// In the panel itself, whatever the project is meanwhile.
+    void thePanelSaysWhoseWeightsItShows()
+    {
+        const auto* whose = heatmap().findChild<QLabel*>("whose");
+        QVERIFY(whose->text().startsWith("No run is in front"));
+        train();
+        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
+        QTRY_VERIFY2(whose->text().endsWith(" · ANCRe · step 8 · stored"), qPrintable(whose->text()));
+        heatmap().findChild<QSlider*>()->setValue(0);
+        QVERIFY2(whose->text().contains("step 0, the newest is 8"), qPrintable(whose->text()));
+        const auto perform = [this](const projects::Edit& edit) { QVERIFY(m_window->session().perform(edit).ok()); };
+        const projects::Topology trained = project().stack().topology;
+        perform(projects::SetShortcutState{{0, 2}, projects::ShortcutState::Pruned});
+        QVERIFY2(whose->text().contains("\nThe project has other shortcuts"), qPrintable(whose->text()));
+        m_window->session().undo();
+        QVERIFY(!whose->text().contains('\n'));
+        for (const char* name : {"densenet", "plain"}) { // neither has the run's weights
+            const auto presets = projects::topologyPresets(project().network.depth());
+            const auto other = std::ranges::find(presets, name, &projects::TopologyPreset::name);
+            QVERIFY(other != presets.end());
+            perform(projects::SetTopology{{other->name, other->wiring}});
+            QVERIFY2(whose->text().endsWith(QString::fromStdString("the project as " + other->title + ".")),
+                     qPrintable(whose->text()));
+            QVERIFY(whose->text().contains(" · ANCRe · "));
+        }
+        m_window->workspace().shownRuns().bringToFront({});
+        QVERIFY(whose->text().startsWith("No run is in front"));
     }
 
     /// What the View menu and the heatmap choose is one choice; the outline goes on telling the weights.
