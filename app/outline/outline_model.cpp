@@ -215,7 +215,7 @@ QString OutlineModel::valueOf(const OutlineRow& row) const
         return tr("%1, left out now").arg(row.value);
     }
     const QString weight = row.shortcut ? weightOf(*row.shortcut) : QString();
-    const auto isNow = [&row](projects::ShortcutState state) {
+    const auto isNow = [&row](projects::ShortcutState::Kind state) {
         return row.property && row.property->value.toInt() == static_cast<int>(state) + 1; // 0: as in the wiring
     };
     if (weight.isEmpty() || isNow(projects::ShortcutState::Pruned)) {

@@ -231,7 +231,7 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     }
     const auto stateOf = [](const DepthMix& m, const projects::Shortcut& shortcut) {
         const auto found = m.states.find(shortcut);
-        return found == m.states.end() ? 0 : static_cast<int>(found->second) + 1;
+        return found == m.states.end() ? 0 : static_cast<int>(found->second.kind) + 1;
     };
     std::set<int> states;
     for (const projects::Shortcut& shortcut : place.shortcuts) {
@@ -253,7 +253,7 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
     property.edit = [shortcuts = place.shortcuts](const Project& p, const QVariant& given) -> Result<projects::Edit> {
         std::optional<projects::ShortcutState> state;
         if (given.toInt() > 0) {
-            state = static_cast<projects::ShortcutState>(given.toInt() - 1);
+            state = static_cast<projects::ShortcutState::Kind>(given.toInt() - 1);
         }
         auto change = projects::setShortcutState(p, {.shortcuts = {shortcuts.begin(), shortcuts.end()}}, state);
         return change ? Result<projects::Edit>(std::move(change->edit)) : change.error();

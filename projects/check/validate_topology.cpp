@@ -190,7 +190,9 @@ private:
             const std::string place = " · shortcut " + textOf(shortcut);
             if (!isBetween(shortcut)) {
                 error(key, place, "expected 0 ≤ i < j ≤ " + std::to_string(m_last));
-            } else if (state == ShortcutState::Frozen && !hasCoefficients(m_mix) && m_mix.gate.kind == GateKind::None) {
+            } else if (state == ShortcutState::Frozen && !hasCoefficients(m_mix) &&
+                       (m_mix.gate.kind == GateKind::None || traitsOf(m_mix.weight).isPerToken) &&
+                       !(m_mix.weight == WeightKind::Fixed && state.hasOwnWeight())) {
                 warning(key, place, "is frozen where no weight is learned");
             } else if (state == ShortcutState::Learned && m_mix.weight != WeightKind::Fixed) {
                 warning(key, place, "is learned where all weights are");

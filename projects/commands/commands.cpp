@@ -85,9 +85,10 @@ Result<DocumentChange> pruneShortcuts(const Document& document, const Selection&
     return Error{"selection", "no shortcut that can be pruned is selected"};
 }
 
-Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection)
+Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection,
+                                    const std::map<Shortcut, ShortcutState>& values)
 {
-    if (auto edit = freezeEdit(document.project, shortcutsOf(document.project, selection))) {
+    if (auto edit = freezeEdit(document.project, shortcutsOf(document.project, selection), values)) {
         return DocumentChange{*std::move(edit)};
     }
     return noShortcuts(document.project, "frozen");
@@ -101,8 +102,8 @@ Result<DocumentChange> setShortcutState(const Project& project, const Selection&
     if (mix == nullptr || shortcuts.empty()) {
         return kNothing;
     }
-    if (state == ShortcutState::Pruned || state == ShortcutState::Frozen) {
-        std::erase_if(shortcuts, [&](const Shortcut& shortcut) { return hasState(*mix, shortcut, *state); });
+    if (state == ShortcutState::Pruned || (state == ShortcutState::Frozen && !state->hasOwnWeight())) {
+        std::erase_if(shortcuts, [&](const Shortcut& shortcut) { return hasState(*mix, shortcut, state->kind); });
         const bool prunes = state == ShortcutState::Pruned;
         const bool possible = !shortcuts.empty() && (!prunes || hasOwnWeights(project, selection));
         auto edit = !possible ? std::nullopt : prunes ? pruneEdit(project, shortcuts) : freezeEdit(project, shortcuts);

@@ -36,8 +36,9 @@ struct DocumentChange {
 [[nodiscard]] Result<DocumentChange> addShortcuts(const Document& document, const std::set<Shortcut>& shortcuts);
 /// Prunes only shortcuts, even in a running sum, whose terms the matrix shows.
 [[nodiscard]] Result<DocumentChange> pruneShortcuts(const Document& document, const Selection& selection);
-/// Freezes the selected shortcuts, or unfreezes them if all are frozen.
-[[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection);
+/// Freezes the selected shortcuts at `values`, or unfreezes them if all are frozen (freezeEdit).
+[[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection,
+                                                  const std::map<Shortcut, ShortcutState>& values = {});
 
 /// Sets the state of the selected shortcuts; nullopt removes it. Prunes as deleteSelection() and freezes as
 /// toggleFrozen() do.

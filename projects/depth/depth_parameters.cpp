@@ -135,8 +135,8 @@ struct Declaration {
         Numbers starts;
         for (int output = 0; output < reader.outputs; ++output) {
             for (const std::int64_t source : reader.sources) {
-                if (mix.weight != WeightKind::Fixed || hasState(mix, {source, reader.target}, ShortcutState::Learned)) {
-                    starts.push_back(startLaw(mix.init).number(reader, source));
+                if (hasOwnWeight(mix, {source, reader.target})) {
+                    starts.push_back(startOf(mix, reader, source));
                 }
             }
         }

@@ -43,7 +43,7 @@ void addReader(DepthPlan& plan, const DepthMix& mix, std::int64_t target)
     for (int output = 0; output < reader.outputs; ++output) {
         for (const std::int64_t source : reader.sources) {
             plan.terms.push_back({number, output, source});
-            plan.start.push_back(startLaw(mix.init).number(reader, source));
+            plan.start.push_back(startOf(mix, reader, source));
         }
     }
 }
@@ -55,10 +55,23 @@ const StartLaw& startLaw(MixInit init)
     return kStartLaws[static_cast<std::size_t>(init)];
 }
 
-bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state)
+double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source)
+{
+    const auto state = mix.states.find({source, reader.target});
+    const bool isGiven = state != mix.states.end() && state->second.hold == ShortcutState::Hold::Number;
+    return isGiven ? state->second.number : startLaw(mix.init).number(reader, source);
+}
+
+bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState::Kind kind)
 {
     const auto found = mix.states.find(shortcut);
-    return found != mix.states.end() && found->second == state;
+    return found != mix.states.end() && found->second == kind;
+}
+
+bool hasOwnWeight(const DepthMix& mix, Shortcut shortcut)
+{
+    const auto found = mix.states.find(shortcut);
+    return mix.weight != WeightKind::Fixed || (found != mix.states.end() && found->second.hasOwnWeight());
 }
 
 DepthReader readerOf(const DepthMix& mix, std::int64_t target, std::int64_t modules, Pruned pruned)
@@ -121,11 +134,26 @@ std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan
     std::vector<std::size_t> learned;
     for (std::size_t t = 0; t < plan.terms.size(); ++t) {
         const Shortcut shortcut{plan.terms[t].source, plan.readers[plan.terms[t].reader].target};
-        if (mix.weight != WeightKind::Fixed || hasState(mix, shortcut, ShortcutState::Learned)) {
+        if (hasOwnWeight(mix, shortcut)) {
             learned.push_back(t);
         }
     }
     return learned;
+}
+
+std::vector<HeldTerm> heldTerms(const DepthMix& mix, const DepthPlan& plan)
+{
+    std::vector<HeldTerm> held;
+    const std::vector<std::size_t> learned = learnedTerms(mix, plan);
+    for (std::size_t place = 0; place < learned.size(); ++place) {
+        const DepthTerm& term = plan.terms[learned[place]];
+        const auto state = mix.states.find({term.source, plan.readers[term.reader].target});
+        if (state != mix.states.end() && state->second == ShortcutState::Frozen) {
+            const bool isGiven = state->second.hold == ShortcutState::Hold::Number;
+            held.push_back({place, isGiven ? std::optional(state->second.number) : std::nullopt});
+        }
+    }
+    return held;
 }
 
 std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan, MixNumbers learned)

@@ -13,8 +13,10 @@
 
 namespace residua::projects {
 
-/// True if the document sets the state of shortcut i:j to `state`.
-[[nodiscard]] bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState state);
+/// True if the document sets the state of shortcut i:j to one of this kind.
+[[nodiscard]] bool hasState(const DepthMix& mix, Shortcut shortcut, ShortcutState::Kind kind);
+/// True if shortcut i:j has a parameter: a weight that is learned, or was learned before it was frozen.
+[[nodiscard]] bool hasOwnWeight(const DepthMix& mix, Shortcut shortcut);
 
 /// A reader of the stack: layer `target`, or the final output as target L + 1.
 struct DepthReader {
@@ -88,8 +90,15 @@ struct MixNumbers {
 [[nodiscard]] MixNumbers appliedWeights(const DepthMix& mix, const DepthPlan& plan, MixNumbers coefficients);
 
 /// Returns the indices of the terms with learned coefficients, in the order of "topology.coefficient": all terms, or if
-/// the wiring's weights are fixed, those of learned shortcuts.
+/// the wiring's weights are fixed, those of shortcuts with weights of their own.
 [[nodiscard]] std::vector<std::size_t> learnedTerms(const DepthMix& mix, const DepthPlan& plan);
+/// A frozen term and the number that it is held at; nullopt if the document gives none.
+struct HeldTerm {
+    std::size_t place = 0; ///< among learnedTerms(), which is its index in "topology.coefficient"
+    std::optional<double> number;
+};
+/// Returns the frozen ones among the learned terms, in their order.
+[[nodiscard]] std::vector<HeldTerm> heldTerms(const DepthMix& mix, const DepthPlan& plan);
 /// Returns the coefficients of all terms: `learned` for learnedTerms(), initial values for the others. Returns nullopt
 /// if the counts differ.
 [[nodiscard]] std::optional<MixNumbers> withLearned(const DepthMix& mix, const DepthPlan& plan, MixNumbers learned);

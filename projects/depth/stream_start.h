@@ -117,5 +117,7 @@ struct StartLaw {
     bool ofSource = true; ///< true if it uses i
 };
 [[nodiscard]] const StartLaw& startLaw(MixInit init);
+/// Returns the initial coefficient of entry `source` for a reader: the number that it is frozen at, else by the law.
+[[nodiscard]] double startOf(const DepthMix& mix, const DepthReader& reader, std::int64_t source);
 
 } // namespace residua::projects

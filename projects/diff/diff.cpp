@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
 #include "projects/model/topology.h"
+#include "projects/schema/fields.h"
 
 #include <algorithm>
 
@@ -105,6 +106,11 @@ std::string Differ::spokenValue(const std::vector<MixturePart>& parts)
     }
     const auto textOf = [](const MixturePart& part) { return spokenValue(part.path) + " " + numberText(part.weight); };
     return parts.empty() ? "none" : joinedText(parts, ", ", textOf);
+}
+
+std::string Differ::spokenValue(const ShortcutState& state)
+{
+    return spoken(state);
 }
 
 void Differ::compare(const std::vector<Shortcut>& a, const std::vector<Shortcut>& b, const Words&, std::string_view)

@@ -103,6 +103,7 @@ private:
     static std::string spokenValue(const std::vector<std::int64_t>& values);
     static std::string spokenValue(const std::vector<Shortcut>& values);
     static std::string spokenValue(const std::vector<MixturePart>& parts);
+    static std::string spokenValue(const ShortcutState& state);
     template <Named E>
     static std::string spokenValue(E value)
     {

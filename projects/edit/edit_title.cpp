@@ -33,7 +33,8 @@ struct Titler {
                            : *e.state == ShortcutState::Frozen  ? "Freeze"
                            : *e.state == ShortcutState::Learned ? "Learn the weight of"
                                                                 : "Prune";
-        return std::string(verb) + " shortcut " + textOf(e.shortcut);
+        const bool isHeld = e.state && e.state->hold != ShortcutState::Hold::Beginning;
+        return std::string(verb) + " shortcut " + textOf(e.shortcut) + (isHeld ? ", " + spoken(*e.state) : "");
     }
     std::string operator()(const SetStack&) const { return "Change stack"; }
     std::string operator()(const PutBlock& e) const { return "Put block " + e.block.name; }

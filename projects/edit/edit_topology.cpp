@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit_apply.h"
 
+#include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/model/text_forms.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -149,6 +151,10 @@ Status applyTo(Document& document, const SetShortcutState& edit)
     }
     if (!shortcutFrom(textOf(edit.shortcut))) {
         return canonical(edit.shortcut, kPlace).error(); // its reader gives the reason why no file can contain it
+    }
+    if (edit.state && !std::isfinite(edit.state->number)) {
+        return Error{kPlace, "cannot freeze shortcut " + textOf(edit.shortcut) + " at " +
+                                 numberText(edit.state->number) + ", expected a finite number"};
     }
     if (edit.state) {
         mix->states.insert_or_assign(edit.shortcut, *edit.state);

@@ -13,7 +13,7 @@ namespace {
 ShortcutKind kindOf(const DepthMix& mix, const Shortcut& shortcut)
 {
     if (const auto found = mix.states.find(shortcut); found != mix.states.end()) {
-        switch (found->second) {
+        switch (found->second.kind) {
         case ShortcutState::Frozen:
             return ShortcutKind::Frozen;
         case ShortcutState::Pruned:
@@ -37,9 +37,9 @@ std::vector<DrawnShortcut> drawnSum(const DepthMix& mix, std::int64_t depth)
                                                       : std::vector<std::int64_t>();
         for (; state != mix.states.end() && state->first.target == target; ++state) {
             if (state->first == drawn.back().shortcut) {
-                drawn.back().kind = ShortcutKind::Learned;
+                drawn.back().kind = kindOf(mix, state->first);
             } else if (std::ranges::binary_search(sources, state->first.source)) {
-                drawn.insert(drawn.end() - 1, {state->first, ShortcutKind::Learned});
+                drawn.insert(drawn.end() - 1, {state->first, kindOf(mix, state->first)});
             }
         }
     }
@@ -197,7 +197,8 @@ std::optional<Edit> readsEdit(const Project& project, std::int64_t target, const
     return group.edits.empty() ? std::nullopt : std::optional<Edit>(std::move(group));
 }
 
-std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts)
+std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts,
+                               const std::map<Shortcut, ShortcutState>& values)
 {
     const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
     if (mix == nullptr) {
@@ -206,13 +207,19 @@ std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcu
     const bool allFrozen = std::all_of(shortcuts.begin(), shortcuts.end(), [mix](const Shortcut& shortcut) {
         return hasState(*mix, shortcut, ShortcutState::Frozen);
     });
-    const auto state = allFrozen ? std::nullopt : std::optional(ShortcutState::Frozen);
     const bool fixed = mix->weight == WeightKind::Fixed && mix->gate.kind == GateKind::None;
     std::vector<Edit> edits;
     for (const Shortcut& shortcut : shortcuts) {
-        if (!fixed) {
-            edits.emplace_back(SetShortcutState{shortcut, state});
-        } else if (hasState(*mix, shortcut, ShortcutState::Learned)) {
+        const auto value = values.find(shortcut);
+        const ShortcutState frozen = value != values.end() ? value->second : ShortcutState(ShortcutState::Frozen);
+        const auto now = mix->states.find(shortcut);
+        const bool hasOwn = now != mix->states.end() && now->second.hasOwnWeight();
+        if (allFrozen) { // where weights are fixed, a weight of its own learns again
+            edits.emplace_back(SetShortcutState{
+                shortcut, fixed && hasOwn ? std::optional<ShortcutState>(ShortcutState::Learned) : std::nullopt});
+        } else if (!fixed || (hasOwn && frozen.hasOwnWeight())) {
+            edits.emplace_back(SetShortcutState{shortcut, frozen});
+        } else if (hasOwn) {
             edits.emplace_back(SetShortcutState{shortcut, std::nullopt});
         }
     }

@@ -6,6 +6,7 @@
 #include "projects/model/topology.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,8 +76,10 @@ enum class SummedMiddle { Kept, Dropped };
 [[nodiscard]] std::optional<Edit> readsEdit(const Project& project, std::int64_t target,
                                             const std::set<std::int64_t>& sources,
                                             SummedMiddle middle = SummedMiddle::Kept);
-/// Returns one edit that freezes them, or unfreezes them if all are frozen. With fixed weights, only learned shortcuts
-/// can be frozen; they get the fixed weight again.
-[[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts);
+/// Returns one edit that freezes them, or unfreezes them if all are frozen. `values` has the frozen states with values;
+/// the others are held at the value that training begins with. With fixed weights, only learned shortcuts can be
+/// frozen; without a value they get the fixed weight again.
+[[nodiscard]] std::optional<Edit> freezeEdit(const Project& project, const std::vector<Shortcut>& shortcuts,
+                                             const std::map<Shortcut, ShortcutState>& values = {});
 
 } // namespace residua::projects

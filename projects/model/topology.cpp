@@ -171,9 +171,9 @@ bool mayBeLeftOut(const Wiring& wiring, std::int64_t layer)
 bool isRunningSum(const DepthMix& mix)
 {
     const bool oneInput = mix.ports == MixPorts::Input && mix.blockLayers == 1;
-    const bool besideSum = mix.states.empty() || (oneInput && std::ranges::all_of(mix.states, [](const auto& state) {
-                                                      return state.second == ShortcutState::Learned;
-                                                  }));
+    const bool besideSum =
+        mix.states.empty() ||
+        (oneInput && std::ranges::all_of(mix.states, [](const auto& state) { return state.second.hasOwnWeight(); }));
     return mix.weight == WeightKind::Fixed && mix.init == MixInit::Ones && mix.entry == StackEntry::Branch &&
            mix.feeds == MixFeeds::LayerInput && mix.normalise == NormaliseOver::None && besideSum &&
            mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);

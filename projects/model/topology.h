@@ -140,10 +140,45 @@ enum class MixInit {
 };
 
 /// A deviation of one coefficient from the wiring.
-enum class ShortcutState {
-    Frozen,
-    Pruned,
-    Learned, ///< a learned scalar of its own where the wiring's weights are fixed; it starts at the fixed weight
+struct ShortcutState {
+    enum Kind {
+        Frozen, ///< the coefficient keeps its value
+        Pruned,
+        Learned, ///< a learned scalar of its own where the wiring's weights are fixed; it starts at the fixed weight
+    };
+    /// The value of a frozen coefficient, which is the one before a softmax.
+    enum class Hold {
+        Beginning, ///< the value that training begins with: the start's in a new run, the checkpoint's in a branch
+        Number,    ///< `number`, for each feature
+        Learned,   ///< the checkpoint's, so that a new run is refused: the document has no numbers for it
+    };
+
+    constexpr ShortcutState(Kind of = Frozen) : kind(of) {} // implicit: most states are their kind
+    [[nodiscard]] static constexpr ShortcutState frozenAt(double number)
+    {
+        ShortcutState state(Frozen);
+        state.hold = Hold::Number;
+        state.number = number;
+        return state;
+    }
+    [[nodiscard]] static constexpr ShortcutState frozenAsLearned()
+    {
+        ShortcutState state(Frozen);
+        state.hold = Hold::Learned;
+        return state;
+    }
+    /// True if the shortcut has a parameter even where the wiring's weights are fixed.
+    [[nodiscard]] constexpr bool hasOwnWeight() const
+    {
+        return kind == Learned || (kind == Frozen && hold != Hold::Beginning);
+    }
+
+    Kind kind = Frozen;
+    Hold hold = Hold::Beginning; ///< Beginning unless frozen
+    double number = 0;           ///< finite; 0 unless Hold::Number
+
+    bool operator==(const ShortcutState&) const = default;
+    friend constexpr bool operator==(const ShortcutState& state, Kind kind) { return state.kind == kind; }
 };
 
 /// Tsallis-entropy regulariser on the normalised coefficients (ANCRe §4).

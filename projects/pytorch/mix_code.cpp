@@ -30,6 +30,18 @@ std::string pairText(const Shortcut& shortcut)
     return "(" + written(shortcut.source) + ", " + written(shortcut.target) + ")";
 }
 
+/// Lists the shortcuts in this state: "(0, 2), (1, 2)".
+std::string pairsIn(const DepthMix& mix, ShortcutState::Kind kind)
+{
+    std::vector<std::string> pairs;
+    for (const auto& [shortcut, state] : mix.states) {
+        if (state == kind) {
+            pairs.push_back(pairText(shortcut));
+        }
+    }
+    return joinedText(pairs);
+}
+
 /// Returns x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if any.
 TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
 {
@@ -47,15 +59,27 @@ return x)");
     out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
     out.lines("LEARNED = [%1]\n\n\n",
               {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});
+    const std::string frozen = pairsIn(mix, ShortcutState::Frozen);
+    if (!frozen.empty()) {
+        out.comment("Those of them whose weights keep their values.");
+        out.lines("FROZEN = {%1}\n\n\n", {frozen});
+    }
     beginTopology(setting, out,
                   {"x_j = x_{j-1} + f_j(u_j), where layer j, or the final output, reads u_j = x_{j-1} + (w_ij - 1) e_i "
                    "for each learned shortcut i:j. Entry e_0 is the input, e_i the branch of layer i."});
     code.beginInit();
-    code.parameters(setting, {{"coefficient", "torch.ones(len(LEARNED))"}});
+    const std::string starts = joinedText(mix.states, ", ", [](const auto& state) {
+        return pythonReal(state.second.hold == ShortcutState::Hold::Number ? state.second.number : 1.0);
+    });
+    code.parameters(setting,
+                    {{"coefficient", frozen.empty() ? "torch.ones(len(LEARNED))" : "torch.tensor([" + starts + "])"}});
     out.outdent();
     out.define("read(self, target, x, stack)");
+    out.line("for w, (i, j) in zip(self.coefficient, LEARNED):");
+    if (!frozen.empty()) {
+        out.line("    w = w.detach() if (i, j) in FROZEN else w");
+    }
     out.lines(R"(
-for w, (i, j) in zip(self.coefficient, LEARNED):
     if j == target:
         x = x + (w - 1) * stack[i]
 return x)");
@@ -104,16 +128,30 @@ private:
     {
         return std::ranges::any_of(m_plan.readers, [](const DepthReader& r) { return r.middle.has_value(); });
     }
-    [[nodiscard]] bool isLearned() const
-    {
-        return m_mix.weight != WeightKind::Fixed || !shortcutsIn(ShortcutState::Learned).empty();
-    }
+    [[nodiscard]] bool isLearned() const { return m_mix.weight != WeightKind::Fixed || !ownWeights().empty(); }
     [[nodiscard]] std::string finalReader() const { return written(m_plan.modules + 1); }
     /// Lists the shortcuts in this state that are read: "(0, 2), (1, 2)".
-    [[nodiscard]] std::string shortcutsIn(ShortcutState state) const;
+    [[nodiscard]] std::string shortcutsIn(ShortcutState::Kind kind) const
+    {
+        return shortcutsWith([&](const Shortcut& shortcut) { return hasState(m_mix, shortcut, kind); });
+    }
+    [[nodiscard]] std::string shortcutsWith(const std::function<bool(const Shortcut&)>& wanted) const;
+    [[nodiscard]] std::string ownWeights() const
+    {
+        return shortcutsWith([this](const Shortcut& shortcut) { return hasOwnWeight(m_mix, shortcut); });
+    }
+    /// True if some parameters of shortcuts are frozen.
+    [[nodiscard]] bool holdsOwn() const
+    {
+        return !shortcutsWith([this](const Shortcut& shortcut) {
+                    return hasOwnWeight(m_mix, shortcut) && hasState(m_mix, shortcut, ShortcutState::Frozen);
+                }).empty();
+    }
+    /// Lists the shortcuts that are frozen at a number of the document: "(0, 2): 0.25".
+    [[nodiscard]] std::string heldNumbers() const;
     [[nodiscard]] bool hasFrozen() const
     {
-        return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || m_mix.weight != WeightKind::Fixed);
+        return !shortcutsIn(ShortcutState::Frozen).empty() && (m_gated || isLearned());
     }
 
     /// Writes a dictionary with a line for each reader whose text is not empty.
@@ -193,14 +231,25 @@ TopologyCode MixWriter::write()
     return std::move(m_code);
 }
 
-std::string MixWriter::shortcutsIn(ShortcutState state) const
+std::string MixWriter::shortcutsWith(const std::function<bool(const Shortcut&)>& wanted) const
 {
     std::vector<std::string> parts;
     for (const DepthReader& reader : m_plan.readers) {
         for (const std::int64_t source : reader.sources) {
-            if (const Shortcut shortcut{source, reader.target}; hasState(m_mix, shortcut, state)) {
+            if (const Shortcut shortcut{source, reader.target}; wanted(shortcut)) {
                 parts.push_back(pairText(shortcut));
             }
+        }
+    }
+    return joinedText(parts);
+}
+
+std::string MixWriter::heldNumbers() const
+{
+    std::vector<std::string> parts;
+    for (const auto& [shortcut, state] : m_mix.states) {
+        if (state.hold == ShortcutState::Hold::Number) {
+            parts.push_back(pairText(shortcut) + ": " + pythonReal(state.number));
         }
     }
     return joinedText(parts);
@@ -270,9 +319,13 @@ void MixWriter::writeTables()
         out().comment("Shortcuts i:j whose weights keep their values.");
         out().line("FROZEN = {" + shortcutsIn(ShortcutState::Frozen) + "}");
     }
+    if (const std::string numbers = heldNumbers(); !m_ofTokens && !numbers.empty()) {
+        out().comment("The values that some of them keep.");
+        out().line("HELD = {" + numbers + "}");
+    }
     if (m_mix.weight == WeightKind::Fixed && isLearned()) {
         out().comment("Shortcuts i:j whose weights are learned; all others are fixed.");
-        out().line("LEARNED = {" + shortcutsIn(ShortcutState::Learned) + "}");
+        out().line("LEARNED = {" + ownWeights() + "}");
     }
     out().line();
     out().line();
@@ -293,7 +346,10 @@ std::string MixWriter::writeStart()
 {
     const StartLaw& law = startLaw(m_mix.init);
     const std::string names = law.ofReader ? parts("j", law.ofSource ? "i" : "_") : "_";
-    const std::string values = "[" + std::string(law.python) + " for " + names + " in TERMS]";
+    std::string values = "[" + std::string(law.python) + " for " + names + " in TERMS]";
+    if (!heldNumbers().empty()) {
+        values = "[HELD.get((i, j), " + std::string(law.python) + ") for " + parts("j", "i") + " in TERMS]";
+    }
     if (m_mix.weight == WeightKind::Fixed) {
         out().lines(R"(
 fixed = torch.tensor(%1, dtype=torch.float64)
@@ -305,6 +361,12 @@ self.register_buffer("fixed", fixed, persistent=False)
                                        ") in enumerate(TERMS) if (i, j) in LEARNED])"
                                  : "",
                      isLearned() ? "self.register_buffer(\"learned\", learned, persistent=False)" : ""});
+        if (holdsOwn()) {
+            out().lines(R"(
+frozen = torch.tensor([(i, j) in FROZEN for %1 in TERMS])[learned]
+self.register_buffer("frozen", frozen, persistent=False))",
+                        {parts("j", "i")});
+        }
         return "fixed[learned].float()";
     }
     const bool each = traitsOf(m_mix.weight).isPerFeature;
@@ -336,12 +398,11 @@ void MixWriter::writeWeights()
     out().define("weights(self)", {std::string(m_gated ? "The weights of every mix before the gates: [sources]"
                                                        : "The weights of every mix: [sources]") +
                                    (traitsOf(m_mix.weight).isPerFeature ? ", each with its features." : ".")});
-    const std::string c = !fixed && hasFrozen() ? "torch.where(self.frozen, self.coefficient.detach(), "
-                                                  "self.coefficient)"
-                          : !fixed              ? "self.coefficient"
-                          : isLearned()
-                              ? "self.fixed.to(self.coefficient).index_copy(0, self.learned, self.coefficient)"
-                              : "self.fixed";
+    const std::string held = "torch.where(self.frozen, self.coefficient.detach(), self.coefficient)";
+    const std::string own = holdsOwn() ? held : "self.coefficient";
+    const std::string c = !fixed        ? own
+                          : isLearned() ? "self.fixed.to(self.coefficient).index_copy(0, self.learned, " + own + ")"
+                                        : "self.fixed";
     out().line("c = " + c);
     if (m_mix.normalise == NormaliseOver::Targets) {
         writeSoftmaxOverReaders();

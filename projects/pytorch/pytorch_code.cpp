@@ -60,8 +60,8 @@ def load(folder="."):
 std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
-    names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "MIXES", "TERMS", "FROZEN", "LEARNED",
-                  "MIDDLE", "CODE", "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
+    names.insert({"Network", "Topology", "Stem", "Head", "Path", "SOURCES", "MIXES", "TERMS", "FROZEN", "HELD",
+                  "LEARNED", "MIDDLE", "CODE", "load", "read_safetensors", "json", "partial", "SimpleNamespace"});
     return names;
 }
 

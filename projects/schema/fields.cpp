@@ -2,6 +2,7 @@
 #include "projects/schema/fields.h"
 
 #include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/schema/describe_project.h"
 
@@ -414,7 +415,15 @@ Status checkField(const Project& project, std::string_view pointer, const FieldS
 
 std::span<const Choice> shortcutStates()
 {
-    return Choices<ShortcutState>::all;
+    return Choices<ShortcutState::Kind>::all;
+}
+
+std::string spoken(const ShortcutState& state)
+{
+    const std::string kind(choiceOf(state.kind).title);
+    return state.hold == ShortcutState::Hold::Number    ? kind + " at " + numberText(state.number)
+           : state.hold == ShortcutState::Hold::Learned ? kind + " as learned"
+                                                        : kind;
 }
 
 bool isSettable(const FieldEntry& entry)

@@ -72,9 +72,11 @@ struct FieldEntry {
 /// Checks whether setField() would accept the value, and returns the same error.
 [[nodiscard]] Status checkField(const Project& project, std::string_view pointer, const FieldScalar& value);
 
-/// Returns the choices of a shortcut's state in the order of ShortcutState. The state is an entry of a map, not a
+/// Returns the choices of a shortcut's state in the order of ShortcutState::Kind. The state is an entry of a map, not a
 /// field.
 [[nodiscard]] std::span<const Choice> shortcutStates();
+/// Returns the state in words: "pruned", "frozen at 0.25", "frozen as learned".
+[[nodiscard]] std::string spoken(const ShortcutState& state);
 
 /// True if a user can set the field alone. Names that other parts refer to, and the contents of graphs, have edits of
 /// their own.

@@ -132,6 +132,34 @@ bool JsonReader::read(const JsonValue& from, Shortcut& to, const JsonPlace& at)
     return true;
 }
 
+bool JsonReader::read(const JsonValue& from, ShortcutState& to, const JsonPlace& at)
+{
+    const std::string_view frozen = nameOf(ShortcutState::Frozen);
+    const std::string_view learned = nameOf(ShortcutState::Learned);
+    if (objectOf(from) == nullptr) {
+        return read(from, to.kind, at);
+    }
+    const JsonValue* const value = findMember(from, frozen);
+    if (!noStrangers(*objectOf(from), std::span(&frozen, 1), at)) {
+        return false;
+    }
+    const JsonPlace here{&at, frozen};
+    if (value == nullptr) {
+        return fail(here, "is missing");
+    }
+    if (const auto* text = std::get_if<std::string>(&value->data); text != nullptr && *text == learned) {
+        to = ShortcutState::frozenAsLearned();
+        return true;
+    }
+    double number = 0;
+    if (std::holds_alternative<std::string>(value->data)) {
+        return unexpected(here, *value, "a number, or \"learned\" for the weight that the run has learned");
+    }
+    const bool good = read(*value, number, here);
+    to = ShortcutState::frozenAt(number);
+    return good;
+}
+
 bool JsonReader::read(const JsonValue& from, Wire& to, const JsonPlace& at)
 {
     const auto* text = std::get_if<std::string>(&from.data);

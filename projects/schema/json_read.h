@@ -46,6 +46,7 @@ private:
     bool read(const JsonValue& from, std::string& to, const JsonPlace& at);
     bool read(const JsonValue& from, NodeId& to, const JsonPlace& at);
     bool read(const JsonValue& from, Shortcut& to, const JsonPlace& at);
+    bool read(const JsonValue& from, ShortcutState& to, const JsonPlace& at);
     bool read(const JsonValue& from, Wire& to, const JsonPlace& at);
     bool read(const JsonValue& from, Position& to, const JsonPlace& at);
     bool read(const JsonValue& from, ParamValue& to, const JsonPlace& at);

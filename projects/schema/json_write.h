@@ -38,6 +38,20 @@ inline JsonValue toTree(const Shortcut& value)
 {
     return {textOf(value)};
 }
+/// "pruned", or with a value {"frozen": 0.25} or {"frozen": "learned"}.
+inline JsonValue toTree(const ShortcutState& value)
+{
+    const std::string kind(nameOf(value.kind));
+    switch (value.hold) {
+    case ShortcutState::Hold::Beginning:
+        break;
+    case ShortcutState::Hold::Number:
+        return {JsonObject{{kind, {value.number}}}, JsonLayout::Inline};
+    case ShortcutState::Hold::Learned:
+        return {JsonObject{{kind, {std::string(nameOf(ShortcutState::Learned))}}}, JsonLayout::Inline};
+    }
+    return {kind};
+}
 inline JsonValue toTree(const Wire& value)
 {
     return {textOf(value)};

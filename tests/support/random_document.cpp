@@ -94,6 +94,16 @@ public:
         value.target = value.source + 1 + static_cast<std::int64_t>(below(12));
     }
 
+    void fill(ShortcutState& value)
+    {
+        fill(value.kind);
+        if (value == ShortcutState::Frozen && chance(60)) {
+            double number = 0;
+            fill(number);
+            value = chance(50) ? ShortcutState::frozenAt(number) : ShortcutState::frozenAsLearned();
+        }
+    }
+
     void fill(Position& value)
     {
         fill(value.x);

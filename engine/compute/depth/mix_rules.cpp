@@ -42,14 +42,40 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+/// Excludes the frozen coefficients of a mix from training. Returns true for them, [learned terms]; undefined if none
+/// is frozen. Precondition: the parameter `coefficient` of the mix is declared.
+at::Tensor holdFrozen(const DepthMix& mix, const projects::DepthPlan& depth, const at::Tensor& coefficient,
+                      InitPlan& plan)
+{
+    const std::vector<projects::HeldTerm> held = projects::heldTerms(mix, depth);
+    if (held.empty()) {
+        return {};
+    }
+    std::vector<std::int64_t> frozen(static_cast<std::size_t>(coefficient.size(0)), 0);
+    for (const projects::HeldTerm& term : held) {
+        frozen[term.place] = 1;
+    }
+    at::Tensor mask = at::tensor(frozen, at::kLong).to(coefficient.device(), at::kBool);
+    mask = coefficient.dim() == 2 ? mask.unsqueeze(1) : mask;
+    plan.hold(projects::kTopologyCoefficient, mask);
+    return mask;
+}
+
+/// Returns the coefficients without gradients for the frozen ones.
+at::Tensor detached(const at::Tensor& coefficient, const at::Tensor& frozen)
+{
+    return frozen.defined() ? at::where(frozen, coefficient.detach(), coefficient) : coefficient;
+}
+
 /// With a learned shortcut i:j of weight w, layer j (or the final output) reads the sum plus (w − 1)·e_i.
 class SumRule final : public DepthRule {
 public:
-    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, const Compute& compute)
-        : m_mix(mix), m_type(compute.residualType), m_weights(std::move(weights))
+    SumRule(const DepthMix& mix, std::int64_t layers, at::Tensor weights, InitPlan& plan)
+        : m_mix(mix), m_type(plan.compute().residualType), m_weights(std::move(weights))
     {
         if (m_weights.defined()) {
             m_depth = projects::planOf(mix, layers);
+            m_frozen = holdFrozen(mix, m_depth, m_weights, plan);
         }
     }
 
@@ -57,9 +83,10 @@ public:
     {
         auto weight = static_cast<std::int64_t>(step.firstTerm);
         at::Tensor read = inputs.base;
+        const at::Tensor weights = detached(m_weights, m_frozen);
         for (const at::Tensor& entry : inputs.values) {
             if (entry.defined()) {
-                read = read + entry.to(m_type) * (m_weights.narrow(0, weight, 1) - 1);
+                read = read + entry.to(m_type) * (weights.narrow(0, weight, 1) - 1);
             }
             ++weight;
         }
@@ -85,6 +112,7 @@ private:
     const at::ScalarType m_type;
     projects::DepthPlan m_depth; ///< empty without learned shortcuts
     at::Tensor m_weights;        ///< [learned terms]; undefined without learned shortcuts
+    at::Tensor m_frozen;         ///< [learned terms]; undefined without frozen shortcuts
 };
 
 /// Fixed and learned weights, scalar or per feature, normalised or not, with or without the gate of GRN-v3.
@@ -249,33 +277,28 @@ private:
     {
         const Compute& compute = plan.compute();
         std::vector<std::int64_t> cells;
-        std::vector<std::int64_t> frozen;
         for (const DepthTerm& term : m_depth.terms) {
             const std::int64_t target = m_depth.readers[term.reader].target;
             cells.push_back((term.output * m_rows + target - 1) * m_rows + term.source);
-            frozen.push_back(hasState(m_mix, {term.source, target}, ShortcutState::Frozen) ? 1 : 0);
         }
         m_cells = at::tensor(cells, at::kLong).to(compute.device);
-        if (std::ranges::count(frozen, 1) > 0) {
-            m_frozen = at::tensor(frozen, at::kLong).to(compute.device, at::kBool);
-            m_frozen = m_perFeature ? m_frozen.unsqueeze(1) : m_frozen;
-            if (m_mix.weight != WeightKind::Fixed) {
-                plan.hold(projects::kTopologyCoefficient, m_frozen);
-            }
+        if (const at::Tensor own = m_learned.defined() ? m_learned : m_coefficient;
+            m_learned.defined() || m_mix.weight != WeightKind::Fixed) {
+            m_frozen = holdFrozen(m_mix, m_depth, own, plan);
         }
     }
 
     /// Returns one row per term.
     [[nodiscard]] at::Tensor coefficient() const
     {
-        return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, m_learned) : m_coefficient;
+        return m_learned.defined() ? m_coefficient.index_copy(0, m_learnedTerms, detached(m_learned, m_frozen))
+                                   : detached(m_coefficient, m_frozen);
     }
 
     /// Returns the applied weights, one row per term: p under a softmax.
     [[nodiscard]] at::Tensor applied() const
     {
-        const at::Tensor all = coefficient();
-        const at::Tensor c = m_frozen.defined() ? at::where(m_frozen, all.detach(), all) : all;
+        const at::Tensor c = coefficient();
         if (m_mix.normalise == NormaliseOver::None) {
             return c;
         }
@@ -327,7 +350,7 @@ private:
     at::Tensor m_learnedTerms; ///< the indices of the learned terms
     at::Tensor m_gate;         ///< [mixes, d], or [terms, d] with a vector for each entry
     at::Tensor m_cells;        ///< the index of each term in the flattened grid
-    at::Tensor m_frozen;       ///< undefined without frozen terms
+    at::Tensor m_frozen;       ///< [learned terms(, 1)]; undefined without frozen ones
     at::Tensor m_applied;
     std::vector<at::Tensor> m_weights;
 };
@@ -378,8 +401,7 @@ DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t w
     const auto count = static_cast<std::int64_t>(layers.layers());
     const WiringTensors tensors(mix, count, width, plan);
     if (projects::isRunningSum(mix)) {
-        return std::unique_ptr<DepthRule>(
-            std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan.compute()));
+        return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan));
     }
     if (traitsOf(mix.weight).isPerToken) {
         return makeTokenWeights(mix, count, tensors, plan.compute());

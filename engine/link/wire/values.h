@@ -49,6 +49,9 @@ inline constexpr RunStatus kLastOf<RunStatus> = RunStatus::Interrupted;
 template <>
 inline constexpr projects::Unit kLastOf<projects::Unit> = projects::Unit::Sample;
 template <>
+inline constexpr projects::ShortcutState::Hold kLastOf<projects::ShortcutState::Hold> =
+    projects::ShortcutState::Hold::Learned;
+template <>
 inline constexpr GapFit::State kLastOf<GapFit::State> = GapFit::State::Failed;
 template <>
 inline constexpr Serves kLastOf<Serves> = Serves::Files;
@@ -130,6 +133,9 @@ template <class T>
     } else if constexpr (std::is_same_v<T, std::vector<float>>) {
         numbers.append(reinterpret_cast<const char*>(value.data()), value.size() * sizeof(float));
         return value.size();
+    } else if constexpr (std::is_same_v<T, projects::ShortcutState>) {
+        return json::array(
+            {encoded(value.kind, numbers), encoded(value.hold, numbers), encoded(value.number, numbers)});
     } else if constexpr (kIs<T, std::optional>) {
         return value ? json::array({encoded(*value, numbers)}) : json(nullptr);
     } else if constexpr (kIs<T, std::variant>) {
@@ -200,6 +206,12 @@ public:
             const char* const values = take(count, sizeof(float));
             to.resize(count);
             std::memcpy(to.data(), values, count * sizeof(float));
+        } else if constexpr (std::is_same_v<T, projects::ShortcutState>) {
+            read(listOf(from, 3)[0], to.kind);
+            read(from[1], to.hold);
+            read(from[2], to.number);
+            expect(to.hold == T::Hold::Beginning || to.kind == T::Frozen, "a value of a frozen state alone");
+            expect(std::isfinite(to.number), "a finite number");
         } else if constexpr (kIs<T, std::optional>) {
             to.reset();
             if (!from.is_null()) {

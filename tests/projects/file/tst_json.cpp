@@ -114,15 +114,19 @@ private slots:
     {
         Project project = tiny();
         mixOf(project).sources = ExplicitSources{{{0, 1}, {0, 3}}};
-        mixOf(project).states = {{{2, 5}, ShortcutState::Frozen}};
+        mixOf(project).states = {{{2, 5}, ShortcutState::Frozen},
+                                 {{2, 6}, ShortcutState::frozenAt(0.25)},
+                                 {{2, 7}, ShortcutState::frozenAsLearned()}};
         project.stack().schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = asQString(toJson(project)).split('\n');
         for (const char* expected :
              {R"(  "schema": 5,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
-              R"(        "2:5": "frozen")", R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})",
-              R"(    "learning_rate": {)", R"(      "warmup_steps": 100,)", R"(    "tie_head": false,)"}) {
+              R"(        "2:5": "frozen",)", R"(        "2:6": {"frozen": 0.25},)",
+              R"(        "2:7": {"frozen": "learned"})",
+              R"(      {"start": 100, "average_length": 6.0, "always": [1, 12]})", R"(    "learning_rate": {)",
+              R"(      "warmup_steps": 100,)", R"(    "tie_head": false,)"}) {
             QVERIFY2(lines.contains(expected), expected);
         }
         Layout layout;
