@@ -25,8 +25,8 @@ set(RESIDUA_ORDERED_FOLDERS
   projects engine engine/base engine/maths engine/runs engine/data engine/data/tokeniser engine/link engine/compute
   engine/compute/queries editor visualizers app app/cli)
 set(RESIDUA_FOLDER_ORDER_projects
-  base model depth nodes schedule library schema diff edit file shipped check pytorch huggingface cost transfer studies layers
-  graphs commands)
+  base model depth nodes schedule library schema diff edit file shipped check pytorch huggingface cost layers transfer
+  studies graphs commands)
 set(RESIDUA_FOLDER_ORDER_engine base maths runs data link compute)
 set(RESIDUA_FOLDER_ORDER_engine/base api machine files)
 set(RESIDUA_FOLDER_ORDER_engine/maths theory lowrank)

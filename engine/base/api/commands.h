@@ -122,17 +122,27 @@ struct EvaluateRequest {
     std::int64_t batches = 0; ///< 0: all
 };
 /// Makes `newRun` (as StartRun's directory; empty: a new one beside the run) that continues from a checkpoint under
-/// `topology` and at first computes the same function. Keeps the remaining weights with their optimiser state; the
-/// topology's own parameters start afresh. Blocks whose attention has separate inputs in the topology get its ports.
-/// Refused with the reason if the function would change. ResumeRun trains the new run.
+/// `topology`, or under the run's own without some shortcuts and layers. Keeps the remaining weights with their
+/// optimiser state; new parameters start afresh. Blocks whose attention has separate inputs in the topology get its
+/// ports. ResumeRun trains the new run.
+///
+/// Unless `measured`, the new run at first computes the same function, and the request is refused with the reason if it
+/// would not. If `measured`, weights and moments are kept by name, and of tensors with a row for each shortcut or
+/// module by row; the answer has the loss before and after.
 struct RetrofitRequest {
     using Answer = struct RetrofitReady;
     QueryTag tag{};
     RunRef of;
-    projects::Topology topology;
+    projects::Topology topology; ///< not used if `prune` is given
+    std::string prune;           ///< parts to leave out (projects/transfer/prune.h); implies `measured`
+    bool measured = false;
+    std::optional<projects::Project> project; ///< the run's with other settings of training and schedule
     std::filesystem::path newRun;
     std::optional<std::int64_t> steps; ///< a new total of steps
 };
+
+/// The end of a refusal of RetrofitRequest that does not occur if it is measured.
+inline constexpr const char* kGoOnMeasured = "; --measured goes on anyway";
 
 /// Makes `newRun`, as RetrofitRequest does, that continues from a checkpoint with the weights of its blocks replaced by
 /// two factors of `rank` that approximate them. The fits go layer by layer from the first: each uses the inputs that

@@ -63,6 +63,16 @@ constexpr void describe(const RetrofitRequest*, auto&& v)
        "a preset, shortcuts (0:2+1:3), or a project to take it from",
        {.value = "NAME", .need = projects::Need::Required}},
       &RetrofitRequest::topology);
+    v({"prune",
+       {},
+       "shortcuts and layers that are left out, separated by commas: 2:7, 3:* (all out of 3), *:5 (all into 5), layer "
+       "4",
+       {.value = "PARTS"}},
+      &RetrofitRequest::prune);
+    v({"measured", "go on though the outputs change",
+       "go on though the outputs change; the loss before and after is measured"},
+      &RetrofitRequest::measured);
+    v(keyed("settings"), &RetrofitRequest::project);
     v(kNewRun, &RetrofitRequest::newRun);
     v(kNewSteps, &RetrofitRequest::steps);
 }

@@ -124,7 +124,11 @@ struct RetrofitReady {
     std::vector<std::string> added;   ///< names of new parameters, without optimiser state
     std::vector<std::string> dropped; ///< of the old topology
     double difference = 0; ///< the largest difference of the outputs on examples of the data, in the run's precision
-    double differenceInDouble = 0;  ///< the same, computed in double precision
+    double differenceInDouble = 0; ///< the same, computed in double precision
+    // If the request was measured, instead of the differences:
+    double lossBefore = 0; ///< mean over `batches` of the validation split, or of the training split if that is empty
+    double lossAfter = 0;  ///< on the same batches
+    std::int64_t batches = 0;       ///< 0: not measured
     std::vector<std::string> notes; ///< as SampleReady's
 };
 struct FactoriseReady {

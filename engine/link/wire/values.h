@@ -101,10 +101,16 @@ void forEachMember(T& value, Take&& take)
     } else if constexpr (count == 9) {
         auto& [a, b, c, d, e, f, g, h, i] = value;
         all(a, b, c, d, e, f, g, h, i);
-    } else {
-        static_assert(count == 10);
+    } else if constexpr (count == 10) {
         auto& [a, b, c, d, e, f, g, h, i, j] = value;
         all(a, b, c, d, e, f, g, h, i, j);
+    } else if constexpr (count == 11) {
+        auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+        all(a, b, c, d, e, f, g, h, i, j, k);
+    } else {
+        static_assert(count == 12);
+        auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+        all(a, b, c, d, e, f, g, h, i, j, k, l);
     }
 }
 

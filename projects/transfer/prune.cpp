@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/transfer/prune.h"
+
+#include "projects/base/text.h"
+#include "projects/check/validate.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
+#include "projects/edit/edit.h"
+#include "projects/layers/layer_edits.h"
+#include "projects/nodes/alteration.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+constexpr const char* kPrune = "prune";
+constexpr std::string_view kLayerWord = "layer";
+constexpr std::size_t kMostQuoted = 40; ///< characters of a part that an error repeats
+constexpr std::string_view kForms = "expected shortcuts such as 2:7, 3:* or *:5, or layers such as layer 4";
+
+template <class T>
+void sortUnique(std::vector<T>& values)
+{
+    std::ranges::sort(values);
+    const auto again = std::ranges::unique(values);
+    values.erase(again.begin(), again.end());
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(' ');
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// Returns the shortcuts that have weights if each has one, sorted.
+Result<std::vector<Shortcut>> weighedShortcuts(const Project& project)
+{
+    const std::int64_t layers = project.network.depth();
+    const Result<Wiring> opened = withTerms(project.stack().topology.wiring, layers);
+    if (!opened) {
+        return opened.error();
+    }
+    const auto* const mix = std::get_if<DepthMix>(&*opened);
+    if (mix == nullptr) {
+        return Error{kPrune, "the wiring " + project.stack().topology.preset +
+                                 " has no shortcuts with weights of their own; expected layers such as layer 4"};
+    }
+    std::vector<Shortcut> shortcuts;
+    const std::int64_t modules = mixedModules(*mix, layers);
+    for (std::int64_t target = 1; target <= lastReader(*mix, modules); ++target) {
+        for (const std::int64_t source : readerOf(*mix, target, modules).sources) {
+            shortcuts.push_back({source, target});
+        }
+    }
+    return shortcuts;
+}
+
+/// Parses one end of a shortcut: a number, or "*" for any. False if it is neither.
+bool readEnd(std::string_view text, std::optional<std::int64_t>& end)
+{
+    end = numberFrom<std::int64_t>(text);
+    return end || text == "*";
+}
+
+Error notThere(const std::string& part, const std::vector<Shortcut>& there, std::optional<std::int64_t> target)
+{
+    std::vector<Shortcut> near;
+    std::ranges::copy_if(there, std::back_inserter(near), [&](const Shortcut& each) { return each.target == target; });
+    std::string expected = near.empty() ? "its shortcuts are " : "into " + std::to_string(*target) + " there are ";
+    const std::vector<Shortcut>& listed = near.empty() ? there : near;
+    constexpr std::size_t kFew = 12;
+    const std::vector<Shortcut> few(listed.begin(),
+                                    listed.begin() + static_cast<std::ptrdiff_t>(std::min(kFew, listed.size())));
+    expected += joinedText(few, ", ", [](const Shortcut& each) { return nameOf(each); });
+    return {kPrune, "the wiring has no shortcut " + part + "; " +
+                        (there.empty() ? "it has none" : expected + (listed.size() > kFew ? ", ..." : ""))};
+}
+
+Status checkLayer(const Project& project, std::int64_t layer)
+{
+    const std::int64_t depth = project.network.depth();
+    return layer >= 1 && layer <= depth ? Status(Done{})
+                                        : Error{kPrune, "the network has no layer " + std::to_string(layer) +
+                                                            "; its layers are 1 to " + std::to_string(depth)};
+}
+
+Status addPart(std::string_view part, const Project& project, Pruning& pruning)
+{
+    const std::string quoted = "\"" + std::string(part.substr(0, kMostQuoted)) + "\"";
+    if (part.starts_with(kLayerWord)) {
+        const auto layer = numberFrom<std::int64_t>(trimmed(part.substr(kLayerWord.size())));
+        if (!layer) {
+            return Error{kPrune, "got " + quoted + ", " + std::string(kForms)};
+        }
+        pruning.layers.push_back(*layer);
+        return checkLayer(project, *layer);
+    }
+    const std::size_t colon = part.find(':');
+    std::optional<std::int64_t> source;
+    std::optional<std::int64_t> target;
+    if (colon == std::string_view::npos || !readEnd(part.substr(0, colon), source) ||
+        !readEnd(part.substr(colon + 1), target)) {
+        return Error{kPrune, "got " + quoted + ", " + std::string(kForms)};
+    }
+    const Result<std::vector<Shortcut>> there = weighedShortcuts(project);
+    if (!there) {
+        return there.error();
+    }
+    const std::size_t before = pruning.shortcuts.size();
+    for (const Shortcut& each : *there) {
+        if (source.value_or(each.source) == each.source && target.value_or(each.target) == each.target) {
+            pruning.shortcuts.push_back(each);
+        }
+    }
+    return pruning.shortcuts.size() > before ? Status(Done{}) : notThere(std::string(part), *there, target);
+}
+
+/// Gives the shortcuts of a mix the state Pruned.
+Status pruneShortcutsOf(Project& project, const std::vector<Shortcut>& shortcuts)
+{
+    const Result<std::vector<Shortcut>> there = weighedShortcuts(project);
+    if (!there) {
+        return there.error();
+    }
+    for (const Shortcut& shortcut : shortcuts) {
+        if (!std::ranges::binary_search(*there, shortcut)) {
+            return notThere(nameOf(shortcut), *there, shortcut.target);
+        }
+    }
+    if (there->size() == shortcuts.size()) {
+        return Error{kPrune, "every shortcut of the wiring would be left out; expected one that stays"};
+    }
+    project.stack().topology.wiring = *withTerms(project.stack().topology.wiring, project.network.depth());
+    auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+    for (const Shortcut& shortcut : shortcuts) {
+        mix.states[shortcut] = ShortcutState::Pruned;
+    }
+    return Done{};
+}
+
+Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& layers)
+{
+    for (const std::int64_t layer : layers) {
+        if (Status there = checkLayer(made.project, layer); !there) {
+            return there;
+        }
+    }
+    if (std::ssize(layers) >= made.project.network.depth()) {
+        return Error{kPrune, "every layer of the network would be left out; expected one that stays"};
+    }
+    Document document{made.project, {}};
+    const auto edit = removeLayersEdit(document, {layers.begin(), layers.end()});
+    const Status removed = edit ? applyEdit(document, *edit) : Status(Done{});
+    if (!removed) {
+        return removed;
+    }
+    made.project = std::move(document.project);
+    std::erase_if(made.layers, [&](std::int64_t layer) { return std::ranges::binary_search(layers, layer); });
+    return Done{};
+}
+
+} // namespace
+
+Result<Pruning> pruningFrom(std::string_view text, const Project& project)
+{
+    Pruning pruning;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        if (const Status added = addPart(trimmed(text.substr(begin, end - begin)), project, pruning); !added) {
+            return added.error();
+        }
+        begin = end + 1;
+    }
+    sortUnique(pruning.shortcuts);
+    sortUnique(pruning.layers);
+    return pruning;
+}
+
+std::string textOf(const Pruning& pruning)
+{
+    std::vector<std::string> parts;
+    for (const Shortcut& shortcut : pruning.shortcuts) {
+        parts.push_back(nameOf(shortcut));
+    }
+    for (const std::int64_t layer : pruning.layers) {
+        parts.push_back(std::string(kLayerWord) + " " + std::to_string(layer));
+    }
+    return joinedText(parts, ", ");
+}
+
+Result<PrunedProject> pruned(const Project& project, const Pruning& pruning)
+{
+    if (pruning.empty()) {
+        return Error{kPrune, "names nothing; " + std::string(kForms)};
+    }
+    Pruning parts = pruning;
+    sortUnique(parts.shortcuts);
+    sortUnique(parts.layers);
+    PrunedProject made{project, std::vector<std::int64_t>(static_cast<std::size_t>(project.network.depth()))};
+    std::iota(made.layers.begin(), made.layers.end(), 1);
+    const Status without = parts.shortcuts.empty() ? Status(Done{}) : pruneShortcutsOf(made.project, parts.shortcuts);
+    const Status fewer = !without || parts.layers.empty() ? without : removeLayersOf(made, parts.layers);
+    if (!fewer) {
+        return fewer.error();
+    }
+    for (const Problem& problem : validate(made.project)) {
+        if (problem.severity == Severity::Error) {
+            return Error{kPrune, "without " + textOf(parts) + ": " + problem.text()};
+        }
+    }
+    return made;
+}
+
+} // namespace residua::projects

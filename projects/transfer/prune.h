@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/model/project.h"
+#include "projects/model/topology.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua::projects {
+
+/// Parts of a network that are to be left out.
+struct Pruning {
+    std::vector<Shortcut> shortcuts;  ///< of a DepthMix; sorted and unique
+    std::vector<std::int64_t> layers; ///< from 1; sorted and unique
+
+    [[nodiscard]] bool empty() const { return shortcuts.empty() && layers.empty(); }
+    bool operator==(const Pruning&) const = default;
+};
+
+/// Parses parts separated by commas: "2:7" is a shortcut, "3:*" is every shortcut out of entry 3, "*:5" every shortcut
+/// into module 5, "layer 4" a layer. The error's place is "prune". Returns an error for a part that the network lacks
+/// and for a wildcard that matches nothing.
+[[nodiscard]] Result<Pruning> pruningFrom(std::string_view text, const Project& project);
+/// Formats it as pruningFrom() reads it, without wildcards.
+[[nodiscard]] std::string textOf(const Pruning& pruning);
+
+/// A document without some of its parts.
+struct PrunedProject {
+    Project project;
+    std::vector<std::int64_t> layers; ///< old number of each new layer
+};
+/// Returns the project without the parts. Shortcuts get the state Pruned; a plain running sum becomes a mix of ones
+/// first (withTerms). Layers leave the stack, and the shortcuts and the schedule's layers of the others are renumbered.
+/// Returns an error if a part is not there, no layer or no shortcut would be left, or the result is not valid, for
+/// example because a layer is left without a source.
+[[nodiscard]] Result<PrunedProject> pruned(const Project& project, const Pruning& pruning);
+
+} // namespace residua::projects
