@@ -366,6 +366,20 @@ Error cannotGiveSums(const Topology& other)
                             "; grn-v2 and dca can say it"};
 }
 
+std::optional<Error> missingCheckpoint(const Project& project)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
+    for (const auto& [shortcut, state] : mix != nullptr ? mix->states : decltype(mix->states){}) {
+        if (state.hold == ShortcutState::Hold::Learned) {
+            return Error{
+                "topology · shortcut " + textOf(shortcut),
+                "is frozen as learned, and a new run has learned nothing; retrofit a run to this wiring, which "
+                "holds its checkpoint's value, or freeze the shortcut at a number"};
+        }
+    }
+    return std::nullopt;
+}
+
 Result<Block> withPortsApart(const Block& block, MixPorts ports)
 {
     const bool residual = ports == MixPorts::QkvResidual;

@@ -24,6 +24,10 @@ namespace residua::projects {
 /// Returns the error that no weights of `other` give the sums that a run's own topology has learned.
 [[nodiscard]] Error cannotGiveSums(const Topology& other);
 
+/// Returns the reason why a new run of the project has no value for a shortcut that is frozen as learned; nullopt if
+/// there is no such shortcut. A branch of a run takes the value of its checkpoint.
+[[nodiscard]] std::optional<Error> missingCheckpoint(const Project& project);
+
 /// Returns the block with separate input ports for its attention's q, k and v (and the residual), as in figure 4 of
 /// DeepCrossAttention. The norm before them keeps its name and is shared. With equal inputs the function is the same.
 /// Blocks that have the ports are unchanged. Returns an error if q, k and v do not come from the input through one norm

@@ -10,6 +10,7 @@
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
 #include "projects/file/json.h"
+#include "projects/transfer/retrofit.h"
 
 #include <utility>
 #include <vector>
@@ -189,6 +190,16 @@ int ownRank()
     return place && *place ? (*place)->rank : 0;
 }
 
+/// Checks the project, and that a run without a checkpoint has all its values.
+Status checkRun(const PreparedRun& run)
+{
+    if (Status valid = checkProject(run.project); !valid) {
+        return valid;
+    }
+    const auto missing = run.checkpoint ? std::nullopt : projects::missingCheckpoint(run.project);
+    return missing ? Status(*missing) : Status(Done{});
+}
+
 } // namespace
 
 std::string ownRankRefused(const Error& error)
@@ -198,7 +209,7 @@ std::string ownRankRefused(const Error& error)
 
 Result<std::unique_ptr<Trainer>> makeTrainer(const PreparedRun& run, const PreparationWatches& watches)
 {
-    if (const Status valid = checkProject(run.project); !valid) {
+    if (const Status valid = checkRun(run); !valid) {
         return valid.error();
     }
     const Result<Ranks*> ranks = Ranks::ofProcess();
@@ -234,7 +245,7 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
         return Error{"rank " + std::to_string((*place)->rank), "trains along with rank 0 under train and resume only"};
     }
     // Before the others are waited for.
-    if (const Status valid = checkProject(run.project); !valid) {
+    if (const Status valid = checkRun(run); !valid) {
         return valid.error();
     }
     if (const Status shared = checkShares(run.project.training, (*place)->count); !shared) {

@@ -171,6 +171,7 @@ private:
             return Error{"topology · " + written.error().place,
                          "is not what the run has learned: " + written.error().message};
         }
+        holdNumbers(project, made.network->parameters());
         tellInto(made, stored);
         return made;
     }

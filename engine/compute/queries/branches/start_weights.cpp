@@ -4,11 +4,13 @@
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/train/tensor_io.h"
 #include "projects/depth/depth_parameters.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/depth/unrolled_depth.h"
 #include "projects/model/parameter_name.h"
 #include "projects/transfer/retrofit.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/logical_and.h>
 #include <ATen/ops/ones_like.h>
@@ -266,6 +268,22 @@ Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles
         std::visit(Unroller(before, *weights, granularity), before.stack().topology.wiring);
     return wanted ? std::visit(Maker{after, *wanted}, after.stack().topology.wiring)
                   : Result<TopologyWeights>(wanted.error());
+}
+
+void holdNumbers(const Project& project, std::vector<NamedParameter>& parameters)
+{
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
+    const auto coefficient =
+        std::ranges::find(parameters, std::string(projects::kTopologyCoefficient), &NamedParameter::name);
+    if (mix == nullptr || mix->states.empty() || coefficient == parameters.end()) {
+        return;
+    }
+    const at::NoGradGuard noGrad;
+    for (const projects::HeldTerm& term : projects::heldTerms(*mix, projects::planOf(*mix, project.network.depth()))) {
+        if (term.number) {
+            coefficient->tensor.select(0, static_cast<std::int64_t>(term.place)).fill_(*term.number);
+        }
+    }
 }
 
 } // namespace residua::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/files/tensor_files.h"
+#include "engine/compute/init/named_parameter.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
@@ -9,6 +10,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace residua::engine {
 
@@ -20,5 +22,9 @@ using TopologyWeights = std::map<std::string, at::Tensor>;
 /// run's wiring depends on the input, or the new wiring cannot express a sum.
 [[nodiscard]] Result<TopologyWeights> weightsThatKeep(const projects::Project& before, const TensorFiles& learned,
                                                       const projects::Project& after);
+
+/// Writes the numbers that `project` freezes coefficients at into the network's parameters, whatever they were made
+/// from. Engine thread.
+void holdNumbers(const projects::Project& project, std::vector<NamedParameter>& parameters);
 
 } // namespace residua::engine

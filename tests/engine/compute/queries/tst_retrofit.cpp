@@ -5,6 +5,7 @@
 #include "engine/runs/results/coefficients.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
+#include "projects/depth/depth_plan.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
@@ -371,6 +372,68 @@ private slots:
         }
     }
 
+    void frozenShortcutsKeepWhatWasLearned_data()
+    {
+        QTest::addColumn<QString>("wiring");
+        QTest::addColumn<bool>("number");
+        for (const char* const wiring : {"ancre-ingoing", "ancre-none", "grn-v1", "plain"}) {
+            QTest::addRow("%s as learned", wiring) << wiring << false;
+            QTest::addRow("%s at a number", wiring) << wiring << true;
+        }
+        QTest::newRow("features as learned") << "grn-v2" << false;
+    }
+    /// A frozen shortcut goes on with the checkpoint's coefficient, bit for bit, through the retrofit and the training
+    /// after it. A new run has no such value.
+    void frozenShortcutsKeepWhatWasLearned()
+    {
+        QFETCH(QString, wiring);
+        QFETCH(bool, number);
+        const projects::Shortcut shortcut{1, 3};
+        const std::string run = std::string("freeze ") + QTest::currentDataTag();
+        projects::Project project = plainProject(Precision::Fp64);
+        project.stack().topology = topologyNamed(wiring.toStdString());
+        project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+        if (wiring == "plain") {
+            mix.states = {{{0, 2}, projects::ShortcutState::Learned}, {shortcut, projects::ShortcutState::Learned}};
+        }
+        QCOMPARE(tests::lossesOf(project, directory(run)).size(), std::size_t{kDone});
+        const std::vector<double> learned = coefficientsOf(directory(run));
+
+        mix.states[shortcut] = projects::ShortcutState::frozenAsLearned();
+        const projects::DepthPlan plan = projects::planOf(mix, kDepth);
+        const std::size_t place = heldTerms(mix, plan).at(0).place;
+        const std::size_t each = learned.size() / learnedTerms(mix, plan).size();
+        const auto first = static_cast<std::ptrdiff_t>(place * each);
+        const std::vector<double> own(learned.begin() + first,
+                                      learned.begin() + first + static_cast<std::ptrdiff_t>(each));
+        QVERIFY(own.front() != plan.start.at(learnedTerms(mix, plan).at(place)));
+        if (number) {
+            mix.states[shortcut] = projects::ShortcutState::frozenAt(own.front());
+        } else {
+            tests::SessionProbe probe;
+            StartRun fresh;
+            fresh.run = kRun;
+            fresh.project = project;
+            fresh.runDirectory = directory(run + " anew");
+            probe.post(fresh);
+            QVERIFY(probe.waitFor<RunEnded>());
+            const std::string refusal = probe.all<RunEnded>().front().error.text();
+            QVERIFY2(refusal.find("shortcut 1:3") != std::string::npos &&
+                         refusal.find("retrofit a run to this wiring") != std::string::npos,
+                     refusal.c_str());
+        }
+        const std::string made = run + " frozen";
+        const auto ready = retrofit(run, project.stack().topology, made);
+        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
+        QCOMPARE(ready->differenceInDouble, 0.0);
+        QVERIFY(coefficientsOf(directory(made)) == learned);
+        trainOn(directory(made), kDone + 5);
+        const std::vector<double> after = coefficientsOf(directory(made));
+        QVERIFY(std::equal(own.begin(), own.end(), after.begin() + first));
+        QVERIFY(after != learned);
+    }
+
     void inputDependentWeightsAreRefused_data()
     {
         QTest::addColumn<QString>("from");
@@ -414,6 +477,16 @@ private:
     [[nodiscard]] fs::path directory(const std::string& name) const
     {
         return fs::path(m_folder.path().toStdString()) / name;
+    }
+
+    /// Returns the newest coefficients of a run that trains in double precision.
+    static std::vector<double> coefficientsOf(const fs::path& run)
+    {
+        const auto checkpoint = loadCheckpoint(run, std::nullopt, nullptr);
+        const StoredTensor& stored = checkpoint->model.tensors().at("topology.coefficient");
+        std::vector<double> values(stored.bytes.size() / sizeof(double));
+        std::memcpy(values.data(), stored.bytes.data(), stored.bytes.size());
+        return values;
     }
 
     [[nodiscard]] RetrofitRequest requestOf(const std::string& run, const projects::Topology& topology,
