@@ -185,7 +185,7 @@ void RunFollower::takeList(std::vector<engine::RunInfo> runs)
     tellGrowing();
 }
 
-/// Tells the views which of the listed runs are being trained.
+/// Passes the listed runs that are being trained to the views.
 void RunFollower::tellGrowing()
 {
     std::set<std::string> growing;
