@@ -129,7 +129,7 @@ void CanvasMenu::fill(QMenu& menu) const
 {
     const projects::Selection& selection = m_documents.selection();
     if (!selection.shortcuts.empty()) {
-        add(menu, {m_window.freeze, m_window.prune});
+        add(menu, {m_window.freeze, m_window.freezeAtStart, m_window.prune});
     }
     if (!selection.layers.empty()) {
         add(menu, {m_canvas.openBlock});

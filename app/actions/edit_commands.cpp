@@ -6,6 +6,7 @@
 #include "app/document/document_session.h"
 #include "app/outline/outline_view.h"
 #include "app/views/document_views.h"
+#include "app/views/live_views.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
 #include "projects/commands/graph_commands.h"
@@ -18,10 +19,11 @@
 
 namespace residua::app {
 
-EditCommands::EditCommands(const WindowParts& parts) : CommandGroup(parts)
+EditCommands::EditCommands(const WindowParts& parts) : CommandGroup(parts), m_live(parts.live)
 {
     connect(m_actions.prune, &QAction::triggered, this, &EditCommands::deleteSelection);
     connect(m_actions.freeze, &QAction::triggered, this, &EditCommands::toggleFrozen);
+    connect(m_actions.freezeAtStart, &QAction::triggered, this, &EditCommands::freezeAtStart);
     connect(m_actions.selectAll, &QAction::triggered, this, &EditCommands::selectAll);
     connect(m_actions.deselect, &QAction::triggered, this, &EditCommands::giveUp);
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, const QWidget* now) { followFocus(now); });
@@ -120,7 +122,14 @@ void EditCommands::deleteSelection()
 void EditCommands::toggleFrozen()
 {
     run([this](const projects::Selection& selection) {
-        return projects::toggleFrozen(m_session.document(), selection);
+        return projects::toggleFrozen(m_session.document(), selection, m_live.frozenAsShown(selection.shortcuts));
+    });
+}
+
+void EditCommands::freezeAtStart()
+{
+    run([this](const projects::Selection& selection) {
+        return projects::freezeAtStart(m_session.document(), selection);
     });
 }
 

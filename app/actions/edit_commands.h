@@ -28,7 +28,10 @@ public:
     [[nodiscard]] bool available() const;
 
     void deleteSelection();
+    /// Freezes the selected shortcuts at what the run in front has learned at the shown step, or without one at the
+    /// value that training begins with; or lets them learn again if all are frozen.
     void toggleFrozen();
+    void freezeAtStart();
     void selectAll();
     /// Cancels a gesture; else clears the selection; without a selection, leaves a block.
     void giveUp();
@@ -72,6 +75,7 @@ private:
     void run(Command command);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);
 
+    const LiveViews& m_live;
     bool m_keysInOutline = false; ///< unchanged while a menu has the focus
 };
 

@@ -82,8 +82,12 @@ void WindowActions::makeEdit(const Make& make)
                 {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, Text::tr("Redo"));
     prune = make("prune", "", Text::tr("&Delete"), {QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)},
                  Text::tr("Prune the selected shortcuts, or take the selected layers, nodes and wires out"));
-    freeze = make("freeze", "", Text::tr("&Freeze or thaw shortcuts"), {QKeySequence(Qt::Key_F)},
-                  Text::tr("Keep the selected shortcuts at their value, or let them learn again"));
+    freeze =
+        make("freeze", "", Text::tr("&Freeze or thaw shortcuts"), {QKeySequence(Qt::Key_F)},
+             Text::tr("Keep the selected shortcuts at what the run in front has learned, or let them learn again"));
+    freezeAtStart =
+        make("freezeAtStart", "", Text::tr("Freeze at the s&tart's value"), {QKeySequence(Qt::SHIFT | Qt::Key_F)},
+             Text::tr("Keep the selected shortcuts at the value that a new run starts from"));
     selectAll = make("selectAll", "", Text::tr("Select &all"), {QKeySequence::SelectAll},
                      Text::tr("Select everything on the canvas"));
     deselect = make("deselect", "", Text::tr("&Deselect"), {QKeySequence(Qt::Key_Escape)},
@@ -222,7 +226,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     QMenu* edit = menus.edit = bar.addMenu(Text::tr("&Edit"));
     edit->addActions({actions.undo, actions.redo});
     edit->addSeparator();
-    edit->addActions({actions.prune, actions.freeze});
+    edit->addActions({actions.prune, actions.freeze, actions.freezeAtStart});
     edit->addSeparator();
     edit->addActions({actions.selectAll, actions.deselect});
     edit->addSeparator();

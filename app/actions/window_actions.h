@@ -36,6 +36,7 @@ struct WindowActions {
     QAction* redo;
     QAction* prune;
     QAction* freeze;
+    QAction* freezeAtStart;
     QAction* selectAll;
     QAction* deselect;
     QAction* fit;
@@ -75,7 +76,7 @@ struct WindowActions {
     /// Commands of the canvas, whose keys have another meaning in a text field.
     [[nodiscard]] QList<QAction*> ofCanvas() const
     {
-        return {prune, freeze, selectAll, deselect, fit, zoomToSelection};
+        return {prune, freeze, freezeAtStart, selectAll, deselect, fit, zoomToSelection};
     }
     /// Commands that need an open project.
     [[nodiscard]] QList<QAction*> ofProject() const;

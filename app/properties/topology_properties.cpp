@@ -2,6 +2,7 @@
 #include "app/properties/property.h"
 
 #include "app/properties/customisation.h"
+#include "projects/base/text.h"
 #include "projects/commands/commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
@@ -15,6 +16,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -223,6 +225,56 @@ std::vector<Property> readsProperty(const Project& project, std::int64_t layer)
     return properties;
 }
 
+namespace {
+
+/// Returns the row of the value that frozen shortcuts keep; nullopt if one of them is not frozen.
+std::optional<Property> heldProperty(const DepthMix& mix, const std::vector<projects::Shortcut>& shortcuts)
+{
+    using projects::ShortcutState;
+    const auto textOf = [](const ShortcutState& state) {
+        return state.hold == ShortcutState::Hold::Number    ? QString::fromStdString(numberText(state.number))
+               : state.hold == ShortcutState::Hold::Learned ? Text::tr("learned")
+                                                            : QString();
+    };
+    std::set<QString> texts;
+    for (const projects::Shortcut& shortcut : shortcuts) {
+        const auto found = mix.states.find(shortcut);
+        if (found == mix.states.end() || !(found->second == ShortcutState::Frozen)) {
+            return std::nullopt;
+        }
+        texts.insert(textOf(found->second));
+    }
+    Property property;
+    property.key = "held";
+    property.pointer = "/topology/wiring/states";
+    property.title = Text::tr("Held at");
+    property.kind = PropertyKind::Text;
+    property.value = texts.size() == 1 ? *texts.begin() : QString();
+    property.defaultValue = QString();
+    property.help = Text::tr("The coefficient, before a softmax: a number, “learned” for that of the checkpoint in a "
+                             "fork or retrofit, or nothing for the value that training begins with.");
+    property.edit = [shortcuts](const Project&, const QVariant& given) -> Result<projects::Edit> {
+        const QString typed = given.toString().trimmed();
+        bool isNumber = false;
+        const double number = typed.toDouble(&isNumber);
+        const bool isLearned = typed == Text::tr("learned") || typed == QLatin1String("learned");
+        if (!typed.isEmpty() && !isLearned && !(isNumber && std::isfinite(number))) {
+            return Error{"held at", "got \"" + typed.toStdString() + "\", expected a number, learned or nothing"};
+        }
+        projects::EditGroup group{"Set the value of " + std::to_string(shortcuts.size()) + " frozen shortcuts", {}};
+        for (const projects::Shortcut& shortcut : shortcuts) {
+            const ShortcutState state = isLearned  ? ShortcutState::frozenAsLearned()
+                                        : isNumber ? ShortcutState::frozenAt(number)
+                                                   : ShortcutState(ShortcutState::Frozen);
+            group.edits.emplace_back(projects::SetShortcutState{shortcut, state});
+        }
+        return group.edits.size() == 1 ? group.edits.front() : projects::Edit(std::move(group));
+    };
+    return property;
+}
+
+} // namespace
+
 std::vector<Property> shortcutsProperties(const Project& project, const ShortcutsPlace& place)
 {
     const auto* mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
@@ -258,7 +310,11 @@ std::vector<Property> shortcutsProperties(const Project& project, const Shortcut
         auto change = projects::setShortcutState(p, {.shortcuts = {shortcuts.begin(), shortcuts.end()}}, state);
         return change ? Result<projects::Edit>(std::move(change->edit)) : change.error();
     };
-    return {std::move(property)};
+    std::vector<Property> properties{std::move(property)};
+    if (auto held = heldProperty(*mix, place.shortcuts)) {
+        properties.push_back(*std::move(held));
+    }
+    return properties;
 }
 
 } // namespace residua::app

@@ -10,6 +10,7 @@
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -117,6 +118,37 @@ void LiveViews::onDocumentChanged()
     } else {
         update();
     }
+}
+
+std::map<projects::Shortcut, projects::ShortcutState>
+LiveViews::frozenAsShown(const std::set<projects::Shortcut>& shortcuts) const
+{
+    std::map<projects::Shortcut, projects::ShortcutState> states;
+    const std::optional<std::int64_t> step = m_matrices.step();
+    if (!m_fits || !step || !fits()) {
+        return states;
+    }
+    const auto& mix = std::get<projects::DepthMix>(m_session.project().stack().topology.wiring);
+    const bool isOneNumber = !traitsOf(mix.weight).isPerFeature && mix.ports == projects::MixPorts::Input &&
+                             mix.gate.kind == projects::GateKind::None;
+    const engine::MatrixName name = engine::matrix::kCoefficient;
+    const visualizers::HeatmapFrames& frames = m_matrices.frames();
+    if (isOneNumber && frames.count(name) == 0) {
+        return states;
+    }
+    for (const projects::Shortcut& shortcut : shortcuts) {
+        if (!isOneNumber) {
+            states.emplace(shortcut, projects::ShortcutState::frozenAsLearned());
+            continue;
+        }
+        const engine::Matrix& learned = frames.frame(name, frames.indexAt(name, *step));
+        const bool isInside = shortcut.target <= learned.rows && shortcut.source < learned.columns;
+        const float value = isInside ? learned.at(shortcut.target - 1, shortcut.source) : std::nanf("");
+        if (std::isfinite(value)) {
+            states.emplace(shortcut, projects::ShortcutState::frozenAt(value));
+        }
+    }
+    return states;
 }
 
 void LiveViews::setRowShares(bool shown)

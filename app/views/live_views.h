@@ -2,11 +2,14 @@
 #pragma once
 
 #include "editor/shortcuts/live_weights.h"
+#include "projects/model/topology.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 
 #include <QObject>
 #include <QString>
 
+#include <map>
+#include <set>
 #include <vector>
 
 namespace residua::visualizers {
@@ -32,6 +35,12 @@ public:
 
     /// Returns the reason why the weights of the run in front are not drawn; empty if they are, or if it has none.
     [[nodiscard]] QString absence() const;
+
+    /// Returns the shortcuts frozen at what the run in front has learned at the shown step: its coefficients, as they
+    /// are before a softmax, or frozenAsLearned() if they are more than one number each (per feature, per port, gated).
+    /// Empty without a run whose weights are drawn. Lacks shortcuts whose coefficients the run has not recorded.
+    [[nodiscard]] std::map<projects::Shortcut, projects::ShortcutState>
+    frozenAsShown(const std::set<projects::Shortcut>& shortcuts) const;
 
 private:
     [[nodiscard]] bool fits() const;

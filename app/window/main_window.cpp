@@ -276,6 +276,7 @@ void MainWindow::updateCanvasKeys()
     }
     const bool shortcuts = std::holds_alternative<ShortcutsPlace>(m_documents->place());
     m_actions.freeze->setEnabled(commands && shortcuts);
+    m_actions.freezeAtStart->setEnabled(commands && shortcuts);
     m_actions.prune->setEnabled(commands && !m_documents->selection().empty());
     QList<QKeySequence> keys = m_commands->keys().keysOf(m_actions.fit);
     if (shortcuts) {

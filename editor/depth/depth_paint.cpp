@@ -263,7 +263,7 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
         lines.push_back(translate("Canvas", "fixed weight"));
         break;
     case projects::ShortcutKind::Frozen:
-        lines.push_back(translate("Canvas", "frozen"));
+        lines.push_back(frozenText(picture.project, arc.shortcut));
         break;
     case projects::ShortcutKind::Pruned:
         lines.push_back(translate("Canvas", "pruned"));

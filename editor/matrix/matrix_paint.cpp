@@ -336,7 +336,7 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
         lines.push_back(translate("Canvas", "pruned: click to bring it back"));
         break;
     case MatrixCell::Frozen:
-        lines.push_back(translate("Canvas", "frozen"));
+        lines.push_back(frozenText(picture.project, shortcut));
         break;
     case MatrixCell::Fixed:
         lines.push_back(translate("Canvas", "fixed weight"));

@@ -90,4 +90,20 @@ std::string titleOf(const projects::Project& project, const projects::Shortcut& 
                         {name, entryName(project, shortcut.source), moduleName(project, shortcut.target)});
 }
 
+std::string frozenText(const projects::Project& project, const projects::Shortcut& shortcut)
+{
+    using Hold = projects::ShortcutState::Hold;
+    const auto& states = std::get<projects::DepthMix>(project.stack().topology.wiring).states;
+    const auto state = states.find(shortcut);
+    switch (state == states.end() ? Hold::Beginning : state->second.hold) {
+    case Hold::Number:
+        return filled(translate("Canvas", "frozen at %1"), {numberText(state->second.number, 4)});
+    case Hold::Learned:
+        return translate("Canvas", "frozen at what a run learned");
+    case Hold::Beginning:
+        break;
+    }
+    return translate("Canvas", "frozen");
+}
+
 } // namespace residua::editor

@@ -32,4 +32,7 @@ void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme 
 /// Returns "3:7", followed by the names of the modules if these differ from the numbers: "3:7  (2a to 4a)".
 [[nodiscard]] std::string titleOf(const projects::Project& project, const projects::Shortcut& shortcut);
 
+/// Returns the words for a frozen shortcut: "frozen", "frozen at 0.25", "frozen at what a run learned".
+[[nodiscard]] std::string frozenText(const projects::Project& project, const projects::Shortcut& shortcut);
+
 } // namespace residua::editor

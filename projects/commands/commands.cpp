@@ -4,6 +4,7 @@
 #include "projects/commands/graph_commands.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/depth/stream_start.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/layers/shortcut_edits.h"
 
@@ -92,6 +93,24 @@ Result<DocumentChange> toggleFrozen(const Document& document, const Selection& s
         return DocumentChange{*std::move(edit)};
     }
     return noShortcuts(document.project, "frozen");
+}
+
+Result<DocumentChange> freezeAtStart(const Document& document, const Selection& selection)
+{
+    const Project& project = document.project;
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
+    EditGroup group{"Freeze at the start's value", {}};
+    for (const Shortcut& shortcut : mix != nullptr ? shortcutsOf(project, selection) : std::vector<Shortcut>()) {
+        if (hasOwnWeight(*mix, shortcut)) {
+            DepthMix unheld = *mix;
+            unheld.states.erase(shortcut);
+            const DepthReader reader = readerOf(unheld, shortcut.target, modulesOf(project));
+            const double start = startOf(unheld, reader, shortcut.source);
+            group.edits.emplace_back(SetShortcutState{shortcut, ShortcutState::frozenAt(start)});
+        }
+    }
+    return group.edits.empty() ? Result<DocumentChange>(noShortcuts(project, "frozen"))
+                               : DocumentChange{Edit(std::move(group))};
 }
 
 Result<DocumentChange> setShortcutState(const Project& project, const Selection& selection,

@@ -39,6 +39,8 @@ struct DocumentChange {
 /// Freezes the selected shortcuts at `values`, or unfreezes them if all are frozen (freezeEdit).
 [[nodiscard]] Result<DocumentChange> toggleFrozen(const Document& document, const Selection& selection,
                                                   const std::map<Shortcut, ShortcutState>& values = {});
+/// Freezes the selected shortcuts at the numbers that a new run starts from.
+[[nodiscard]] Result<DocumentChange> freezeAtStart(const Document& document, const Selection& selection);
 
 /// Sets the state of the selected shortcuts; nullopt removes it. Prunes as deleteSelection() and freezes as
 /// toggleFrozen() do.
