@@ -14,6 +14,8 @@
 namespace residua::projects {
 namespace {
 
+constexpr int kToldDigits = 3; ///< of a weight in an error
+
 std::string countText(std::size_t count, const std::string& what)
 {
     return count == 1 ? "its one " + what : "its " + std::to_string(count) + " " + what + "s";
@@ -117,8 +119,9 @@ private:
             if (!same(wanted[place], found)) {
                 const std::size_t b = place / m_features;
                 const std::string what = b == 0 ? "the input" : "the branch of " + branchText(b);
-                return "cannot compute the same: into " + reader + " the run's own puts " + numberText(wanted[place]) +
-                       " times " + what + ", this one " + numberText(found) + " times, whatever it learns";
+                return "cannot compute the same: into " + reader + " the run's own puts " +
+                       numberText(wanted[place], kToldDigits) + " times " + what + ", this one " +
+                       numberText(found, kToldDigits) + " times, whatever it learns";
             }
         }
         return std::nullopt;
@@ -191,11 +194,12 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
                 const std::string who = bySource
                                             ? "entry " + std::to_string(first.source) + " reaches "
                                             : readerName(mix, layers, plan.readers[first.reader].target) + " reads ";
-                return Error{"topology",
-                             who + countText(group.size(), bySource ? "target" : "source") +
-                                 " through a softmax, whose weights are positive and add up to 1; to "
-                                 "compute the same they would have to be " +
-                                 joinedText(group, ", ", [&](std::size_t t) { return numberText(weightOf(t)); })};
+                return Error{"topology", who + countText(group.size(), bySource ? "target" : "source") +
+                                             " through a softmax, whose weights are positive and add up to 1; to "
+                                             "compute the same they would have to be " +
+                                             joinedText(group, ", ", [&](std::size_t t) {
+                                                 return numberText(weightOf(t), kToldDigits);
+                                             })};
             }
         }
     }

@@ -133,9 +133,7 @@ private:
             if (mix.weight == WeightKind::PerToken) {
                 add(topologyParameter(reader.target, "mix"), as("mix"));
                 add(topologyParameter(reader.target, "bias"), as("bias"));
-            } else if (mix.weight != WeightKind::DepthAttention &&
-                       (mix.weight != WeightKind::Fixed ||
-                        hasState(mix, {source, reader.target}, ShortcutState::Learned))) {
+            } else if (mix.weight != WeightKind::DepthAttention && hasOwnWeight(mix, {source, reader.target})) {
                 add(kTopologyCoefficient, as("coefficient"));
             }
             if (gated && mix.gate.vectors == GateVectors::PerEntry) {

@@ -363,6 +363,38 @@ private slots:
         QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
         QCOMPARE(run({"retrofit", dca, "--topology", "plain", "-o", path("retro/back")}).code, 3); // it has learned
         QVERIFY(!QDir(path("retro/back")).exists());
+        const Ran anyway =
+            run({"retrofit", dca, "--topology", "plain", "-o", path("retro/back"), "--measured", "--json"});
+        QVERIFY2(anyway.code == 0, qPrintable(anyway.errors));
+        QVERIFY(json(anyway).object()["lossAfter"].toDouble() != json(anyway).object()["lossBefore"].toDouble());
+    }
+
+    void forksWithoutParts()
+    {
+        const QString plain = plainRun("forked");
+        QVERIFY(!plain.isEmpty());
+        const QString made = path("forked/less");
+        for (const auto& [parts, said] :
+             {std::pair("9:10", "has no shortcut 9:10"), std::pair("layer 9", "has no layer 9"),
+              std::pair("*:9", "has no shortcut *:9"), std::pair("*:*", "every shortcut"),
+              std::pair("up", "expected")}) {
+            const Ran refused = run({"fork", plain, "--prune", parts, "-o", made});
+            QCOMPARE(refused.code, 1);
+            QVERIFY2(refused.errors.contains("--prune") && refused.errors.contains(said), qPrintable(refused.errors));
+        }
+        QVERIFY(!QDir(made).exists());
+        const Ran ran = run({"fork", plain, "--prune", "0:2", "-o", made, "--steps", "6", "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        const QJsonObject told = json(ran).object();
+        QVERIFY(told["lossBefore"].toDouble() > 0 && told["lossAfter"].toDouble() != told["lossBefore"].toDouble());
+        QVERIFY(told["batches"].toInt() > 0 && told["dropped"].toArray().isEmpty());
+        const Ran resumed = run({"resume", made});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        const Ran settings =
+            run({"fork", plain, "--set", "training.learning_rate.peak=0.5", "-o", path("forked/rate"), "--json"});
+        QVERIFY2(settings.code == 0, qPrintable(settings.errors));
+        QVERIFY(run({"fork", plain, "--set", "network.width=8", "-o", path("forked/wide")}).code != 0);
+        QVERIFY(!QDir(path("forked/wide")).exists());
     }
 
     /// The coefficients at the start, now, and the difference.

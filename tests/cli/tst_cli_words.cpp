@@ -122,7 +122,15 @@ private slots:
         };
         row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads");
         row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
-        row("retrofit", optionsOf<engine::RetrofitRequest>({}), "threads");
+        // A retrofit and a fork with a change are one request.
+        const auto without = [](std::vector<OptionSpec> options, const std::vector<std::string>& names) {
+            std::erase_if(options, [&](const OptionSpec& option) {
+                return std::ranges::find(names, option.name) != names.end();
+            });
+            return options;
+        };
+        row("retrofit", without(optionsOf<engine::RetrofitRequest>({}), {"prune"}), "threads");
+        row("fork", without(optionsOf<engine::RetrofitRequest>({}), {"topology", "measured"}), "set threads");
         row("factorise", optionsOf<engine::FactoriseRequest>({}), "threads");
         row("export", optionsOf<engine::ExportRequest>({}), "threads");
         row("fetch", optionsOf<engine::FetchCheckpoint>(), "place folder");
@@ -168,9 +176,10 @@ private slots:
     {
         QStringList without;
         eachQuery<0>(without);
-        QCOMPARE(without, QStringList({"ImportRequest.folder", "ImportRequest.data", "LoadWeightsRequest.file",
-                                       "LoadWeightsRequest.project", "LoadWeightsRequest.onto", "GapRequest.project",
-                                       "TokeniserRequest.training", "FetchCheckpoint.run"}));
+        QCOMPARE(without,
+                 QStringList({"RetrofitRequest.settings", "ImportRequest.folder", "ImportRequest.data",
+                              "LoadWeightsRequest.file", "LoadWeightsRequest.project", "LoadWeightsRequest.onto",
+                              "GapRequest.project", "TokeniserRequest.training", "FetchCheckpoint.run"}));
     }
 
     void defaultsAreValuesOfTheDescription()

@@ -8,11 +8,13 @@
 #include "engine/base/api/split.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/transfer/prune.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,9 +22,12 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -155,6 +160,14 @@ std::string exponentText(double value)
     return numberText(value, 2);
 }
 
+/// Formats the losses of a copy that computes another function.
+template <class Ready>
+std::string lossesText(const Ready& ready)
+{
+    return "loss over " + groupedText(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
+           lossText(ready.lossAfter) + " after";
+}
+
 void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
 {
     remarkNotes(ready.notes, console);
@@ -164,17 +177,19 @@ void showRetrofit(const engine::RetrofitReady& ready, const Console& console)
     if (!ready.dropped.empty()) {
         console.line("dropped: " + counted(ready.dropped));
     }
-    console.line("outputs on the run's data differ by at most " + exponentText(ready.difference) +
-                 "; in double precision by " + exponentText(ready.differenceInDouble));
+    nlohmann::json value{
+        {"run", ready.runDirectory.string()}, {"step", ready.step},  {"kept", ready.kept}, {"added", ready.added},
+        {"dropped", ready.dropped},           {"notes", ready.notes}};
+    if (ready.batches > 0) {
+        console.line(lossesText(ready));
+        value.update({{"lossBefore", ready.lossBefore}, {"lossAfter", ready.lossAfter}, {"batches", ready.batches}});
+    } else {
+        console.line("outputs on the run's data differ by at most " + exponentText(ready.difference) +
+                     "; in double precision by " + exponentText(ready.differenceInDouble));
+        value.update({{"difference", ready.difference}, {"differenceInDouble", ready.differenceInDouble}});
+    }
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
-    console.value({{"run", ready.runDirectory.string()},
-                   {"step", ready.step},
-                   {"kept", ready.kept},
-                   {"added", ready.added},
-                   {"dropped", ready.dropped},
-                   {"difference", ready.difference},
-                   {"differenceInDouble", ready.differenceInDouble},
-                   {"notes", ready.notes}});
+    console.value(value);
 }
 
 /// Sends the request and shows the answer.
@@ -198,6 +213,10 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     if (!request) {
         return console.fail(Exit::Usage, request.error());
     }
+    if (!arguments.has("topology")) {
+        return console.fail(Exit::Usage, {"--topology", "missing, expected a preset, shortcuts (0:2+1:3), or a project "
+                                                        "to take it from"});
+    }
     const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
@@ -209,6 +228,54 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
     }
     request->topology = *topology;
     return askAndShow(*request, &showRetrofit, arguments, console);
+}
+
+/// Makes a fork that is the same network.
+Exit forkAsItIs(const engine::RetrofitRequest& request, const Console& console)
+{
+    const std::vector<std::int64_t> steps = engine::resumableSteps(request.of.runDirectory);
+    if (steps.empty()) {
+        return console.fail(Exit::RunFailed, {request.of.runDirectory.string(), "has no checkpoint yet to go on from"});
+    }
+    const std::int64_t step = request.of.step.value_or(steps.back());
+    const auto made =
+        engine::forkRun(request.of.runDirectory, step, request.newRun, request.project ? &*request.project : nullptr);
+    if (!made) {
+        return console.fail(Exit::RunFailed, made.error());
+    }
+    console.line("run " + made->string() + " goes on from step " + groupedText(step));
+    console.line("train it with: residua-cli resume " + made->string() +
+                 (request.steps ? " --steps " + std::to_string(*request.steps) : ""));
+    console.value({{"run", made->string()}, {"step", step}});
+    return Exit::Ok;
+}
+
+Exit runFork(const Arguments& arguments, const Console& console)
+{
+    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
+    const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
+    Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return console.fail(Exit::RunFailed, project.error());
+    }
+    if (!request->prune.empty()) { // told before an engine starts
+        const auto pruning = projects::pruningFrom(request->prune, *project);
+        const auto made = pruning ? projects::pruned(*project, *pruning) : pruning.error();
+        if (!made) {
+            return console.fail(Exit::Usage, {"--prune", made.error().message});
+        }
+    }
+    if (arguments.has("set")) {
+        if (const Status set = setFields(*project, arguments.texts("set"), console); !set) {
+            return console.fail(Exit::Usage, set.error());
+        }
+        request->project = std::move(*project);
+    }
+    return request->prune.empty() ? forkAsItIs(*request, console)
+                                  : askAndShow(*request, &showRetrofit, arguments, console);
 }
 
 void showFactorise(const engine::FactoriseReady& ready, const Console& console)
@@ -229,8 +296,7 @@ void showFactorise(const engine::FactoriseReady& ready, const Console& console)
     }
     console.line("parameters: " + groupedText(ready.parametersBefore) + " before, " +
                  groupedText(ready.parametersAfter) + " after");
-    console.line("loss over " + groupedText(ready.batches) + " batches: " + lossText(ready.lossBefore) + " before, " +
-                 lossText(ready.lossAfter) + " after");
+    console.line(lossesText(ready));
     console.line("train it with: residua-cli resume " + ready.runDirectory.string());
     console.value({{"run", ready.runDirectory.string()},
                    {"step", ready.step},
@@ -261,6 +327,15 @@ std::vector<OptionSpec> optionsAnywhere()
     return optionsOf<Request>({placeOption(), folderOption(), threadsOption()});
 }
 
+/// Returns the options of a retrofit without those of the other command that asks for one.
+std::vector<OptionSpec> retrofitOptions(std::initializer_list<std::string_view> without, std::vector<OptionSpec> others)
+{
+    std::vector<OptionSpec> options = optionsOf<engine::RetrofitRequest>(std::move(others));
+    std::erase_if(options,
+                  [&](const OptionSpec& option) { return std::ranges::find(without, option.name) != without.end(); });
+    return options;
+}
+
 } // namespace
 
 std::vector<Command> modelCommands()
@@ -279,8 +354,14 @@ std::vector<Command> modelCommands()
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
          "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
-         {{kRunDirectory}, optionsOf<engine::RetrofitRequest>({threadsOption()})},
+         {{kRunDirectory}, retrofitOptions({"prune"}, {threadsOption()})},
          &runRetrofit,
+         Yields::Files},
+        {"fork",
+         "go on with a copy of a run, without some of its shortcuts or layers, or with other settings",
+         "residua-cli fork my-project/runs/first --prune 'layer 2' -o my-project/runs/short --steps 40",
+         {{kRunDirectory}, retrofitOptions({"topology", "measured"}, {setOption("of the run: "), threadsOption()})},
+         &runFork,
          Yields::Files},
         {"factorise",
          "go on with a trained network whose weights are products of two thin matrices",

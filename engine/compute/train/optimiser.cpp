@@ -276,4 +276,33 @@ Status Optimiser::loadMoments(std::size_t of, const TensorFiles& stored, const s
     return Done{};
 }
 
+Status Optimiser::takeMoments(std::size_t of, const TensorFiles& stored, const std::string& name,
+                              const TakeElements& take)
+{
+    const at::Tensor& parameter = m_parameters[of].tensor;
+    const std::vector<ParameterStates::State>& states = m_states[of].all();
+    const bool fits = std::ranges::all_of(states, [&](const ParameterStates::State& state) {
+        return state.tensor.numel() == 1 || state.tensor.sizes() == parameter.sizes();
+    });
+    if (!fits) {
+        clearMoments(of);
+        return Done{};
+    }
+    for (const ParameterStates::State& state : states) {
+        const std::string tensor = name + "." + std::string(state.is.name);
+        if (state.tensor.dim() == 0 || state.tensor.sizes() != parameter.sizes()) {
+            if (Status loaded = loadTensor(stored, tensor, state.tensor); !loaded) {
+                return loaded;
+            }
+            continue;
+        }
+        const Result<at::Tensor> values = readTensor(stored, tensor);
+        if (!values) {
+            return values.error();
+        }
+        take(*values, state.tensor);
+    }
+    return Done{};
+}
+
 } // namespace residua::engine

@@ -7,6 +7,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -59,7 +60,15 @@ std::string unlike(const std::string& got, const std::string& expected)
 /// Returns why the tensor does not fit; empty if it does.
 std::string misfitOf(const TransferStep& step)
 {
-    const std::vector<std::int64_t> expected = shapeOf(step.row.tensor, step.parameters);
+    std::vector<std::int64_t> expected = shapeOf(step.row.tensor, step.parameters);
+    if (!step.row.rows.empty()) {
+        const auto dimension = static_cast<std::size_t>(step.row.dimension);
+        const std::vector<std::int64_t>& stored = step.stored.place.shape;
+        const std::int64_t last = std::ranges::max(step.row.rows);
+        if (dimension < expected.size() && stored.size() == expected.size() && last < stored[dimension]) {
+            expected[dimension] = stored[dimension];
+        }
+    }
     const at::IntArrayRef got =
         step.row.computed.defined() ? step.row.computed.sizes() : at::IntArrayRef(step.stored.place.shape);
     if (got != at::IntArrayRef(expected)) {
@@ -71,10 +80,14 @@ std::string misfitOf(const TransferStep& step)
 }
 
 /// Copies the row's numbers into its parameters.
-void writeParts(const FileTensor& tensor, const at::Tensor& whole, const std::vector<at::Tensor>& parameters)
+void writeParts(const Transfer& row, const at::Tensor& whole, const std::vector<at::Tensor>& parameters)
 {
     const at::NoGradGuard noGrad;
-    const std::vector<at::Tensor> parts = unpacked(tensor, whole, parameters);
+    if (!row.rows.empty()) {
+        takeRows(row, whole, parameters.front(), false);
+        return;
+    }
+    const std::vector<at::Tensor> parts = unpacked(row.tensor, whole, parameters);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         at::Tensor parameter = parameters[i];
         parameter.copy_(parts[i]);
@@ -83,10 +96,31 @@ void writeParts(const FileTensor& tensor, const at::Tensor& whole, const std::ve
 
 } // namespace
 
+void takeRows(const Transfer& row, const at::Tensor& from, at::Tensor to, bool clears)
+{
+    const at::NoGradGuard noGrad;
+    std::vector<std::int64_t> taken;
+    std::vector<std::int64_t> places;
+    for (std::size_t i = 0; i < row.rows.size(); ++i) {
+        if (row.rows[i] >= 0) {
+            taken.push_back(row.rows[i]);
+            places.push_back(static_cast<std::int64_t>(i));
+        }
+    }
+    if (clears && taken.size() < row.rows.size()) {
+        to.zero_();
+    }
+    const at::Tensor values = from.index_select(row.dimension, at::tensor(taken, at::kLong)).to(to.options());
+    to.index_copy_(row.dimension, at::tensor(places, at::kLong).to(to.device()), values);
+}
+
 void TransferPlan::add(Transfer row)
 {
     for (const std::string& parameter : row.tensor.parameters) {
-        TORCH_CHECK(m_made.insert(parameter).second, "the parameter ", parameter, " is transferred twice");
+        TORCH_CHECK(m_named.insert(parameter).second, "the parameter ", parameter, " is transferred twice");
+        if (std::ranges::find(row.rows, -1) == row.rows.end()) {
+            m_made.insert(parameter);
+        }
     }
     m_rows.push_back(std::move(row));
 }
@@ -179,8 +213,12 @@ Status TransferPlan::applyMoments(const TensorFiles& files, const std::vector<Na
         }
         TORCH_CHECK(row.tensor.parameters.size() == 1, "moments of several parameters are not cut");
         const auto at = index.find(row.tensor.parameters.front());
-        const Status loaded =
-            at == index.end() ? Status(Done{}) : optimiser.loadMoments(at->second, files, row.tensor.name);
+        Status loaded = Done{};
+        if (at != index.end()) {
+            const auto take = [&row](const at::Tensor& from, const at::Tensor& to) { takeRows(row, from, to, true); };
+            loaded = row.rows.empty() ? optimiser.loadMoments(at->second, files, row.tensor.name)
+                                      : optimiser.takeMoments(at->second, files, row.tensor.name, take);
+        }
         if (!loaded) {
             return Error{"checkpoint", "the optimiser's state: " + loaded.error().text()};
         }
@@ -195,7 +233,7 @@ void TransferPlan::applyWithin(std::vector<NamedParameter>& parameters, Optimise
         const std::size_t to = index.at(row.tensor.parameters.front());
         const at::Tensor whole =
             row.computed.defined() ? row.computed : parameters[index.at(row.tensor.name)].tensor.detach();
-        writeParts(row.tensor, whole, parametersOf(row.tensor, index, parameters));
+        writeParts(row, whole, parametersOf(row.tensor, index, parameters));
         if (row.moments == Moments::Carried) {
             optimiser.copyMoments(index.at(row.tensor.name), to);
         } else {
@@ -219,12 +257,13 @@ std::vector<std::string> TransferPlan::carried() const
 Status carryOut(const TensorFiles& files, const TransferStep& step)
 {
     if (step.row.computed.defined()) {
-        writeParts(step.row.tensor, step.row.computed, step.parameters);
+        writeParts(step.row, step.row.computed, step.parameters);
         return Done{};
     }
     const at::Tensor& first = step.parameters.front();
-    const bool asItLies = step.parameters.size() == 1 && !step.row.tensor.transposed && first.is_cpu() &&
-                          first.is_contiguous() && first.scalar_type() == scalarTypeOf(step.stored.place.type);
+    const bool asItLies = step.parameters.size() == 1 && step.row.rows.empty() && !step.row.tensor.transposed &&
+                          first.is_cpu() && first.is_contiguous() &&
+                          first.scalar_type() == scalarTypeOf(step.stored.place.type);
     if (asItLies) {
         return readInto(files, step.stored, first);
     }
@@ -232,7 +271,7 @@ Status carryOut(const TensorFiles& files, const TransferStep& step)
     if (!whole) {
         return whole.error();
     }
-    writeParts(step.row.tensor, *whole, step.parameters);
+    writeParts(step.row, *whole, step.parameters);
     return Done{};
 }
 

@@ -32,7 +32,13 @@ struct Transfer {
     /// gives the source of carried moments.
     at::Tensor computed = {};
     Moments moments = Moments::Fresh;
+    /// The index along `dimension` of the tensor that each of the one parameter's indices takes; −1: none, it starts as
+    /// the document says. Empty: all, in order. Carried moments are taken in the same way.
+    std::vector<std::int64_t> rows = {};
+    std::int64_t dimension = 0;
 };
+/// Copies the rows of `from` (Transfer::rows) into `to`, and clears those without a source if `clears`.
+void takeRows(const Transfer& row, const at::Tensor& from, at::Tensor to, bool clears);
 
 /// A row with the parameters that it writes and, unless it is computed, the tensor that it reads.
 struct TransferStep {
@@ -82,14 +88,15 @@ public:
     /// Executes the rows within one network, in order and with their moments; the rows name its own parameters.
     void applyWithin(std::vector<NamedParameter>& parameters, Optimiser& optimiser) const;
 
-    /// True if a row writes the parameter.
+    /// True if a row writes the whole parameter.
     [[nodiscard]] bool makes(const std::string& parameter) const { return m_made.contains(parameter); }
     /// Returns the parameters with carried moments, sorted.
     [[nodiscard]] std::vector<std::string> carried() const;
 
 private:
     std::vector<Transfer> m_rows;
-    std::set<std::string> m_made;
+    std::set<std::string> m_named; ///< parameters of rows
+    std::set<std::string> m_made;  ///< those without an index that has no source
 };
 
 /// Executes one step: reads the tensor directly into its parameter or, if type or layout differ, through a buffer of

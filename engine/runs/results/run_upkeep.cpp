@@ -30,6 +30,8 @@ Result<fs::path> moveInto(const fs::path& folder, const fs::path& run)
     return place;
 }
 
+} // namespace
+
 Status checkForkProject(const projects::Project& own, const projects::Project& wanted)
 {
     for (const projects::SettingChange& setting : projects::settingsThatDiffer({own, {}}, wanted)) {
@@ -39,8 +41,6 @@ Status checkForkProject(const projects::Project& own, const projects::Project& w
     }
     return Done{};
 }
-
-} // namespace
 
 Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path& newRun,
                          const projects::Project* wanted)

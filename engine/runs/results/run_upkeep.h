@@ -23,6 +23,9 @@ struct StartRun;
                                                     const std::filesystem::path& newRun = {},
                                                     const projects::Project* project = nullptr);
 
+/// Returns an error if `wanted` differs from a run's `own` project in more than a run can change.
+[[nodiscard]] Status checkForkProject(const projects::Project& own, const projects::Project& wanted);
+
 /// Returns the steps that a run can be resumed from, ascending: those of its checkpoints, or if it trains on another
 /// machine, those of the checkpoints that it has written there.
 [[nodiscard]] std::vector<std::int64_t> resumableSteps(const std::filesystem::path& run);

@@ -6,7 +6,6 @@
 #include "engine/base/machine/preparation.h"
 #include "engine/compute/init/parameter_fits.h"
 #include "engine/compute/queries/branches/transferred_run.h"
-#include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/fit_inputs.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
@@ -217,24 +216,14 @@ private:
         }
     }
 
-    /// Returns the loss on the batches of the run's validations, or on as many of the training split if there is no
-    /// validation split.
     Result<double> lossOf(CompiledNetwork& network)
     {
-        const projects::TrainingPlan& plan = m_after.training;
-        const bool validates = m_opened->dataset->size(Split::Validation) > 0;
-        Evaluation evaluation(network, *m_opened->dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
-                              std::max<std::int64_t>(plan.validationBatches, 1));
-        while (!evaluation.atEnd()) {
-            if (const Status wanted = stillWanted(watch(), 0); !wanted) {
-                return wanted.error();
-            }
-            if (const Status added = evaluation.advance(passAfter(checkpoint().state.step)); !added) {
-                return added.error();
-            }
+        const Result<HeldOutLoss> loss = heldOutLoss(network, *m_opened, m_after.training, watch());
+        if (!loss) {
+            return loss.error();
         }
-        m_ready.batches = evaluation.batchesDone();
-        return evaluation.loss();
+        m_ready.batches = loss->batches;
+        return loss->mean;
     }
 
     Status measureAfter()

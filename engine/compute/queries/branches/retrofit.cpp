@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrofit: a trained network under another topology that computes the same function. A topology that starts as the
-// plain network by its document (projects/transfer/retrofit.h) takes the weights unchanged; for others, the weights of
-// the wiring are computed from the learned ones. In both cases the function is compared on the run's data before
-// anything is written.
+// Retrofit: a trained network under another topology that computes the same function, or if it is measured another one.
+// A topology that starts as the plain network by its document (projects/transfer/retrofit.h) takes the weights
+// unchanged; for others, the weights of the wiring are computed from the learned ones. In both cases the function is
+// compared on the run's data before anything is written.
 #include "engine/compute/queries/base/query.h"
 
 #include "engine/compute/queries/branches/start_weights.h"
@@ -10,8 +10,12 @@
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/transfer_plan.h"
+#include "engine/runs/results/run_upkeep.h"
+#include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/transfer/carried_rows.h"
+#include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
 
 #include <ATen/TensorOperators.h>
@@ -20,7 +24,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <sstream>
+#include <numeric>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +38,8 @@ using projects::Project;
 /// Relative to the outputs: the effect of another summation order, amplified by the layers.
 constexpr double kSameInDouble = 1e-10;
 constexpr std::int64_t kSequences = 2;
+constexpr int kToldDigits = 3; ///< of outputs in errors
+constexpr int kLossDigits = 5; ///< of losses in the event
 constexpr std::int64_t kVectors = 64;
 
 bool isOfTopology(std::string_view parameter)
@@ -76,6 +83,45 @@ TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeig
         } else if (const std::string shared = sharedSource(project, parameter.name);
                    stored.tensors().contains(shared)) {
             plan.add({.tensor = {shared, {parameter.name}}});
+        }
+    }
+    return plan;
+}
+
+/// Returns the source of each parameter of the network of `after` if it may compute another function than that of
+/// `before`: by name and shape, and of the wiring's parameters by the meaning of their rows. `layers` has the old
+/// number of each layer.
+TransferPlan measuredPlanFor(const TensorFiles& stored, const Project& before, const Project& after,
+                             const std::vector<std::int64_t>& layers, const std::vector<NamedParameter>& parameters)
+{
+    TransferPlan plan;
+    const auto wiring = projects::carriedRows(before, after, layers);
+    for (const NamedParameter& parameter : parameters) {
+        Transfer row{.tensor = {parameter.name, {parameter.name}}, .moments = Moments::Carried};
+        if (const auto carried = wiring.find(parameter.name); carried != wiring.end()) {
+            row.tensor.name = carried->second.from;
+            row.rows = carried->second.rows;
+            row.dimension = carried->second.dimension;
+        } else if (isOfTopology(parameter.name)) {
+            continue;
+        } else if (projects::ParameterName old = projects::parameterNameFrom(parameter.name); old.layer > 0) {
+            old.layer = layers[static_cast<std::size_t>(old.layer - 1)];
+            row.tensor.name = textOf(old);
+        }
+        if (!stored.tensors().contains(row.tensor.name)) {
+            row.tensor.name = sharedSource(after, parameter.name);
+            row.moments = Moments::Fresh;
+        }
+        const auto found = stored.tensors().find(row.tensor.name);
+        if (found == stored.tensors().end()) {
+            continue;
+        }
+        std::vector<std::int64_t> shape = found->second.place.shape;
+        if (!row.rows.empty()) {
+            shape[static_cast<std::size_t>(row.dimension)] = std::ssize(row.rows);
+        }
+        if (at::IntArrayRef(shape) == parameter.tensor.sizes()) {
+            plan.add(std::move(row));
         }
     }
     return plan;
@@ -132,15 +178,13 @@ private:
     {
         m_steps = m_request.steps.value_or(m_opened->run.info.steps);
         m_before = m_opened->run.project;
+        m_measured = m_request.measured || !m_request.prune.empty();
         if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
             return left;
         }
-        Result<Project> after = projects::rewired(m_before, m_request.topology);
+        Result<Project> after = wantedProject();
         if (!after) {
             return after.error();
-        }
-        if (after->stack().topology.wiring == m_before.stack().topology.wiring) {
-            return Error{"topology", "is the run's own already"};
         }
         if (m_request.steps) {
             goOnTo(*after, m_steps, nullptr);
@@ -151,6 +195,36 @@ private:
         m_after = std::move(*after);
         m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.network.depth());
         return Done{};
+    }
+
+    /// Returns the project of the new run, and sets the old number of each of its layers.
+    Result<Project> wantedProject()
+    {
+        if (m_request.project) {
+            if (const Status fits = checkForkProject(m_before, *m_request.project); !fits) {
+                return fits.error();
+            }
+        }
+        const Project& own = m_request.project ? *m_request.project : m_before;
+        if (!m_request.prune.empty()) {
+            const Result<projects::Pruning> pruning = projects::pruningFrom(m_request.prune, own);
+            Result<projects::PrunedProject> made =
+                pruning ? projects::pruned(own, *pruning) : Result<projects::PrunedProject>(pruning.error());
+            if (!made) {
+                return made.error();
+            }
+            m_layers = std::move(made->layers);
+            m_how = "without " + textOf(*pruning);
+            return std::move(made->project);
+        }
+        Result<Project> after = projects::rewired(own, m_request.topology);
+        if (after && after->stack().topology.wiring == m_before.stack().topology.wiring) {
+            return Error{"topology", "is the run's own already"};
+        }
+        m_layers.resize(static_cast<std::size_t>(m_before.network.depth()));
+        std::iota(m_layers.begin(), m_layers.end(), 1);
+        m_how = m_before.stack().topology.preset + " to " + m_request.topology.preset;
+        return after;
     }
 
     /// Returns a network of `project` with the checkpoint's weights, converted to the precision's type.
@@ -166,7 +240,9 @@ private:
         const TensorFiles& stored = checkpoint().model;
         const bool isNew = &project == &m_after;
         Transferred made{std::move(*network), {}, {}, {}, {}};
-        made.plan = planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+        made.plan = isNew && m_measured
+                        ? measuredPlanFor(stored, m_before, project, m_layers, made.network->parameters())
+                        : planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
         if (const Status written = made.plan.apply(stored, *made.network, watch()); !written) {
             return Error{"topology · " + written.error().place,
                          "is not what the run has learned: " + written.error().message};
@@ -207,8 +283,41 @@ private:
         return after ? Result<Distance>(distanceOf(*before, *after)) : Result<Distance>(after.error());
     }
 
-    /// Compares with the learned weights unchanged, or else with weights computed from them.
     Status compare()
+    {
+        if (m_measured) {
+            return measure();
+        }
+        const Status same = compareOutputs();
+        const bool byTopology = !same && same.error().place.starts_with("topology");
+        return byTopology ? Error{same.error().place, same.error().message + kGoOnMeasured} : same;
+    }
+
+    /// Measures the loss of both networks on the same batches.
+    Status measure()
+    {
+        const Result<HeldOutLoss> before = lossOf(m_before);
+        const Result<HeldOutLoss> after = before ? lossOf(m_after) : before;
+        if (!after) {
+            return after.error();
+        }
+        m_ready.lossBefore = before->mean;
+        m_ready.lossAfter = after->mean;
+        m_ready.batches = after->batches;
+        m_how += "; loss " + projects::numberText(before->mean, kLossDigits) + " before, " +
+                 projects::numberText(after->mean, kLossDigits) + " after";
+        return Done{};
+    }
+
+    Result<HeldOutLoss> lossOf(const Project& project)
+    {
+        const Result<Transferred> made = transferredTo(project, project.training.precision);
+        return made ? heldOutLoss(*made->network, *m_opened, m_before.training, watch())
+                    : Result<HeldOutLoss>(made.error());
+    }
+
+    /// Compares with the learned weights unchanged, or else with weights computed from them.
+    Status compareOutputs()
     {
         const Status asTheyAre = compareAsCarried();
         if (asTheyAre) {
@@ -250,10 +359,10 @@ private:
             return exact ? own.error() : exact.error();
         }
         if (!(exact->largest <= kSameInDouble * (1 + exact->size))) {
-            std::ostringstream text;
-            text << "would change the outputs by up to " << exact->largest << " (they reach " << exact->size
-                 << "): the run's own, " << m_before.stack().topology.preset << ", computes another function";
-            return Error{"topology", text.str()};
+            return Error{"topology", "would change the outputs by up to " +
+                                         projects::numberText(exact->largest, kToldDigits) + " (they reach " +
+                                         projects::numberText(exact->size, kToldDigits) + "): the run's own, " +
+                                         m_before.stack().topology.preset + ", computes another function"};
         }
         m_ready.differenceInDouble = exact->largest;
         m_ready.difference = own->largest;
@@ -266,8 +375,8 @@ private:
         if (!made) {
             return made.error();
         }
-        RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, RunEventKind::Retrofitted,
-                                    m_before.stack().topology.preset + " to " + m_after.stack().topology.preset);
+        const RunEventKind kind = m_request.prune.empty() ? RunEventKind::Retrofitted : RunEventKind::Forked;
+        RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, kind, m_how);
         branch.directory = m_request.newRun;
         branch.steps = m_steps;
         // Weights computed per token are known only after a forward pass.
@@ -293,7 +402,10 @@ private:
     Project m_before;
     Project m_after;
     std::int64_t m_steps = 0;
-    std::optional<Error> m_departure; ///< of the new topology from the plain network
+    bool m_measured = false;
+    std::vector<std::int64_t> m_layers; ///< the old number of each layer
+    std::string m_how;                  ///< the event's text
+    std::optional<Error> m_departure;   ///< of the new topology from the plain network
     std::optional<TopologyWeights> m_computed;
 };
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/queries/branches/transferred_run.h"
 
+#include "engine/base/machine/preparation.h"
+#include "engine/compute/train/evaluation.h"
 #include "engine/compute/train/optimiser.h"
 #include "engine/compute/train/tensor_io.h"
+
+#include <algorithm>
 
 namespace residua::engine {
 
@@ -26,6 +30,23 @@ RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& 
         branch.events.push_back({branch.step, RunEventKind::OtherData, *opened.run.otherData});
     }
     return branch;
+}
+
+Result<HeldOutLoss> heldOutLoss(CompiledNetwork& network, const OpenedCheckpoint& opened,
+                                const projects::TrainingPlan& plan, const PreparationWatch& watch)
+{
+    const bool validates = opened.dataset->size(Split::Validation) > 0;
+    Evaluation evaluation(network, *opened.dataset, validates ? Split::Validation : Split::Train, plan, at::kCPU,
+                          std::max<std::int64_t>(plan.validationBatches, 1));
+    while (!evaluation.atEnd()) {
+        if (const Status wanted = stillWanted(watch, 0); !wanted) {
+            return wanted.error();
+        }
+        if (const Status added = evaluation.advance(passAfter(opened.checkpoint.state.step)); !added) {
+            return added.error();
+        }
+    }
+    return HeldOutLoss{evaluation.loss(), evaluation.batchesDone()};
 }
 
 Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,

@@ -48,6 +48,16 @@ protected:
 [[nodiscard]] RunBranch branchOf(const std::filesystem::path& parent, const OpenedCheckpoint& opened,
                                  const projects::Project& project, RunEventKind kind, const std::string& how);
 
+/// The mean loss of a network on held-out batches.
+struct HeldOutLoss {
+    double mean = 0;
+    std::int64_t batches = 0;
+};
+/// Returns the loss on the batches of the run's validations, or on as many of the training split if there is no
+/// validation split; of a growing network as it is after the checkpoint's step. On the CPU.
+[[nodiscard]] Result<HeldOutLoss> heldOutLoss(CompiledNetwork& network, const OpenedCheckpoint& opened,
+                                              const projects::TrainingPlan& plan, const PreparationWatch& watch);
+
 /// Writes the new run's checkpoint: the network's weights, and an optimiser with the old moments that the plan keeps,
 /// byte for byte.
 [[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Going on without shortcuts and layers: the loss is that of the knock-out, and weights and moments of the rest stay.
+#include "tests/engine/compute/session/run_harness.h"
+
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/store/checkpoint.h"
+#include "projects/depth/depth_names.h"
+#include "projects/depth/depth_plan.h"
+#include "projects/library/presets.h"
+#include "projects/transfer/prune.h"
+#include "projects/transfer/retrofit.h"
+#include "tests/support/test_program.h"
+
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace residua;
+using namespace residua::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kPrunedRunDepth = 3;
+constexpr std::int64_t kPrunedRunSteps = 3;
+
+projects::Project prunedRunProject(const std::string& topology)
+{
+    projects::Project project = tests::quickLanguage(kPrunedRunSteps);
+    project.stack().segments.front().repeat = kPrunedRunDepth;
+    project.stack().width = 8;
+    project.training.precision = projects::Precision::Fp64;
+    project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
+    const auto presets = projects::topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
+    const auto wired = projects::rewired(project, {topology, preset->wiring});
+    return wired ? *wired : project;
+}
+
+/// Returns the shortcuts of the wiring that can be left out one at a time.
+std::vector<projects::Shortcut> removable(const projects::Project& project)
+{
+    std::vector<projects::Shortcut> found;
+    const auto all = projects::pruningFrom("*:*", project);
+    for (const projects::Shortcut& shortcut : all ? all->shortcuts : std::vector<projects::Shortcut>()) {
+        if (projects::pruned(project, {{shortcut}, {}})) {
+            found.push_back(shortcut);
+        }
+    }
+    return found;
+}
+
+template <class Request>
+Result<AnswerOf<Request>> answerTo(const Request& request)
+{
+    using Ready = AnswerOf<Request>;
+    tests::SessionProbe probe;
+    probe.post(request);
+    if (!probe.waitUntil([](const Event& event) {
+            return std::holds_alternative<Ready>(event) || std::holds_alternative<QueryFailed>(event);
+        })) {
+        return Error{"test", "no answer"};
+    }
+    const auto failed = probe.all<QueryFailed>();
+    return failed.empty() ? Result<Ready>(probe.all<Ready>().at(0)) : Result<Ready>(failed.front().error);
+}
+
+std::vector<double> numbersOf(const StoredTensor& tensor)
+{
+    std::vector<double> numbers(tensor.bytes.size() / sizeof(double));
+    std::memcpy(numbers.data(), tensor.bytes.data(), numbers.size() * sizeof(double));
+    return numbers;
+}
+
+} // namespace
+
+class TestPrunedRuns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    void theLossIsThatOfTheKnockOut_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const projects::TopologyPreset& preset : projects::topologyPresets(kPrunedRunDepth)) {
+            if (!removable(prunedRunProject(preset.name)).empty()) {
+                QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+            }
+        }
+    }
+    void theLossIsThatOfTheKnockOut()
+    {
+        QFETCH(QString, topology);
+        const std::string name = topology.toStdString();
+        const projects::Project project = prunedRunProject(name);
+        QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kPrunedRunSteps});
+        const auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+        KnockoutRequest knockout;
+        knockout.of.runDirectory = directory(name);
+        knockout.renormalise = mix.normalise != projects::NormaliseOver::None || traitsOf(mix.weight).attends;
+        const auto effects = answerTo(knockout);
+        QVERIFY2(effects.ok(), effects ? "" : effects.error().text().c_str());
+        const std::vector<projects::Shortcut> shortcuts = removable(project);
+        for (const projects::Shortcut& shortcut : {shortcuts.front(), shortcuts.back()}) {
+            const std::string part = projects::nameOf(shortcut);
+            const auto made = prune(name, part, name + "-without");
+            QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+            QVERIFY2(made->added.empty(), made->added.empty() ? "" : made->added.front().c_str());
+            QCOMPARE(made->batches, effects->batches);
+            const auto row = std::ranges::find(effects->rows, part, &KnockoutRow::name);
+            QVERIFY2(row != effects->rows.end(), part.c_str());
+            const double off = made->lossAfter - made->lossBefore - row->rise;
+            QVERIFY2(std::abs(off) < 1e-6, qPrintable(QString("%1: %2").arg(part.c_str()).arg(off)));
+            QVERIFY(std::abs(made->lossBefore - effects->loss) < 1e-9);
+            fs::remove_all(directory(name + "-without"));
+        }
+    }
+
+    void momentsAreCarriedByRow_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("parameter");
+        QTest::newRow("scalars") << "ancre-ingoing"
+                                 << "topology.coefficient";
+        QTest::newRow("vectors") << "dca"
+                                 << "topology.coefficient";
+        QTest::newRow("networks per token") << "mudd"
+                                            << "topology.3.mix";
+    }
+    /// Weight, mean and square of each term that stays are those of the run, byte for byte.
+    void momentsAreCarriedByRow()
+    {
+        QFETCH(QString, topology);
+        QFETCH(QString, parameter);
+        const std::string name = topology.toStdString() + "-moments";
+        const std::string tensor = parameter.toStdString();
+        const projects::Project project = prunedRunProject(topology.toStdString());
+        QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kPrunedRunSteps});
+        const auto made = prune(name, "1:3", name + "-without");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto before = loadCheckpoint(directory(name), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(directory(name + "-without"), std::nullopt, nullptr);
+        QVERIFY(before.ok() && after.ok());
+        QVERIFY(std::ranges::find(made->kept, tensor) != made->kept.end());
+        const auto plan =
+            projects::planOf(std::get<projects::DepthMix>(project.stack().topology.wiring), kPrunedRunDepth);
+        for (const char* const state : {"", ".mean", ".square"}) {
+            const bool isWeight = *state == 0;
+            const auto& had = (isWeight ? before->model : before->optimiser).tensors().at(tensor + state);
+            const auto& has = (isWeight ? after->model : after->optimiser).tensors().at(tensor + state);
+            std::vector<double> expected;
+            const std::vector<double> all = numbersOf(had);
+            const std::size_t each = all.size() / static_cast<std::size_t>(had.shape.front());
+            std::size_t row = 0;
+            for (const projects::DepthTerm& term : plan.terms) {
+                const std::int64_t target = plan.readers[term.reader].target;
+                if (topology == "mudd" && target != 3) {
+                    continue;
+                }
+                const auto from = all.begin() + static_cast<std::ptrdiff_t>(row++ * each);
+                if (term.source != 1 || target != 3) {
+                    expected.insert(expected.end(), from, from + static_cast<std::ptrdiff_t>(each));
+                }
+            }
+            QVERIFY(expected.size() < all.size());
+            QCOMPARE(numbersOf(has), expected);
+        }
+        QCOMPARE(numbersOf(after->optimiser.tensors().at(tensor + ".mean")).empty(), false);
+    }
+
+    void layersLeaveWithTheirWeights()
+    {
+        QCOMPARE(tests::lossesOf(prunedRunProject("dca"), directory("layers")).size(), std::size_t{kPrunedRunSteps});
+        const auto made = prune("layers", "layer 2", "short");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(made->added.empty());
+        const auto before = loadCheckpoint(directory("layers"), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(directory("short"), std::nullopt, nullptr);
+        QVERIFY(before.ok() && after.ok());
+        std::size_t compared = 0;
+        for (const auto& [name, tensor] : after->model.tensors()) {
+            std::string old = name;
+            if (name.starts_with("layers.2.")) {
+                old[7] = '3';
+                ++compared;
+            } else if (name.starts_with("topology.")) {
+                continue;
+            }
+            QCOMPARE(numbersOf(tensor), numbersOf(before->model.tensors().at(old)));
+        }
+        QVERIFY(compared > 0);
+        const auto reader = RunReader::open(directory("short"));
+        QCOMPARE(reader->project()->network.depth(), kPrunedRunDepth - 1);
+        QCOMPARE(tests::resumeToEnd(directory("short")), std::string());
+    }
+
+    void theEventSaysWhatWasPruned()
+    {
+        QCOMPARE(tests::lossesOf(prunedRunProject("dca"), directory("told")).size(), std::size_t{kPrunedRunSteps});
+        QVERIFY(prune("told", "1:3", "told-less").ok());
+        const auto reader = RunReader::open(directory("told-less"));
+        QVERIFY(reader.ok());
+        const auto events = reader->events();
+        QVERIFY(std::ranges::any_of(events, [](const RunEvent& event) {
+            return event.kind == RunEventKind::Forked && event.text.find("without 1:3; loss ") != std::string::npos;
+        }));
+    }
+
+    void aRetrofitOffersTheMeasuredWay()
+    {
+        const projects::Project project = prunedRunProject("dca");
+        QCOMPARE(tests::lossesOf(project, directory("offer")).size(), std::size_t{kPrunedRunSteps});
+        const auto less = projects::pruned(project, {{{1, 3}}, {}});
+        QVERIFY(less.ok());
+        RetrofitRequest request;
+        request.tag = QueryTag{7};
+        request.of.runDirectory = directory("offer");
+        request.topology = less->project.stack().topology;
+        request.newRun = directory("offered");
+        const auto refused = answerTo(request);
+        QVERIFY(!refused.ok());
+        const QString said = QString::fromStdString(refused.error().text());
+        QVERIFY2(said.endsWith("; --measured goes on anyway"), qPrintable(said));
+        QVERIFY2(!said.contains(QRegularExpression("\\d\\.\\d{6}")), qPrintable(said));
+        QVERIFY(!fs::exists(directory("offered")));
+        request.measured = true;
+        const auto made = answerTo(request);
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(made->batches > 0 && made->lossAfter != made->lossBefore && made->added.empty());
+    }
+
+    void partsThatAreNotThereAreRefused()
+    {
+        QCOMPARE(tests::lossesOf(prunedRunProject("dca"), directory("bad")).size(), std::size_t{kPrunedRunSteps});
+        for (const char* const parts : {"7:9", "*:*", "layer 9", "words"}) {
+            const auto refused = prune("bad", parts, "never");
+            QVERIFY(!refused.ok());
+            QCOMPARE(refused.error().place, std::string("prune"));
+            QVERIFY(!fs::exists(directory("never")));
+        }
+        fs::rename(directory("bad") / "checkpoints", directory("elsewhere"));
+        const auto away = prune("bad", "1:3", "never");
+        QVERIFY(!away.ok() && away.error().text().find("checkpoint") != std::string::npos);
+        QVERIFY(!fs::exists(directory("never")));
+    }
+
+private:
+    [[nodiscard]] fs::path directory(const std::string& name) const
+    {
+        return fs::path(m_folder.path().toStdString()) / name;
+    }
+    [[nodiscard]] Result<RetrofitReady> prune(const std::string& run, const std::string& parts,
+                                              const std::string& newRun) const
+    {
+        RetrofitRequest request;
+        request.tag = QueryTag{7};
+        request.of.runDirectory = directory(run);
+        request.prune = parts;
+        request.newRun = directory(newRun);
+        return answerTo(request);
+    }
+
+    QTemporaryDir m_folder;
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestPrunedRuns)
+#include "tst_prune.moc"

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Documents without some of their shortcuts and layers, and where the rows of their parameters come from.
+#include "projects/check/validate.h"
+#include "projects/depth/depth_parameters.h"
+#include "projects/depth/depth_plan.h"
+#include "projects/library/presets.h"
+#include "projects/nodes/alteration.h"
+#include "projects/shipped/examples.h"
+#include "projects/transfer/carried_rows.h"
+#include "projects/transfer/prune.h"
+#include "projects/transfer/retrofit.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+constexpr std::int64_t kPrunedDepth = 4;
+
+Project networkWiredBy(const std::string& name)
+{
+    Project project = findExample("plain-language")->project;
+    project.stack().segments = {{project.stack().segments.front().block, kPrunedDepth}};
+    const auto presets = topologyPresets(project.network);
+    const auto found = std::ranges::find(presets, name, &TopologyPreset::name);
+    const Result<Project> wired = rewired(project, {name, found->wiring});
+    return wired ? *wired : project;
+}
+
+Result<PrunedProject> prunedBy(const Project& project, const std::string& text)
+{
+    const Result<Pruning> pruning = pruningFrom(text, project);
+    return pruning ? pruned(project, *pruning) : pruning.error();
+}
+
+std::string refusalOf(const std::string& topology, const std::string& text)
+{
+    const auto made = prunedBy(networkWiredBy(topology), text);
+    return made ? std::string() : made.error().text();
+}
+
+} // namespace
+
+class TestPrune : public QObject {
+    Q_OBJECT
+
+private slots:
+    void partsAreRead()
+    {
+        const Project project = networkWiredBy("dca");
+        const Result<Pruning> made = pruningFrom("2:4, 3:*,*:2, layer 3", project);
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QCOMPARE(textOf(*made), std::string("0:2, 1:2, 2:4, 3:4, 3:5, layer 3"));
+        QVERIFY(*pruningFrom(textOf(*made), project) == *made);
+    }
+
+    void shortcutsGetTheStatePruned()
+    {
+        const auto made = prunedBy(networkWiredBy("dca"), "1:3");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto& mix = std::get<DepthMix>(made->project.stack().topology.wiring);
+        QVERIFY(hasState(mix, {1, 3}, ShortcutState::Pruned));
+        QCOMPARE(made->layers, (std::vector<std::int64_t>{1, 2, 3, 4}));
+    }
+
+    void aRunningSumBecomesAMixOfOnes()
+    {
+        const auto made = prunedBy(networkWiredBy("plain"), "1:3");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto& mix = std::get<DepthMix>(made->project.stack().topology.wiring);
+        QCOMPARE(readerOf(mix, 3, kPrunedDepth).sources, (std::vector<std::int64_t>{0, 2}));
+        QVERIFY(parametersOf(mix, kPrunedDepth, 8).empty());
+    }
+
+    void layersLeaveWithTheSchedulesReferences()
+    {
+        Project project = networkWiredBy("dca");
+        project.stack().schedule.stages = {{0, 3, {1, 4}}, {10, 4, {1}}};
+        const auto made = prunedBy(project, "layer 2,1:4");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QCOMPARE(made->layers, (std::vector<std::int64_t>{1, 3, 4}));
+        QCOMPARE(made->project.network.depth(), std::int64_t{3});
+        QCOMPARE(made->project.stack().schedule.stages[0].always, (std::vector<std::int64_t>{1, 3}));
+        QCOMPARE(made->project.stack().schedule.stages[1].averageLength, 3.0);
+        QVERIFY(hasState(std::get<DepthMix>(made->project.stack().topology.wiring), {1, 3}, ShortcutState::Pruned));
+    }
+
+    void partsThatAreNotThereAreRefused_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<QString>("parts");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("no shortcut") << "dca"
+                                     << "7:9"
+                                     << "no shortcut 7:9";
+        QTest::newRow("no source") << "dca"
+                                   << "3:2"
+                                   << "into 2 there are 0:2, 1:2";
+        QTest::newRow("wildcard") << "dca"
+                                  << "*:9"
+                                  << "no shortcut *:9";
+        QTest::newRow("no layer") << "dca"
+                                  << "layer 5"
+                                  << "no layer 5";
+        QTest::newRow("layer 0") << "dca"
+                                 << "layer 0"
+                                 << "no layer 0";
+        QTest::newRow("all") << "dca"
+                             << "*:*"
+                             << "every shortcut";
+        QTest::newRow("all layers") << "dca"
+                                    << "layer 1,layer 2,layer 3,layer 4"
+                                    << "every layer";
+        QTest::newRow("no sources left") << "dca"
+                                         << "*:3"
+                                         << "reads nothing";
+        QTest::newRow("nothing for the softmax") << "ancre-ingoing"
+                                                 << "*:3"
+                                                 << "nothing left to share";
+        QTest::newRow("streams") << "mhc"
+                                 << "1:3"
+                                 << "no shortcuts with weights of their own";
+        QTest::newRow("empty") << "dca"
+                               << ""
+                               << "expected shortcuts such as";
+        QTest::newRow("empty part") << "dca"
+                                    << "1:3,,"
+                                    << "expected shortcuts such as";
+        QTest::newRow("words") << "dca"
+                               << "layer two"
+                               << "expected shortcuts such as";
+        QTest::newRow("beyond numbers") << "dca"
+                                        << "1:99999999999999999999"
+                                        << "expected shortcuts such as";
+    }
+    void partsThatAreNotThereAreRefused()
+    {
+        QFETCH(QString, topology);
+        QFETCH(QString, parts);
+        QFETCH(QString, said);
+        const std::string refusal = refusalOf(topology.toStdString(), parts.toStdString());
+        QVERIFY2(QString::fromStdString(refusal).startsWith("[prune]"), refusal.c_str());
+        QVERIFY2(QString::fromStdString(refusal).contains(said), refusal.c_str());
+    }
+
+    void rowsComeFromTheSameShortcuts_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const TopologyPreset& preset : topologyPresets(kPrunedDepth)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    /// The tables of rows fit the declared parameters of every wiring, whole and without a layer and a shortcut.
+    void rowsComeFromTheSameShortcuts()
+    {
+        QFETCH(QString, topology);
+        const Project before = networkWiredBy(topology.toStdString());
+        auto made = prunedBy(before, "layer 3");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto fewer = prunedBy(made->project, "1:3");
+        const Project after = fewer ? fewer->project : made->project;
+        const auto sources = carriedRows(before, after, made->layers);
+        const auto old = parametersOf(before.stack().topology.wiring, kPrunedDepth, before.stack().width);
+        for (const WiringParameter& parameter :
+             parametersOf(after.stack().topology.wiring, kPrunedDepth - 1, after.stack().width)) {
+            const auto source = sources.find(parameter.name);
+            QVERIFY2(source != sources.end(), parameter.name.c_str());
+            const auto from = std::ranges::find(old, source->second.from, &WiringParameter::name);
+            QVERIFY2(from != old.end(), source->second.from.c_str());
+            const auto dimension = static_cast<std::size_t>(source->second.dimension);
+            if (source->second.rows.empty()) {
+                QCOMPARE(parameter.shape, from->shape);
+                continue;
+            }
+            QCOMPARE(std::ssize(source->second.rows), parameter.shape[dimension]);
+            for (const std::int64_t row : source->second.rows) {
+                QVERIFY2(row >= 0 && row < from->shape[dimension], parameter.name.c_str());
+            }
+            std::vector<std::int64_t> shape = from->shape;
+            shape[dimension] = parameter.shape[dimension];
+            QCOMPARE(shape, parameter.shape);
+        }
+    }
+
+    void coefficientsAreTakenByTerm()
+    {
+        const Project before = networkWiredBy("ancre-ingoing");
+        const auto made = prunedBy(before, "0:2");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto plan = planOf(std::get<DepthMix>(before.stack().topology.wiring), kPrunedDepth);
+        std::vector<std::int64_t> kept;
+        for (std::size_t term = 0; term < plan.terms.size(); ++term) {
+            if (plan.terms[term].source != 0 || plan.readers[plan.terms[term].reader].target != 2) {
+                kept.push_back(static_cast<std::int64_t>(term));
+            }
+        }
+        QVERIFY(std::size(kept) + 1 == plan.terms.size());
+        QCOMPARE(carriedRows(before, made->project, made->layers).at("topology.coefficient").rows, kept);
+    }
+};
+
+RESIDUA_TEST(TestPrune)
+#include "tst_prune.moc"
