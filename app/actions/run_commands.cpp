@@ -2,6 +2,7 @@
 #include "app/actions/command_groups.h"
 
 #include "app/actions/fetch_commands.h"
+#include "app/actions/window_actions.h"
 #include "app/document/document_session.h"
 #include "app/engine/background.h"
 #include "app/engine/engine_bridge.h"
@@ -11,10 +12,13 @@
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/training/run_controller.h"
+#include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
+#include "projects/transfer/prune.h"
 
+#include <QAction>
 #include <QCoreApplication>
 #include <QDir>
 #include <QInputDialog>
@@ -38,8 +42,10 @@ public:
 private:
     void connectSamples();
     void showRunToSample();
-    void ask(const std::string& run, GoOnKind kind);
-    void open(GoOnKind kind, GoOnSource source);
+    void ask(const std::string& run, GoOnKind kind, const GoOnStart& start = {});
+    void askInFront(const GoOnStart& start);
+    void askWithoutSelection();
+    void open(GoOnKind kind, GoOnSource source, const GoOnStart& start);
     void closeDialogs();
     void carryOut(GoOnRequest request);
     void askToExport(const std::string& run);
@@ -81,7 +87,10 @@ RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : Comma
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopRequested, this,
             [this](const std::string& run) { stop(run, 0); });
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
-    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this, &RunCommands::ask);
+    connect(&m_workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this,
+            [this](const std::string& run, GoOnKind kind) { ask(run, kind); });
+    connect(m_actions.goOnWired, &QAction::triggered, this, [this] { askInFront({.measured = true, .prune = {}}); });
+    connect(m_actions.goOnWithout, &QAction::triggered, this, &RunCommands::askWithoutSelection);
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
             [this](const std::string& run, std::int64_t step) {
                 m_fetch.need(run, step, [this, run, step](bool here) {
@@ -241,28 +250,51 @@ void RunCommands::showRunToSample()
     }
 }
 
-void RunCommands::ask(const std::string& run, GoOnKind kind)
+/// Asks about the chosen run, or the one in front.
+void RunCommands::askInFront(const GoOnStart& start)
+{
+    const std::string& run = m_workspace.shownRuns().chosenOrFront();
+    if (run.empty()) {
+        refuse(tr("There is no run to go on with: train the project first."));
+        return;
+    }
+    ask(run, GoOnKind::Retrofit, start);
+}
+
+void RunCommands::askWithoutSelection()
+{
+    const projects::Selection& selection = m_documents.selection();
+    const projects::Pruning parts{{selection.shortcuts.begin(), selection.shortcuts.end()},
+                                  {selection.layers.begin(), selection.layers.end()}};
+    if (parts.empty()) {
+        refuse(tr("Nothing is selected: select shortcuts or layers that the run is to go on without."));
+        return;
+    }
+    askInFront({.measured = true, .prune = textOf(parts)});
+}
+
+void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& start)
 {
     inBackground(
         this, [run] { return readGoOnSource(run); },
-        [this, kind, project = m_session.directory()](Result<GoOnSource> source) {
+        [this, kind, start, project = m_session.directory()](Result<GoOnSource> source) {
             if (project != m_session.directory()) {
                 return; // another project has been opened meanwhile
             }
             if (source) {
-                open(kind, std::move(*source));
+                open(kind, std::move(*source), start);
             } else {
                 refuse(QString::fromStdString(source.error().text()));
             }
         });
 }
 
-void RunCommands::open(GoOnKind kind, GoOnSource source)
+void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)
 {
     if (m_dialog) {
         m_dialog->close();
     }
-    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), m_window);
+    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), start, m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
         request.of().projectDirectory = project;
         carryOut(request);
@@ -314,6 +346,17 @@ void RunCommands::carryOut(GoOnRequest request)
 
 void RunCommands::tellRetrofit(const engine::RetrofitReady& made)
 {
+    if (made.batches > 0) {
+        done(tr("Goes on from step %1: %2 parameters kept, %3 new, %4 dropped; loss over %5 batches %6 before and %7 "
+                "after")
+                 .arg(formatWhole(made.step))
+                 .arg(made.kept.size())
+                 .arg(made.added.size())
+                 .arg(made.dropped.size())
+                 .arg(formatWhole(made.batches), QString::number(made.lossBefore, 'g', 5),
+                      QString::number(made.lossAfter, 'g', 5)));
+        return;
+    }
     done(tr("Retrofitted at step %1: %2 parameters kept, %3 new, %4 dropped; outputs differ by at most %5")
              .arg(formatWhole(made.step))
              .arg(made.kept.size())

@@ -142,6 +142,10 @@ void WindowActions::makeRuns(const Make& make)
                          Text::tr("Train the queued runs, one after the other, after Stop has held them back"));
     skip = make("skip", "", Text::tr("S&kip to the next run"), {},
                 Text::tr("Write a checkpoint, end this run and go on with the next in the queue"));
+    goOnWired = make("goOnWired", "", Text::tr("Go on with this w&iring…"), {},
+                     Text::tr("A copy of the run in front goes on wired as the project is now, its weights kept"));
+    goOnWithout = make("goOnWithout", "", Text::tr("Go on with&out the selection…"), {},
+                       Text::tr("A copy of the run in front goes on without the selected shortcuts and layers"));
     sweep = make("sweep", "", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                  Text::tr("Train the project once for each of several values of a field"));
     fed = make("fed", "", Text::tr("Show what is &fed first…"), {},
@@ -253,6 +257,8 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addActions({actions.run.run, actions.run.pause, actions.run.step, actions.run.stop});
     run->addSeparator();
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
+    run->addSeparator();
+    run->addActions({actions.goOnWired, actions.goOnWithout});
     run->addSeparator();
     menus.places = run->addMenu(Text::tr("&Train in"));
     menus.runs = run->addMenu(Text::tr("Selected &runs"));

@@ -48,6 +48,8 @@ struct WindowActions {
     QAction* enqueue;
     QAction* goOnWithQueue;
     QAction* skip;
+    QAction* goOnWired;
+    QAction* goOnWithout;
     QAction* sweep;
     QAction* fed;
     QAction* depth;

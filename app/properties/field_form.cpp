@@ -81,6 +81,12 @@ void FieldForm::addRow(const projects::Field& field, const QVariant& value, std:
         place(new QCheckBox(schemaLine(field.title)), &QCheckBox::stateChanged);
         return;
     }
+    if (value.typeId() == QMetaType::Bool) {
+        auto* const box = place(new QCheckBox(schemaLine(field.title)), &QCheckBox::stateChanged);
+        box->setChecked(value.toBool());
+        m_layout.addRow(QString(), box);
+        return;
+    }
     if (value.typeId() == QMetaType::Double) {
         row = place(makeShare(value.toDouble()), &QDoubleSpinBox::valueChanged);
     } else if (value.typeId() == QMetaType::QString) {

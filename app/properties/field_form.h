@@ -41,6 +41,8 @@ public:
                 add(value);
             } else if (field.title.empty()) {
                 return;
+            } else if constexpr (std::is_same_v<T, bool>) {
+                addRow(field, value);
             } else if constexpr (projects::Named<T>) {
                 addRow(field, static_cast<int>(value), projects::Choices<T>::all);
             } else if constexpr (std::is_same_v<T, std::optional<std::int64_t>>) {
@@ -67,6 +69,8 @@ public:
                 read(value);
             } else if (!m_editors.contains(field.key)) {
                 return;
+            } else if constexpr (std::is_same_v<T, bool>) {
+                value = shown(field.key).toBool();
             } else if constexpr (projects::Named<T>) {
                 value = static_cast<T>(shown(field.key).toInt());
             } else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::optional<std::int64_t>>) {

@@ -8,6 +8,7 @@
 #include "projects/cost/cost.h"
 #include "projects/model/topology.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
 
 #include <QCheckBox>
@@ -49,8 +50,15 @@ QString wordsOf(const Error& error)
 
 } // namespace
 
-GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const QString& run)
+GoOnDialog::Words GoOnDialog::wordsFor(GoOnKind kind, const GoOnStart& start, const QString& run)
 {
+    if (kind == GoOnKind::Retrofit && !start.prune.empty()) {
+        return {tr("Go on without parts of a run"),
+                tr("A copy of %1 goes on without %2. All other weights keep their values and the optimiser's state of "
+                   "them. Its loss before and after is told.")
+                    .arg(run, QString::fromStdString(start.prune)),
+                tr("Leave out and train")};
+    }
     switch (kind) {
     case GoOnKind::Resume:
         return {tr("Resume a run"),
@@ -108,10 +116,13 @@ void listCheckpoints(QComboBox& list, const GoOnSource& source)
     }
 }
 
-GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent)
-    : AskDialog(QStringLiteral("goOn"), wordsFor(kind, QString::fromStdString(source.info.name)), kWidth, parent),
+GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, GoOnStart start,
+                       QWidget* parent)
+    : AskDialog(QStringLiteral("goOn"), wordsFor(kind, start, QString::fromStdString(source.info.name)), kWidth,
+                parent),
       m_kind(kind),
       m_source(std::move(source)),
+      m_start(std::move(start)),
       m_fields(form(), QStringLiteral("goOn")),
       m_settings(new SettingsList(this)),
       m_cost(new QLabel(this))
@@ -130,11 +141,25 @@ GoOnDialog::GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project
     add(&m_fields.editor<QCheckBox>("other-data"));
     fillCheckpoints();
     if (kind == GoOnKind::Retrofit) {
-        fillTopologies(open.stack().topology);
+        fillRetrofit(open.stack().topology);
     }
     fillSettings(open);
     m_fields.onEdited([this] { update(); });
     update();
+}
+
+void GoOnDialog::fillRetrofit(const projects::Topology& wired)
+{
+    auto& measured = m_fields.editor<QCheckBox>("measured");
+    measured.setChecked(m_start.measured || !m_start.prune.empty());
+    if (m_start.prune.empty()) {
+        fillTopologies(wired);
+        return;
+    }
+    measured.setEnabled(false);
+    auto& topology = m_fields.editor<QComboBox>("topology");
+    topology.hide();
+    form().labelForField(&topology)->hide();
 }
 
 /// The number of steps has a field of its own.
@@ -230,6 +255,11 @@ Result<projects::Topology> GoOnDialog::topology() const
 Result<projects::Project> GoOnDialog::changed() const
 {
     projects::Project after = m_source.project;
+    if (m_kind == GoOnKind::Retrofit && !m_start.prune.empty()) {
+        const auto parts = projects::pruningFrom(m_start.prune, after);
+        auto made = parts ? projects::pruned(after, *parts) : Result<projects::PrunedProject>(parts.error());
+        return made ? Result<projects::Project>(std::move(made->project)) : made.error();
+    }
     if (m_kind == GoOnKind::Retrofit) {
         const auto chosen = topology();
         return chosen ? projects::rewired(after, *chosen) : Result<projects::Project>(chosen.error());
@@ -272,7 +302,7 @@ void GoOnDialog::update()
             reason = wordsOf(after.error());
             failed = true;
         }
-        const bool retrofits = m_kind == GoOnKind::Retrofit;
+        const bool retrofits = m_kind == GoOnKind::Retrofit && m_start.prune.empty();
         if (reason.isEmpty() && retrofits &&
             after->stack().topology.wiring == m_source.project.stack().topology.wiring) {
             reason = tr("The run is wired so already.");
@@ -284,21 +314,31 @@ void GoOnDialog::update()
 
 void GoOnDialog::refuse(const QString& reason)
 {
-    goButton().setText(wordsFor(m_kind, {}).go);
-    AskDialog::refuse(reason);
+    goButton().setText(wordsFor(m_kind, m_start, {}).go);
+    const QString cure = QString::fromLatin1(engine::kGoOnMeasured);
+    if (!reason.endsWith(cure)) {
+        AskDialog::refuse(reason);
+        return;
+    }
+    m_fields.editor<QCheckBox>("measured").setChecked(true);
+    goButton().setText(tr("Go on anyway"));
+    AskDialog::refuse(reason.chopped(cure.size()) + tr(". The loss before and after is told if it goes on anyway."));
 }
 
 void GoOnDialog::begin()
 {
     GoOnRequest asked = request();
     if (auto* const retrofit = std::get_if<engine::RetrofitRequest>(&asked.asked)) {
-        const auto chosen = topology();
-        if (!chosen) {
-            refuse(wordsOf(chosen.error()));
-            return;
+        retrofit->prune = m_start.prune;
+        if (m_start.prune.empty()) {
+            const auto chosen = topology();
+            if (!chosen) {
+                refuse(wordsOf(chosen.error()));
+                return;
+            }
+            retrofit->topology = *chosen;
         }
-        retrofit->topology = *chosen;
-        goButton().setText(tr("Comparing outputs…"));
+        goButton().setText(retrofit->measured ? tr("Measuring the loss…") : tr("Comparing outputs…"));
     } else if (auto* const run = std::get_if<ContinueRun>(&asked.asked)) {
         run->project = m_kind == GoOnKind::Fork ? forked() : std::nullopt;
     } else {

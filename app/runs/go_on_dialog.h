@@ -33,6 +33,12 @@ struct GoOnSource {
 /// Adds the checkpoints to a list, the last one first, with their steps as data. Names the place of those to fetch.
 void listCheckpoints(QComboBox& list, const GoOnSource& source);
 
+/// What a retrofit's dialog begins with.
+struct GoOnStart {
+    bool measured = false; ///< goes on though the outputs change
+    std::string prune;     ///< RetrofitRequest::prune, in place of a topology
+};
+
 /// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for
 /// factors of which rank and how they are found, with what that changes in cost; for a fork, which settings of the open
 /// project it takes over. It stays open until the request is
@@ -41,16 +47,19 @@ class GoOnDialog : public AskDialog {
     Q_OBJECT
 public:
     /// `open`: the open project. Its topology is the first that a retrofit is offered, its settings a fork may have.
-    GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, QWidget* parent = nullptr);
+    GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, GoOnStart start,
+               QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
+    /// Offers to go on measured with the same button, if that is what the reason ends with.
     void refuse(const QString& reason) override;
 
 signals:
     void chosen(const residua::app::GoOnRequest& request);
 
 private:
-    [[nodiscard]] static Words wordsFor(GoOnKind kind, const QString& run);
+    [[nodiscard]] static Words wordsFor(GoOnKind kind, const GoOnStart& start, const QString& run);
+    void fillRetrofit(const projects::Topology& wired);
     void fillCheckpoints();
     void fillTopologies(const projects::Topology& wired);
     void fillSettings(const projects::Project& open);
@@ -68,6 +77,7 @@ private:
 
     GoOnKind m_kind;
     GoOnSource m_source;
+    GoOnStart m_start;
     std::vector<projects::Topology> m_topologies; ///< of the list
     FieldForm m_fields;
     SettingsList* m_settings; ///< a fork's

@@ -304,8 +304,8 @@ private:
         m_ready.lossBefore = before->mean;
         m_ready.lossAfter = after->mean;
         m_ready.batches = after->batches;
-        m_how += "; loss " + projects::numberText(before->mean, kLossDigits) + " before, " +
-                 projects::numberText(after->mean, kLossDigits) + " after";
+        m_how += "; loss " + numberText(before->mean, kLossDigits) + " before, " +
+                 numberText(after->mean, kLossDigits) + " after";
         return Done{};
     }
 
@@ -359,9 +359,8 @@ private:
             return exact ? own.error() : exact.error();
         }
         if (!(exact->largest <= kSameInDouble * (1 + exact->size))) {
-            return Error{"topology", "would change the outputs by up to " +
-                                         projects::numberText(exact->largest, kToldDigits) + " (they reach " +
-                                         projects::numberText(exact->size, kToldDigits) + "): the run's own, " +
+            return Error{"topology", "would change the outputs by up to " + numberText(exact->largest, kToldDigits) +
+                                         " (they reach " + numberText(exact->size, kToldDigits) + "): the run's own, " +
                                          m_before.stack().topology.preset + ", computes another function"};
         }
         m_ready.differenceInDouble = exact->largest;
