@@ -3,10 +3,12 @@
 // it.
 #include "app/runs/go_on_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/views/document_views.h"
 #include "engine/runs/results/run_reader.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -137,6 +139,49 @@ private slots:
         QVERIFY(!dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"))->isEnabled());
         QVERIFY(!reason->text().isEmpty());
         topology->setEditText("0:2");
+    }
+
+    /// From the selection: the command, and the button of its dialog.
+    void aRunGoesOnWithoutTheSelectedLayer()
+    {
+        train();
+        const auto before = m_window->runs().runDirectory();
+        const auto layers = engine::RunReader::open(before)->project()->network.depth();
+        m_window->findChild<QAction*>(QStringLiteral("goOnWithout"))->trigger();
+        QVERIFY(!m_window->findChild<GoOnDialog*>());
+        m_window->documents().select({.layers = {1}});
+        m_window->findChild<QAction*>(QStringLiteral("goOnWithout"))->trigger();
+        GoOnDialog* dialog = opened();
+        QVERIFY(dialog);
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        QSignalSpy told(&m_window->runs(), &RunController::retrofitted);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOnGo");
+        QTRY_COMPARE(ended.count(), 1);
+        QCOMPARE(told.count(), 1);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QVERIFY(reader.ok() && m_window->runs().runDirectory() != before);
+        QCOMPARE(reader->project()->network.depth(), layers - 1);
+        QCOMPARE(reader->info()->step, std::int64_t{6});
+    }
+
+    /// A refusal turns into an offer that the same button takes.
+    void aRetrofitGoesOnAnyway()
+    {
+        train();
+        GoOnDialog* dialog = ask("run:retrofit");
+        auto* topology = dialog->findChild<QComboBox*>(QStringLiteral("goOnTopology"));
+        topology->setCurrentIndex(topology->findText("Highway", Qt::MatchStartsWith));
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOnGo");
+        auto* const button = dialog->findChild<QPushButton*>(QStringLiteral("goOnGo"));
+        QTRY_COMPARE(button->text(), QStringLiteral("Go on anyway"));
+        QVERIFY(!dialog->findChild<QLabel*>(QStringLiteral("goOnReason"))->text().contains("--measured"));
+        press(*dialog, "goOnGo");
+        QTRY_COMPARE(ended.count(), 1);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QCOMPARE(reader->project()->stack().topology.preset, std::string("highway"));
     }
 
     void aFinishedRunIsResumedToMoreSteps()
