@@ -8,6 +8,7 @@
 #include "app/records/run_archive.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/sides/sides_panel.h"
 #include "app/views/document_views.h"
 #include "app/views/run_settings_dialog.h"
 #include "app/workspace/banner.h"
@@ -36,6 +37,7 @@ public:
     explicit RecordCommands(const WindowParts& parts);
 
 private:
+    void showSides(const std::vector<std::string>& runs);
     void exportReport();
     void askToTrash(const std::vector<std::string>& runs);
     void offerBack(const std::vector<TrashedRun>& runs);
@@ -68,6 +70,10 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
 {
     const RunsPanel& panel = m_workspace.view<RunsPanel>();
     connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
+    connect(&panel, &RunsPanel::sidesRequested, this, &RecordCommands::showSides);
+    SidesPanel& sides = m_workspace.view<SidesPanel>();
+    connect(&sides, &SidesPanel::closed, this, [this, &panel] { m_workspace.showPanelOf(panel); });
+    connect(&m_session, &DocumentSession::opened, &sides, [&sides] { sides.setRuns({}); }); // of another project
     connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
     connect(&panel, &RunsPanel::reportRequested, this, &RecordCommands::exportReport);
     connect(m_actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
@@ -77,8 +83,18 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
             [this](const QString& path) { note(tr("The report is in %1").arg(QDir::toNativeSeparators(path))); });
     connect(&m_archive, &RunArchive::compared, this, [this](const std::shared_ptr<const RunComparison>& comparison) {
         const RunColours colours = coloursOf(*comparison, m_workspace.shownRuns());
-        (new RunComparisonDialog(*comparison, colours, m_look.theme().kind(), m_window))->show();
+        auto* dialog = new RunComparisonDialog(*comparison, colours, m_look.theme().kind(), m_window);
+        connect(dialog, &RunComparisonDialog::sidesRequested, this, &RecordCommands::showSides);
+        dialog->show();
     });
+}
+
+void RecordCommands::showSides(const std::vector<std::string>& runs)
+{
+    SidesPanel& sides = m_workspace.view<SidesPanel>();
+    sides.setRuns(runs);
+    m_workspace.showPanelOf(sides);
+    sides.setFocus();
 }
 
 void RecordCommands::exportReport()

@@ -9,7 +9,9 @@
 #include "visualizers/runs/loss_view.h"
 #include "visualizers/runs/shown_runs.h"
 
+#include <QDialogButtonBox>
 #include <QHeaderView>
+#include <QPushButton>
 #include <QSplitter>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -197,6 +199,17 @@ RunComparisonDialog::RunComparisonDialog(const RunComparison& comparison, const 
     split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(split);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    auto* sides = buttons->addButton(tr("Side by side"), QDialogButtonBox::ActionRole);
+    sides->setObjectName(QStringLiteral("sideBySide"));
+    sides->setToolTip(tr("Show both wirings and their weights at one step, on one scale"));
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(sides, &QPushButton::clicked, this,
+            [this, both = std::vector{comparison.first.directory, comparison.second.directory}] {
+                emit sidesRequested(both);
+                close();
+            });
+    layout->addWidget(buttons);
 }
 
 } // namespace residua::app

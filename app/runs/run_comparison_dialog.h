@@ -7,6 +7,8 @@
 #include <QDialog>
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace residua::visualizers {
 class ShownRuns;
@@ -28,6 +30,10 @@ class RunComparisonDialog : public QDialog {
 public:
     RunComparisonDialog(const RunComparison& comparison, const RunColours& colours, resources::Theme theme,
                         QWidget* parent = nullptr);
+
+signals:
+    /// Emitted to show both runs side by side.
+    void sidesRequested(const std::vector<std::string>& directories);
 };
 
 } // namespace residua::app

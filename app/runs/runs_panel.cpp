@@ -116,6 +116,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
                            tr("Have the run's language model continue a text, or fill its masked tokens"), this)),
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
                             tr("Select two runs: how their wiring, results and coefficients differ"), this)),
+      m_sides(panelAction("run:sides", {}, tr("Side by side"),
+                          tr("Select two to four runs: their wirings and weights at one step, on one scale"), this)),
       m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
                            tr("Move the run to the trash, from where it can be brought back"), this)),
       m_rename(panelAction("run:rename", {}, tr("Rename"), tr("Give the run another name (F2)"), this)),
@@ -276,6 +278,13 @@ void RunsPanel::connectButtons()
             emit removeRequested(directories);
         }
     });
+    connect(m_sides, &QAction::triggered, this, [this] {
+        std::vector<std::string> directories;
+        for (const engine::RunInfo* run : selected()) {
+            directories.push_back(run->directory);
+        }
+        emit sidesRequested(directories);
+    });
     connect(m_compare, &QAction::triggered, this, [this] {
         const auto runs = selected();
         if (runs.size() == 2) {
@@ -408,6 +417,7 @@ void RunsPanel::updateState()
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
     m_fetch->setEnabled(run != nullptr && !run->place.empty());
     m_compare->setEnabled(count == 2);
+    m_sides->setEnabled(count >= 2 && count <= 4); // as many as SidesPanel shows
     m_remove->setEnabled(count > 0);
     const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;
     m_resume->setEnabled(rests);

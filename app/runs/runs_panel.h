@@ -54,8 +54,8 @@ public:
     /// Returns the commands that are only in the menu of a run.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
-                m_rename,   m_report, m_export, m_takeAlong, m_fetch,     m_reveal};
+        return {m_sides,  m_settings, m_stop,   m_stopAt,    m_retrofit, m_factorise, m_sample,
+                m_rename, m_report,   m_export, m_takeAlong, m_fetch,    m_reveal};
     }
 
 signals:
@@ -63,6 +63,8 @@ signals:
     void goOnRequested(const std::string& directory, residua::app::GoOnKind kind);
     /// Emitted to continue from the checkpoint of `step` as a new run.
     void forkRequested(const std::string& directory, std::int64_t step);
+    /// Emitted to show two to four runs side by side.
+    void sidesRequested(const std::vector<std::string>& directories);
     void compareRequested(const std::string& first, const std::string& second);
     /// The user wants to look at the run's wiring and settings.
     void settingsRequested(const std::string& directory);
@@ -118,6 +120,7 @@ private:
     QAction* m_factorise;
     QAction* m_sample;
     QAction* m_compare;
+    QAction* m_sides;
     QAction* m_remove;
     QAction* m_rename;
     QAction* m_report;

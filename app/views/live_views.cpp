@@ -2,6 +2,7 @@
 #include "app/views/live_views.h"
 
 #include "app/canvas/canvas_widget.h"
+#include "app/canvas/shown_weights.h"
 #include "app/document/document_session.h"
 #include "app/workspace/workspace.h"
 #include "engine/base/api/matrix_name.h"
@@ -19,16 +20,6 @@
 namespace residua::app {
 
 namespace {
-
-using editor::LiveMeasure;
-
-std::optional<LiveMeasure> measureOf(std::string_view kind)
-{
-    return kind == engine::matrix::kMix       ? std::optional(LiveMeasure::Mean)
-           : kind == engine::matrix::kSpread  ? std::optional(LiveMeasure::Spread)
-           : kind == engine::matrix::kFeature ? std::optional(LiveMeasure::Feature)
-                                              : std::nullopt;
-}
 
 QString titleOfPreset(const std::string& name)
 {
@@ -157,26 +148,6 @@ void LiveViews::setRowShares(bool shown)
     update();
 }
 
-void LiveViews::take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const
-{
-    for (const auto& [matrix, scale, value] : frames) {
-        editor::LiveValues values;
-        values.port = matrix.name.port;
-        values.step = matrix.step;
-        if (const auto measure = measureOf(matrix.name.kind)) {
-            values.mix = matrix.values;
-            values.rows = matrix.rows;
-            values.columns = matrix.columns;
-            values.measure = *measure;
-            values.feature = m_matrices.feature().value_or(0);
-            values.title = m_matrices.titleOf(value, matrix.name).toStdString();
-        } else if (matrix.name.kind == engine::matrix::kActive) {
-            values.active = matrix.values;
-        }
-        live.take(values, scale);
-    }
-}
-
 void LiveViews::update()
 {
     m_fits = fits();
@@ -184,8 +155,8 @@ void LiveViews::update()
     editor::LiveWeights recorded; // the outline always shows the weights themselves
     if (m_fits && m_matrices.any()) {
         const auto asRecorded = [](const std::string& /*kind*/) { return visualizers::CellValue::Weight; };
-        take(m_matrices.framesShown(), m_live);
-        take(m_matrices.frames().shownAt(*m_matrices.step(), asRecorded), recorded);
+        takeFrames(m_matrices, m_matrices.framesShown(), m_live);
+        takeFrames(m_matrices, m_matrices.frames().shownAt(*m_matrices.step(), asRecorded), recorded);
     } else {
         m_live.setAbsence(absence().toStdString());
     }

@@ -47,7 +47,6 @@ private:
     [[nodiscard]] QString remark() const;
     void onDocumentChanged();
     void update();
-    void take(const std::vector<visualizers::HeatmapFrames::Shown>& frames, editor::LiveWeights& live) const;
 
     const DocumentSession& m_session;
     Workspace& m_workspace;

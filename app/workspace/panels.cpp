@@ -8,6 +8,7 @@
 #include "app/records/run_costs.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
+#include "app/sides/sides_panel.h"
 #include "app/sweeps/sweep_panel.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/heatmap/heatmap_view.h"
@@ -103,6 +104,11 @@ QWidget* makeSweep(const PanelModels& models)
     return new SweepPanel(models.runs);
 }
 
+QWidget* makeSides(const PanelModels& models)
+{
+    return new SidesPanel(models.look, models.runs);
+}
+
 constexpr Panel kPanels[] = {
     {"outline", "outlineDock", QT_TRANSLATE_NOOP("Panels", "Outline"), PanelArea::Left, kOutline, makeOutline},
     {"palette", "paletteDock", QT_TRANSLATE_NOOP("Panels", "Palette"), PanelArea::Left, kOutline, makePalette},
@@ -120,6 +126,7 @@ constexpr Panel kPanels[] = {
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},
     {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Samples"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},
+    {"sides", "sidesDock", QT_TRANSLATE_NOOP("Panels", "Side by side"), PanelArea::Tables, kBelow, makeSides},
 };
 
 } // namespace

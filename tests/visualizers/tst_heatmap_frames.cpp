@@ -40,6 +40,19 @@ double written(double end)
 class TestHeatmapFrames : public QObject {
     Q_OBJECT
 private slots:
+    void severalRunsHaveOneScale()
+    {
+        using residua::projects::WeightScale;
+        using residua::visualizers::commonScale;
+        const WeightScale shares{std::nullopt, 0, 0.5};
+        const WeightScale aboutOne{1.0, 0.5, 1.5};
+        const WeightScale signedOnes{0.0, -0.25, 0.25};
+        QCOMPARE(commonScale({shares, {std::nullopt, 0, 0.75}}), (WeightScale{std::nullopt, 0, 0.75}));
+        QCOMPARE(commonScale({aboutOne, {1.0, 0, 2}}), (WeightScale{1.0, 0, 2}));
+        QCOMPARE(commonScale({aboutOne, shares}), (WeightScale{std::nullopt, 0, 1.5}));
+        QCOMPARE(commonScale({shares, signedOnes, aboutOne}), (WeightScale{0.0, -1.5, 1.5}));
+    }
+
     void differenceIsFromTheFirstFrame()
     {
         HeatmapFrames frames;

@@ -261,6 +261,26 @@ projects::WeightScale HeatmapFrames::scale(const engine::MatrixName& name, CellV
     return range.empty() ? projects::differenceScale(-1, 1) : projects::differenceScale(range.low, range.high);
 }
 
+projects::WeightScale commonScale(const std::vector<projects::WeightScale>& scales)
+{
+    projects::WeightScale common = scales.front();
+    bool oneCentre = true;
+    for (const projects::WeightScale& scale : scales) {
+        common.low = std::min(common.low, scale.low);
+        common.high = std::max(common.high, scale.high);
+        oneCentre = oneCentre && scale.centre == common.centre;
+    }
+    if (!oneCentre) {
+        common.centre = common.low < 0 ? std::optional(0.0) : std::nullopt;
+    }
+    if (common.centre) {
+        const double reach = std::max(common.high - *common.centre, *common.centre - common.low);
+        common.low = *common.centre - reach;
+        common.high = *common.centre + reach;
+    }
+    return common;
+}
+
 void HeatmapFrames::rangeAnew(CellValue value)
 {
     for (auto& [name, series] : m_series) {

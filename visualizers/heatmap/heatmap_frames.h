@@ -127,6 +127,10 @@ private:
     std::optional<projects::Wiring> m_wiring;
 };
 
+/// Returns the scale on which numbers of all these scales can be compared: their union. It is signed about their centre
+/// if they have one centre, and otherwise about 0 if some numbers are negative. Precondition: there is a scale.
+[[nodiscard]] projects::WeightScale commonScale(const std::vector<projects::WeightScale>& scales);
+
 enum class HeatmapTable { Cells, Distances };
 
 /// The origin of a heatmap's numbers.

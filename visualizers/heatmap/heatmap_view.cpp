@@ -89,8 +89,7 @@ void HeatmapView::draw()
         m_grid->setNothing();
         return;
     }
-    const HeatmapFrames::Shown shown =
-        m_matrices.frames().shown(m_matrices.series(), m_matrices.frame(), m_matrices.value());
+    const HeatmapFrames::Shown shown = m_matrices.frameShown();
     const engine::Matrix& matrix = shown.matrix;
     const bool recorded = m_matrices.value() == CellValue::Weight;
     const QString title = recorded ? m_controls->kindTitle() : m_matrices.valueTitle();
@@ -151,6 +150,11 @@ void HeatmapView::keyPressEvent(QKeyEvent* event)
     default:
         PlotView::keyPressEvent(event);
     }
+}
+
+void HeatmapView::hideControls()
+{
+    m_controls->hide();
 }
 
 void HeatmapView::setTheme(resources::Theme theme)

@@ -27,6 +27,8 @@ public:
     explicit HeatmapView(ShownMatrices& matrices, QWidget* parent = nullptr);
 
     void setTheme(resources::Theme theme) override;
+    /// Leaves the choice of the contents to another widget.
+    void hideControls();
     /// Outlines a cell that a canvas reports as hovered; row = target − 1. A negative row means none.
     void setHighlighted(int row, int column);
     [[nodiscard]] CsvText csvText() const override;

@@ -244,6 +244,28 @@ void ShownMatrices::showFrame(std::size_t frame)
     }
 }
 
+void ShownMatrices::showStep(std::int64_t step)
+{
+    if (any()) {
+        showFrame(m_frames.indexAt(series(), step));
+    }
+}
+
+void ShownMatrices::shareScale(const std::optional<projects::WeightScale>& scale)
+{
+    if (m_scale != scale) {
+        m_scale = scale;
+        emit changed();
+    }
+}
+
+HeatmapFrames::Shown ShownMatrices::frameShown() const
+{
+    HeatmapFrames::Shown shown = m_frames.shown(series(), m_frame, value());
+    shown.scale = m_scale.value_or(shown.scale);
+    return shown;
+}
+
 void ShownMatrices::play(bool on)
 {
     if (on && m_frame == newest()) {
@@ -278,8 +300,14 @@ std::optional<std::int64_t> ShownMatrices::step() const
 std::vector<HeatmapFrames::Shown> ShownMatrices::framesShown() const
 {
     const auto here = step();
-    return here ? m_frames.shownAt(*here, [this](const std::string& kind) { return valueOf(kind); })
-                : std::vector<HeatmapFrames::Shown>();
+    auto frames = here ? m_frames.shownAt(*here, [this](const std::string& kind) { return valueOf(kind); })
+                       : std::vector<HeatmapFrames::Shown>();
+    for (HeatmapFrames::Shown& each : frames) {
+        if (m_scale && each.matrix.name.kind == m_kind) {
+            each.scale = *m_scale;
+        }
+    }
+    return frames;
 }
 
 QString ShownMatrices::whose() const

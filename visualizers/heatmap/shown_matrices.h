@@ -78,6 +78,14 @@ public:
     [[nodiscard]] std::size_t frame() const { return m_frame; }
     [[nodiscard]] std::size_t newest() const;
     void showFrame(std::size_t frame);
+    /// Shows the last frame at or before `step`, or the first if all are later.
+    void showStep(std::int64_t step);
+    /// Sets the colour scale of the shown kind, which several runs share; nullopt: that of the run.
+    void shareScale(const std::optional<projects::WeightScale>& scale);
+    /// Returns the scale of the shown kind, of this run alone.
+    [[nodiscard]] projects::WeightScale ownScale() const { return m_frames.scale(series(), value()); }
+    /// Returns the shown frame of the series. Precondition: any().
+    [[nodiscard]] HeatmapFrames::Shown frameShown() const;
     /// Starts or stops playing, from the first frame if the newest is shown. New frames do not move the step meanwhile.
     void play(bool on);
     [[nodiscard]] bool isPlaying() const { return m_playing; }
@@ -133,7 +141,8 @@ private:
     std::vector<projects::MixPort> m_ports;
     std::string m_kind;
     projects::MixPort m_port = projects::MixPort::Input;
-    std::optional<CellValue> m_value; ///< chosen by the user
+    std::optional<CellValue> m_value;             ///< chosen by the user
+    std::optional<projects::WeightScale> m_scale; ///< shared with other runs
     std::optional<int> m_wanted;
     std::optional<int> m_feature;
     std::size_t m_frame = 0;

@@ -2,15 +2,18 @@
 // Comparing many runs: columns, order, groups, filter, and the runs that are overlaid after a restart.
 #include "app/runs/run_table.h"
 #include "app/runs/runs_panel.h"
+#include "app/sides/sides_panel.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "tests/visualizers/legend_of.h"
 
 #include <QApplication>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSettings>
+#include <qcustomplot.h>
 
 using namespace residua;
 using namespace residua::app;
@@ -53,6 +56,27 @@ private slots:
         open(); // as after a restart
         QTRY_VERIFY(offers(key));
         checkColumns();
+    }
+
+    void selectedRunsStandSideBySide()
+    {
+        m_window->workspace().showPanelOf(*tree());
+        tree()->selectAll();
+        auto* show = m_window->findChild<QAction*>("run:sides");
+        QVERIFY(show && show->isEnabled());
+        show->trigger();
+        auto& sides = m_window->workspace().view<SidesPanel>();
+        QCOMPARE(sides.findChildren<CanvasWidget*>().size(), 3);
+        const auto saysStep = [](const QLabel* whose) { return whose->text().contains("ANCRe · step 0 · stored"); };
+        QTRY_VERIFY(std::ranges::all_of(sides.findChildren<QLabel*>("whose"), saysStep));
+        const auto maps = sides.findChildren<QCPColorMap*>();
+        for (const QCPColorMap* map : maps) { // one scale
+            QCOMPARE(map->dataRange().upper, maps.front()->dataRange().upper);
+            QVERIFY(map->dataRange().upper >= 0.3 - 1e-6);
+        }
+        QTest::keyClick(&sides, Qt::Key_Escape);
+        QVERIFY(sides.findChildren<CanvasWidget*>().isEmpty());
+        QTRY_VERIFY(tree()->isVisible());
     }
 
     void aClickOnAHeadingSorts()
