@@ -47,7 +47,7 @@ class GoOnDialog : public AskDialog {
     Q_OBJECT
 public:
     /// `open`: the open project. Its topology is the first that a retrofit is offered, its settings a fork may have.
-    GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, GoOnStart start,
+    GoOnDialog(GoOnKind kind, GoOnSource source, const projects::Project& open, GoOnStart start = {},
                QWidget* parent = nullptr);
 
     [[nodiscard]] const std::string& run() const { return m_source.info.directory; }
