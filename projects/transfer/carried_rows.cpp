@@ -20,7 +20,7 @@ namespace {
 /// The meaning of a row of a parameter: its part, such as "coefficient", and the module, the stack entry and the mix
 /// that it is about.
 struct RowOf {
-    std::string_view part;
+    std::string part;
     std::int64_t module = 0;
     std::int64_t entry = 0;
     std::int64_t number = 0; ///< of the mix, or of the feature
@@ -67,7 +67,7 @@ struct RowLister {
                 continue;
             }
             for (std::int64_t module = 1; module <= modules; ++module) {
-                add(parameter.name, {part, module});
+                add(parameter.name, {std::string(part), module});
             }
         }
     }
@@ -79,7 +79,7 @@ struct RowLister {
             const bool isLast = module % each == 0;
             const auto own = [&](std::string_view name, bool has) {
                 if (has) {
-                    add(topologyParameter(name), {name, module});
+                    add(topologyParameter(name), {std::string(name), module});
                 }
             };
             own("alpha", isLast && gate.gate == BranchGateKind::ReZero);
@@ -115,7 +115,7 @@ private:
     void add(const std::string& name, const RowOf& row) const { table[name].rows.push_back(row); }
     void addWhole(std::string_view part, const std::string& name, std::int64_t module) const
     {
-        table[name] = {{{part, module}}, 0, true};
+        table[name] = {{{std::string(part), module}}, 0, true};
     }
     void mixOf(const DepthMix& mix, const DepthReader& reader, int output) const
     {
@@ -129,7 +129,9 @@ private:
         }
         for (const std::int64_t source : reader.sources) {
             const RowOf row{"", reader.target, source, output};
-            const auto as = [&row](std::string_view part) { return RowOf{part, row.module, row.entry, row.number}; };
+            const auto as = [&row](std::string_view part) {
+                return RowOf{std::string(part), row.module, row.entry, row.number};
+            };
             if (mix.weight == WeightKind::PerToken) {
                 add(topologyParameter(reader.target, "mix"), as("mix"));
                 add(topologyParameter(reader.target, "bias"), as("bias"));

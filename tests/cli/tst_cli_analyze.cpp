@@ -393,6 +393,7 @@ private slots:
         const Ran settings =
             run({"fork", plain, "--set", "training.learning_rate.peak=0.5", "-o", path("forked/rate"), "--json"});
         QVERIFY2(settings.code == 0, qPrintable(settings.errors));
+        QCOMPARE(run({"fork", plain, "--set", "training.batc=2"}).code, 1);
         QVERIFY(run({"fork", plain, "--set", "network.width=8", "-o", path("forked/wide")}).code != 0);
         QVERIFY(!QDir(path("forked/wide")).exists());
     }

@@ -271,7 +271,7 @@ private slots:
         std::vector<std::string> without;
         for (const Command& command : allCommands()) {
             const bool takes = std::ranges::count(command.syntax.options, std::string("set"), &OptionSpec::name) > 0;
-            if (!takes) {
+            if (!takes || command.name == "fork") { // those of a run, which is read first
                 without.push_back(command.name);
                 continue;
             }

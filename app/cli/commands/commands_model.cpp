@@ -359,7 +359,7 @@ std::vector<Command> modelCommands()
          Yields::Files},
         {"fork",
          "go on with a copy of a run, without some of its shortcuts or layers, or with other settings",
-         "residua-cli fork my-project/runs/first --prune 'layer 2' -o my-project/runs/short --steps 40",
+         "residua-cli fork my-project/runs/first --prune 0:2 -o my-project/runs/less --steps 40",
          {{kRunDirectory}, retrofitOptions({"topology", "measured"}, {setOption("of the run: "), threadsOption()})},
          &runFork,
          Yields::Files},
