@@ -272,7 +272,7 @@ struct Fields<DepthMix> {
            "Shortcuts that are pruned (not read), learned where the others are fixed (a weight of its own, from that "
            "of "
            "the others), or frozen: the applied weight does not move, and no gate acts on it; under a softmax the "
-           "coefficient before it is held, and the weight follows the others' share. {\"frozen\": 0.25} holds that "
+           "coefficient before it is held, and the weight follows the others' share; {\"frozen\": 0.25} holds that "
            "value, {\"frozen\": \"learned\"} the checkpoint's in a fork or retrofit, and \"frozen\" the value that "
            "training begins with."},
           &DepthMix::states);
