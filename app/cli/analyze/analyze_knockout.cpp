@@ -5,8 +5,10 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/studies/paired_difference.h"
+#include "projects/transfer/weakest.h"
 
 #include <nlohmann/json.hpp>
 
@@ -62,7 +64,32 @@ std::string knockoutCsv(const engine::KnockoutReady& ready)
     return csv.str();
 }
 
-void show(const engine::KnockoutReady& ready, const Console& console)
+/// Returns the shortcuts that --weakest asks for, as fork --prune takes them; empty without the option.
+Result<std::string> weakestOf(const engine::KnockoutReady& ready, const Arguments& arguments)
+{
+    if (!arguments.has("weakest")) {
+        return std::string();
+    }
+    const std::string measure = arguments.text("weak-by", "effect");
+    const std::optional<projects::WeakBy> by = projects::weakByNamed(measure);
+    if (!by) {
+        return Error{"--weak-by", "got \"" + measure + "\", expected weight, effect or flop"};
+    }
+    const auto reader = engine::RunReader::open(arguments.positional(0));
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return project.error();
+    }
+    std::vector<projects::ShortcutStrength> strengths;
+    for (const KnockoutRow& row : ready.rows) {
+        strengths.push_back({{row.first, row.reader}, row.weight, row.rise});
+    }
+    const Result<projects::Pruning> found =
+        projects::weakest(*project, strengths, *by, arguments.integer("weakest", 1));
+    return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
+}
+
+void show(const engine::KnockoutReady& ready, const std::string& weakest, const Console& console)
 {
     std::vector<KnockoutRow> sorted = ready.rows;
     std::ranges::stable_sort(sorted, std::greater(), &KnockoutRow::rise);
@@ -77,6 +104,9 @@ void show(const engine::KnockoutReady& ready, const Console& console)
     const double correlation = weightAgainstEffect(ready);
     if (!std::isnan(correlation)) {
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
+    }
+    if (!weakest.empty()) {
+        console.line("weakest: " + weakest + " (residua-cli fork RUN --prune " + weakest + " goes on without them)");
     }
     json parts = json::array();
     for (const KnockoutRow& row : ready.rows) {
@@ -94,6 +124,7 @@ void show(const engine::KnockoutReady& ready, const Console& console)
                    {"rankCorrelation", finite(correlation)},
                    {"keptBytes", ready.borderBytes},
                    {"parts", std::move(parts)},
+                   {"weakest", weakest},
                    {"notes", ready.notes}});
 }
 
@@ -102,13 +133,20 @@ void show(const engine::KnockoutReady& ready, const Console& console)
 Exit runKnockout(const Arguments& arguments, const Console& console)
 {
     Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
+    if (request && arguments.has("weakest") && request->by != projects::KnockoutBy::Term) {
+        return console.fail(Exit::Usage, {"--weakest", "it ranks shortcuts; expected --by term or no --by"});
+    }
     const auto answer = answerTo(request, arguments, console);
     const auto* const ready = std::get_if<engine::KnockoutReady>(&answer);
     if (ready == nullptr) {
         return std::get<Exit>(answer);
     }
     if (!arguments.has("output")) {
-        show(*ready, console);
+        const Result<std::string> weakest = weakestOf(*ready, arguments);
+        if (!weakest) {
+            return console.fail(Exit::Usage, weakest.error());
+        }
+        show(*ready, *weakest, console);
         return Exit::Ok;
     }
     const std::filesystem::path path = arguments.text("output");

@@ -386,6 +386,15 @@ Command knockoutCommand()
 {
     std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
     std::ranges::move(optionsOf<engine::KnockoutRequest>(), std::back_inserter(options));
+    options.push_back({"weakest",
+                       OptionKind::Integer,
+                       "K",
+                       "also name the K weakest shortcuts that can be left out together",
+                       {},
+                       1});
+    options.push_back({"weak-by", OptionKind::Text, "MEASURE",
+                       "of --weakest: weight, its size; effect, the rise of the loss; flop, that rise per FLOP "
+                       "(default: effect)"});
     options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
     return {"analyze knockout",
             "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",
