@@ -75,7 +75,7 @@ private slots:
         QVERIFY(whose->text().startsWith("No run is in front"));
         train();
         QTRY_VERIFY(m_window->workspace().shownMatrices().any());
-        QTRY_VERIFY2(whose->text().endsWith(" · ANCRe · step 8 · stored"), qPrintable(whose->text()));
+        QTRY_VERIFY2(whose->text().endsWith(" · ANCRe, ingoing · step 8 · stored"), qPrintable(whose->text()));
         heatmap().findChild<QSlider*>()->setValue(0);
         QVERIFY2(whose->text().contains("step 0, the newest is 8"), qPrintable(whose->text()));
         const auto perform = [this](const projects::Edit& edit) { QVERIFY(m_window->session().perform(edit).ok()); };
@@ -91,7 +91,7 @@ private slots:
             perform(projects::SetTopology{{other->name, other->wiring}});
             QVERIFY2(whose->text().endsWith(QString::fromStdString("the project as " + other->title + ".")),
                      qPrintable(whose->text()));
-            QVERIFY(whose->text().contains(" · ANCRe · "));
+            QVERIFY(whose->text().contains(" · ANCRe, ingoing · "));
         }
         m_window->workspace().shownRuns().bringToFront({});
         QVERIFY(whose->text().startsWith("No run is in front"));
