@@ -56,7 +56,7 @@ void HeatmapView::layOut()
     m_whose->setTextFormat(Qt::PlainText); // a run's name is the user's
     m_whose->setWordWrap(true);
     m_whose->setContentsMargins(8, 2, 8, 0);
-    m_grid->setMinimumHeight(kLeastPlotHeight);
+    m_grid->setMinimumHeight(kLeastPlotHeight - m_whose->sizeHint().height()); // its row is the grid's in a low panel
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
