@@ -106,7 +106,7 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
     }
     if (!weakest.empty()) {
-        console.line("weakest: " + weakest + " (residua-cli fork RUN --prune " + weakest + " goes on without them)");
+        console.line("weakest: " + weakest + " (residua-cli fork RUN --prune \"" + weakest + "\" goes on without)");
     }
     json parts = json::array();
     for (const KnockoutRow& row : ready.rows) {
