@@ -67,7 +67,9 @@ private slots:
         show->trigger();
         auto& sides = m_window->workspace().view<SidesPanel>();
         QCOMPARE(sides.findChildren<CanvasWidget*>().size(), 3);
-        const auto saysStep = [](const QLabel* whose) { return whose->text().contains("ANCRe, ingoing · step 0 · stored"); };
+        const auto saysStep = [](const QLabel* whose) {
+            return whose->text().contains("ANCRe, ingoing · step 0 · stored");
+        };
         QTRY_VERIFY(std::ranges::all_of(sides.findChildren<QLabel*>("whose"), saysStep));
         const auto maps = sides.findChildren<QCPColorMap*>();
         for (const QCPColorMap* map : maps) { // one scale
