@@ -50,6 +50,15 @@ struct TopologyCode {
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const BranchGate& gate);
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting, const Concatenation& concatenation);
 
+/// Returns the code of a mix that is a running sum: x + f_1(x) + f_2(x + f_1(x)) + …, with the learned shortcuts, if
+/// any.
+[[nodiscard]] TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix);
+
+/// Writes the input as the first entry, and zeros as the entries that layers in the export do not make.
+[[nodiscard]] std::string startOfStack(std::int64_t present, std::int64_t entries);
+/// Returns the shortcut as "(0, 2)".
+[[nodiscard]] std::string pairText(const Shortcut& shortcut);
+
 /// Describes a mix with its equation, as paragraphs.
 [[nodiscard]] std::vector<std::string> wordsOf(const DepthMix& mix, const DepthPlan& plan);
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The code of the running sum, with its learned shortcuts.
+#include "projects/base/text.h"
+#include "projects/pytorch/topology_code.h"
+
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+namespace {
+
+/// Lists the shortcuts in this state: "(0, 2), (1, 2)".
+std::string pairsIn(const DepthMix& mix, ShortcutState::Kind kind)
+{
+    std::vector<std::string> pairs;
+    for (const auto& [shortcut, state] : mix.states) {
+        if (state == kind) {
+            pairs.push_back(pairText(shortcut));
+        }
+    }
+    return joinedText(pairs);
+}
+
+} // namespace
+
+std::string startOfStack(std::int64_t present, std::int64_t entries)
+{
+    return "stack = {0: x" + (present < entries ? ", **dict.fromkeys(range(" + written(present + 1) + ", " +
+                                                      written(entries + 1) + "), torch.zeros_like(x))}"
+                                                : "}");
+}
+
+std::string pairText(const Shortcut& shortcut)
+{
+    return "(" + written(shortcut.source) + ", " + written(shortcut.target) + ")";
+}
+
+TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
+{
+    TopologyCode code;
+    PythonText& out = code.text;
+    if (mix.states.empty()) {
+        beginTopology(setting, out, {"x_j = x_{j-1} + f_j(x_{j-1})."});
+        beginForward(setting, out);
+        out.lines(R"(
+for layer in layers:
+    x = x + layer(x)
+return x)");
+        return code;
+    }
+    out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
+    out.lines("LEARNED = [%1]\n\n\n",
+              {joinedText(mix.states, ", ", [](const auto& state) { return pairText(state.first); })});
+    const std::string frozen = pairsIn(mix, ShortcutState::Frozen);
+    if (!frozen.empty()) {
+        out.comment("Those of them whose weights keep their values.");
+        out.lines("FROZEN = {%1}\n\n\n", {frozen});
+    }
+    beginTopology(setting, out,
+                  {"x_j = x_{j-1} + f_j(u_j), where layer j, or the final output, reads u_j = x_{j-1} + (w_ij - 1) e_i "
+                   "for each learned shortcut i:j. Entry e_0 is the input, e_i the branch of layer i."});
+    code.beginInit();
+    const std::string starts = joinedText(mix.states, ", ", [](const auto& state) {
+        return pythonReal(state.second.hold == ShortcutState::Hold::Number ? state.second.number : 1.0);
+    });
+    code.parameters(setting,
+                    {{"coefficient", frozen.empty() ? "torch.ones(len(LEARNED))" : "torch.tensor([" + starts + "])"}});
+    out.outdent();
+    out.define("read(self, target, x, stack)");
+    out.line("for w, (i, j) in zip(self.coefficient, LEARNED):");
+    if (!frozen.empty()) {
+        out.line("    w = w.detach() if (i, j) in FROZEN else w");
+    }
+    out.lines(R"(
+    if j == target:
+        x = x + (w - 1) * stack[i]
+return x)");
+    out.outdent();
+    beginForward(setting, out);
+    out.lines(R"(
+%1
+for j, layer in enumerate(layers, start=1):
+    stack[j] = layer(self.read(j, x, stack))
+    x = x + stack[j]
+return self.read(%2, x, stack))",
+              {startOfStack(setting.present, setting.layers), written(setting.layers + 1)});
+    return code;
+}
+
+} // namespace residua::projects
