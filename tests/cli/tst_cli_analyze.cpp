@@ -155,6 +155,18 @@ private slots:
         const QStringList weak{"analyze", "knockout", trained, "--weakest", "1"};
         QCOMPARE(run(weak + QStringList{"--weak-by", "size"}).code, 1);
         QCOMPARE(run(weak + QStringList{"--by", "layer"}).code, 1);
+        QCOMPARE(run({"analyze", "knockout", trained, "--weak-by", "flop"}).code, 1);
+        const Ran named = run(weak + QStringList{"--json"});
+        QVERIFY2(named.code == 0, qPrintable(named.errors));
+        const QString weakest = json(named).object()["weakest"].toString();
+        const auto isIt = [&](const QJsonValue& part) { return part["part"].toString() == weakest; };
+        QVERIFY2(std::ranges::any_of(terms["parts"].toArray(), isIt), qPrintable(weakest));
+        QVERIFY(run(weak + QStringList{"-o", path("parts/effects.csv")}).output.contains("weakest: " + weakest));
+        const Ran tooMany = run({"analyze", "knockout", trained, "--weakest", "1000"});
+        QCOMPARE(tooMany.code, 1);
+        QVERIFY(tooMany.output.contains("loss of the whole network"));
+        const Ran shorter = run({"fork", trained, "--prune", weakest, "--steps", "5", "-o", path("parts/shorter")});
+        QVERIFY2(shorter.code == 0, qPrintable(shorter.errors));
         const Ran csv = run({"analyze", "knockout", trained, "-o", "-"});
         QCOMPARE(csv.output.section('\n', 0, 0),
                  QString("part,first,reader,weight,loss_rise,standard_error,divergence"));

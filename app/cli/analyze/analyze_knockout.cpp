@@ -64,17 +64,26 @@ std::string knockoutCsv(const engine::KnockoutReady& ready)
     return csv.str();
 }
 
-/// Returns the shortcuts that --weakest asks for, as fork --prune takes them; empty without the option.
-Result<std::string> weakestOf(const engine::KnockoutReady& ready, const Arguments& arguments)
+/// Returns the measure of --weak-by. Checks what --weakest needs, before anything is measured.
+Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const Arguments& arguments)
 {
     if (!arguments.has("weakest")) {
-        return std::string();
+        return arguments.has("weak-by") ? Result<projects::WeakBy>(Error{
+                                              "--weak-by", "orders the shortcuts of --weakest K, which is missing"})
+                                        : projects::WeakBy::Effect;
+    }
+    if (request.by != projects::KnockoutBy::Term) {
+        return Error{"--weakest", "it ranks shortcuts; expected --by term or no --by"};
     }
     const std::string measure = arguments.text("weak-by", "effect");
     const std::optional<projects::WeakBy> by = projects::weakByNamed(measure);
-    if (!by) {
-        return Error{"--weak-by", "got \"" + measure + "\", expected weight, effect or flop"};
-    }
+    return by ? Result<projects::WeakBy>(*by)
+              : Error{"--weak-by", "got \"" + measure + "\", expected weight, effect or flop"};
+}
+
+/// Returns the shortcuts that --weakest asks for, as fork --prune takes them.
+Result<std::string> weakestOf(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
+{
     const auto reader = engine::RunReader::open(arguments.positional(0));
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
@@ -84,8 +93,7 @@ Result<std::string> weakestOf(const engine::KnockoutReady& ready, const Argument
     for (const KnockoutRow& row : ready.rows) {
         strengths.push_back({{row.first, row.reader}, row.weight, row.rise});
     }
-    const Result<projects::Pruning> found =
-        projects::weakest(*project, strengths, *by, arguments.integer("weakest", 1));
+    const Result<projects::Pruning> found = projects::weakest(*project, strengths, by, arguments.integer("weakest", 1));
     return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
 }
 
@@ -106,7 +114,7 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
     }
     if (!weakest.empty()) {
-        console.line("weakest: " + weakest + " (residua-cli fork RUN --prune \"" + weakest + "\" goes on without)");
+        console.line("weakest: " + weakest + " (left out by residua-cli fork RUN --prune \"" + weakest + "\")");
     }
     json parts = json::array();
     for (const KnockoutRow& row : ready.rows) {
@@ -133,26 +141,33 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
 Exit runKnockout(const Arguments& arguments, const Console& console)
 {
     Result<engine::KnockoutRequest> request = requestFrom<engine::KnockoutRequest>(arguments);
-    if (request && arguments.has("weakest") && request->by != projects::KnockoutBy::Term) {
-        return console.fail(Exit::Usage, {"--weakest", "it ranks shortcuts; expected --by term or no --by"});
+    const Result<projects::WeakBy> by =
+        request ? weakByOf(*request, arguments) : Result<projects::WeakBy>(request.error());
+    if (!by) {
+        return console.fail(Exit::Usage, by.error());
     }
     const auto answer = answerTo(request, arguments, console);
     const auto* const ready = std::get_if<engine::KnockoutReady>(&answer);
     if (ready == nullptr) {
         return std::get<Exit>(answer);
     }
+    const Result<std::string> weakest =
+        arguments.has("weakest") ? weakestOf(*ready, *by, arguments) : Result<std::string>(std::string());
+    if (!weakest) { // the effects are measured all the same
+        console.remark("error: " + weakest.error().text());
+    }
+    const std::string weak = weakest ? *weakest : std::string();
+    const Exit end = weakest ? Exit::Ok : Exit::Usage;
     if (!arguments.has("output")) {
-        const Result<std::string> weakest = weakestOf(*ready, arguments);
-        if (!weakest) {
-            return console.fail(Exit::Usage, weakest.error());
-        }
-        show(*ready, *weakest, console);
-        return Exit::Ok;
+        show(*ready, weak, console);
+        return end;
     }
     const std::filesystem::path path = arguments.text("output");
-    return deliver({path, knockoutCsv(*ready), "csv"},
-                   "wrote " + path.string() + ": " + groupedText(std::ssize(ready->rows)) + " parts",
-                   {{"file", path.string()}}, console);
+    const Exit written = deliver({path, knockoutCsv(*ready), "csv"},
+                                 "wrote " + path.string() + ": " + groupedText(std::ssize(ready->rows)) + " parts" +
+                                     (weak.empty() ? "" : "; weakest: " + weak),
+                                 {{"file", path.string()}, {"weakest", weak}}, console);
+    return written == Exit::Ok ? end : written;
 }
 
 } // namespace residua::cli
