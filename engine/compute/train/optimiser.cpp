@@ -300,7 +300,9 @@ Status Optimiser::takeMoments(std::size_t of, const TensorFiles& stored, const s
         if (!values) {
             return values.error();
         }
-        take(*values, state.tensor);
+        if (const Status taken = take(*values, state.tensor); !taken) {
+            return Error{tensor, taken.error().text()};
+        }
     }
     return Done{};
 }

@@ -59,9 +59,9 @@ public:
     [[nodiscard]] Status load(const TensorFiles& stored);
     /// Reads the stored states of the parameter `name` into those of the one at index `of`.
     [[nodiscard]] Status loadMoments(std::size_t of, const TensorFiles& stored, const std::string& name);
-    /// Reads them by `take`, which copies some of a state's elements into one of the parameter's shape. Resets the
-    /// states if the algorithm has any that is neither of that shape nor a number.
-    using TakeElements = std::function<void(const at::Tensor& from, const at::Tensor& to)>;
+    /// Reads them by `take`, which copies some of a state's elements into one of the parameter's shape, or returns why
+    /// they do not fit. Resets the states if the algorithm has any that is neither of that shape nor a number.
+    using TakeElements = std::function<Status(const at::Tensor& from, const at::Tensor& to)>;
     [[nodiscard]] Status takeMoments(std::size_t of, const TensorFiles& stored, const std::string& name,
                                      const TakeElements& take);
 

@@ -57,18 +57,24 @@ std::string unlike(const std::string& got, const std::string& expected)
     return "got " + got + ", expected " + expected;
 }
 
+/// Returns the shape that a tensor needs so that `row` can make a parameter of `shape` from it. Its rows need not all
+/// be taken: if `stored` has those that are, they set the extent.
+std::vector<std::int64_t> sourceShape(const Transfer& row, std::vector<std::int64_t> shape,
+                                      const std::vector<std::int64_t>& stored)
+{
+    const auto dimension = static_cast<std::size_t>(row.dimension);
+    if (!row.rows.empty() && dimension < shape.size() && stored.size() == shape.size() &&
+        std::ranges::max(row.rows) < stored[dimension]) {
+        shape[dimension] = stored[dimension];
+    }
+    return shape;
+}
+
 /// Returns why the tensor does not fit; empty if it does.
 std::string misfitOf(const TransferStep& step)
 {
-    std::vector<std::int64_t> expected = shapeOf(step.row.tensor, step.parameters);
-    if (!step.row.rows.empty()) {
-        const auto dimension = static_cast<std::size_t>(step.row.dimension);
-        const std::vector<std::int64_t>& stored = step.stored.place.shape;
-        const std::int64_t last = std::ranges::max(step.row.rows);
-        if (dimension < expected.size() && stored.size() == expected.size() && last < stored[dimension]) {
-            expected[dimension] = stored[dimension];
-        }
-    }
+    const std::vector<std::int64_t> stored(step.stored.place.shape.begin(), step.stored.place.shape.end());
+    const std::vector<std::int64_t> expected = sourceShape(step.row, shapeOf(step.row.tensor, step.parameters), stored);
     const at::IntArrayRef got =
         step.row.computed.defined() ? step.row.computed.sizes() : at::IntArrayRef(step.stored.place.shape);
     if (got != at::IntArrayRef(expected)) {
@@ -215,7 +221,14 @@ Status TransferPlan::applyMoments(const TensorFiles& files, const std::vector<Na
         const auto at = index.find(row.tensor.parameters.front());
         Status loaded = Done{};
         if (at != index.end()) {
-            const auto take = [&row](const at::Tensor& from, const at::Tensor& to) { takeRows(row, from, to, true); };
+            const auto take = [&row](const at::Tensor& from, const at::Tensor& to) -> Status {
+                const std::vector<std::int64_t> expected = sourceShape(row, to.sizes().vec(), from.sizes().vec());
+                if (from.sizes() != at::IntArrayRef(expected)) {
+                    return Error{"shape", unlike(shapeText(from.sizes()), shapeText(expected))};
+                }
+                takeRows(row, from, to, true);
+                return Done{};
+            };
             loaded = row.rows.empty() ? optimiser.loadMoments(at->second, files, row.tensor.name)
                                       : optimiser.takeMoments(at->second, files, row.tensor.name, take);
         }
