@@ -10,6 +10,8 @@
 #include "projects/model/topology.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
+#include <QLocale>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,6 +22,12 @@
 namespace residua::app {
 
 namespace {
+
+/// Returns the double with the fewest digits that is this float: 0.1 and not 0.10000000149.
+double asWritten(float value)
+{
+    return QString::number(value, 'g', QLocale::FloatingPointShortest).toDouble();
+}
 
 QString titleOfPreset(const std::string& name)
 {
@@ -136,7 +144,7 @@ LiveViews::frozenAsShown(const std::set<projects::Shortcut>& shortcuts) const
         const bool isInside = shortcut.target <= learned.rows && shortcut.source < learned.columns;
         const float value = isInside ? learned.at(shortcut.target - 1, shortcut.source) : std::nanf("");
         if (std::isfinite(value)) {
-            states.emplace(shortcut, projects::ShortcutState::frozenAt(value));
+            states.emplace(shortcut, projects::ShortcutState::frozenAt(asWritten(value)));
         }
     }
     return states;
