@@ -33,7 +33,7 @@ struct GoOnSource {
 /// Adds the checkpoints to a list, the last one first, with their steps as data. Names the place of those to fetch.
 void listCheckpoints(QComboBox& list, const GoOnSource& source);
 
-/// What a retrofit's dialog begins with.
+/// The initial contents of a retrofit's dialog.
 struct GoOnStart {
     bool measured = false; ///< goes on though the outputs change
     std::string prune;     ///< RetrofitRequest::prune, in place of a topology

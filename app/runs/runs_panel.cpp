@@ -417,7 +417,7 @@ void RunsPanel::updateState()
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
     m_fetch->setEnabled(run != nullptr && !run->place.empty());
     m_compare->setEnabled(count == 2);
-    m_sides->setEnabled(count >= 2 && count <= 4); // as many as SidesPanel shows
+    m_sides->setEnabled(count >= kFewestBeside && count <= kMostBeside);
     m_remove->setEnabled(count > 0);
     const bool rests = run && run->status != engine::RunStatus::Running && run->status != engine::RunStatus::Paused;
     m_resume->setEnabled(rests);

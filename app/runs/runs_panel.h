@@ -7,6 +7,7 @@
 #include <QList>
 #include <QWidget>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,10 @@ private:
 class RunsPanel : public QWidget {
     Q_OBJECT
 public:
+    /// The number of runs that are shown side by side.
+    static constexpr std::size_t kFewestBeside = 2;
+    static constexpr std::size_t kMostBeside = 4;
+
     /// Both arguments must outlive the panel.
     RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* parent = nullptr);
 

@@ -28,14 +28,11 @@ struct Side;
 class SidesPanel : public QWidget {
     Q_OBJECT
 public:
-    static constexpr std::size_t kFewest = 2;
-    static constexpr std::size_t kMost = 4;
-
     /// Both arguments must outlive the panel.
     SidesPanel(const Look& look, RunsModel& runs, QWidget* parent = nullptr);
     ~SidesPanel() override;
 
-    /// Shows these runs, kFewest to kMost directories; empty: none.
+    /// Shows these runs, RunsPanel::kFewestBeside to kMostBeside directories; empty: none.
     void setRuns(const std::vector<std::string>& directories);
 
 signals:
