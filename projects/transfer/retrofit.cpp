@@ -369,7 +369,10 @@ Error cannotGiveSums(const Topology& other)
 std::optional<Error> missingCheckpoint(const Project& project)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
-    for (const auto& [shortcut, state] : mix != nullptr ? mix->states : decltype(mix->states){}) {
+    if (mix == nullptr) {
+        return std::nullopt;
+    }
+    for (const auto& [shortcut, state] : mix->states) {
         if (state.hold == ShortcutState::Hold::Learned) {
             return Error{
                 "topology · shortcut " + textOf(shortcut),

@@ -214,8 +214,8 @@ Exit runRetrofit(const Arguments& arguments, const Console& console)
         return console.fail(Exit::Usage, request.error());
     }
     if (!arguments.has("topology")) {
-        return console.fail(Exit::Usage, {"--topology", "missing, expected a preset, shortcuts (0:2+1:3), or a project "
-                                                        "to take it from"});
+        const std::vector<OptionSpec> options = optionsOf<engine::RetrofitRequest>();
+        return console.fail(Exit::Usage, missing(*std::ranges::find(options, "topology", &OptionSpec::name)));
     }
     const Result<engine::RunReader> reader = engine::RunReader::open(request->of.runDirectory);
     const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());

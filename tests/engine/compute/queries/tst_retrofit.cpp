@@ -382,7 +382,7 @@ private slots:
         }
         QTest::newRow("features as learned") << "grn-v2" << false;
     }
-    /// A frozen shortcut goes on with the checkpoint's coefficient, bit for bit, through the retrofit and the training
+    /// A frozen shortcut keeps the checkpoint's coefficient, bit for bit, in the retrofit and in the training
     /// after it. A new run has no such value.
     void frozenShortcutsKeepWhatWasLearned()
     {
