@@ -15,6 +15,7 @@
 #include "app/workspace/workspace.h"
 #include "engine/runs/results/run_reader.h"
 
+#include <QByteArray>
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
@@ -24,12 +25,24 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace residua::app {
 namespace {
+
+/// Nearly all room for the runs side by side.
+constexpr Layout kSidesLayout{.name = "",
+                              .title = "",
+                              .toolTip = "",
+                              .digit = 0,
+                              .below = 0.8,
+                              .left = false,
+                              .right = false,
+                              .beside = nullptr,
+                              .besideShare = 0};
 
 class RecordCommands : public CommandGroup {
     Q_DECLARE_TR_FUNCTIONS(RecordCommands)
@@ -38,11 +51,13 @@ public:
 
 private:
     void showSides(const std::vector<std::string>& runs);
+    void putDocksBack();
     void exportReport();
     void askToTrash(const std::vector<std::string>& runs);
     void offerBack(const std::vector<TrashedRun>& runs);
 
     RunArchive& m_archive;
+    std::optional<std::pair<QByteArray, DockExtents>> m_docksBefore; ///< while runs are side by side
 };
 
 /// Returns the run's name, or the number of several runs.
@@ -72,8 +87,14 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
     connect(&panel, &RunsPanel::compareRequested, &m_archive, &RunArchive::compare);
     connect(&panel, &RunsPanel::sidesRequested, this, &RecordCommands::showSides);
     SidesPanel& sides = m_workspace.view<SidesPanel>();
-    connect(&sides, &SidesPanel::closed, this, [this, &panel] { m_workspace.showPanelOf(panel); });
-    connect(&m_session, &DocumentSession::opened, &sides, [&sides] { sides.setRuns({}); }); // of another project
+    connect(&sides, &SidesPanel::closed, this, [this, &panel] {
+        putDocksBack();
+        m_workspace.showPanelOf(panel);
+    });
+    connect(&m_session, &DocumentSession::opened, this, [this, &sides] { // of another project
+        sides.setRuns({});
+        putDocksBack();
+    });
     connect(&panel, &RunsPanel::removeRequested, this, &RecordCommands::askToTrash);
     connect(&panel, &RunsPanel::reportRequested, this, &RecordCommands::exportReport);
     connect(m_actions.exportReport, &QAction::triggered, this, &RecordCommands::exportReport);
@@ -91,10 +112,23 @@ RecordCommands::RecordCommands(const WindowParts& parts) : CommandGroup(parts), 
 
 void RecordCommands::showSides(const std::vector<std::string>& runs)
 {
+    if (!m_docksBefore) {
+        m_docksBefore.emplace(m_workspace.saveState(), m_workspace.dockExtents());
+    }
     SidesPanel& sides = m_workspace.view<SidesPanel>();
     sides.setRuns(runs);
+    m_workspace.applyLayout(kSidesLayout);
     m_workspace.showPanelOf(sides);
     sides.setFocus();
+}
+
+/// Puts the docks where they were before Side by side.
+void RecordCommands::putDocksBack()
+{
+    if (m_docksBefore && !m_workspace.rearrange(m_docksBefore->first, m_docksBefore->second)) {
+        m_workspace.applyLayout(layouts().front());
+    }
+    m_docksBefore.reset();
 }
 
 void RecordCommands::exportReport()

@@ -64,7 +64,9 @@ private slots:
         tree()->selectAll();
         auto* show = m_window->findChild<QAction*>("run:sides");
         QVERIFY(show && show->isEnabled());
+        const DockExtents before = m_window->workspace().dockExtents();
         show->trigger();
+        QVERIFY(m_window->workspace().dockExtents().below > before.below);
         auto& sides = m_window->workspace().view<SidesPanel>();
         QCOMPARE(sides.findChildren<CanvasWidget*>().size(), 3);
         const auto saysStep = [](const QLabel* whose) {
@@ -78,6 +80,7 @@ private slots:
         }
         QTest::keyClick(&sides, Qt::Key_Escape);
         QVERIFY(sides.findChildren<CanvasWidget*>().isEmpty());
+        QCOMPARE(m_window->workspace().dockExtents(), before);
         QTRY_VERIFY(tree()->isVisible());
     }
 
