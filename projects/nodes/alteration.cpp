@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/nodes/alteration.h"
 
+#include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
 #include "projects/nodes/ffn_site.h"
+
+#include <algorithm>
 
 namespace residua::projects {
 namespace {
@@ -116,6 +119,25 @@ Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, Kn
     if (subjects && subjects->empty()) {
         return Error{"topology",
                      "it has nothing of the kind to switch off; expected another of term, layer, half and stream"};
+    }
+    return subjects;
+}
+
+Result<std::vector<KnockoutSubject>> chosenSubjects(std::vector<KnockoutSubject> subjects,
+                                                    const std::vector<std::string>& names)
+{
+    for (const std::string& name : names) {
+        if (std::ranges::find(subjects, name, &KnockoutSubject::name) == subjects.end()) {
+            std::vector<std::string> known(subjects.size());
+            std::ranges::transform(subjects, known.begin(), &KnockoutSubject::name);
+            const std::string range = known.size() == 1 ? known.front() : known.front() + " to " + known.back();
+            return Error{"only", "it has no part \"" + name + "\", expected of " + range + meantHint(name, known)};
+        }
+    }
+    if (!names.empty()) {
+        std::erase_if(subjects, [&](const KnockoutSubject& subject) {
+            return std::ranges::find(names, subject.name) == names.end();
+        });
     }
     return subjects;
 }

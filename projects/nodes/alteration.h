@@ -52,4 +52,9 @@ struct KnockoutSubject {
 [[nodiscard]] Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, KnockoutBy by,
                                                                     bool renormalises);
 
+/// Returns those of the subjects that are named, in the order of the document and each once; all if `names` is empty.
+/// Returns an error that suggests a name if one is unknown.
+[[nodiscard]] Result<std::vector<KnockoutSubject>> chosenSubjects(std::vector<KnockoutSubject> subjects,
+                                                                  const std::vector<std::string>& names);
+
 } // namespace residua::projects

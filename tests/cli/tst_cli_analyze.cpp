@@ -130,7 +130,20 @@ private slots:
         const QString trained = path("parts/run");
         QCOMPARE(run({"train", path("parts/project"), "--steps", "3", "--run", trained}).code, 0);
         const QJsonArray layers = json(run({"analyze", "stability", trained, "--json"})).object()["layers"].toArray();
-        const QJsonObject told = json(run({"analyze", "knockout", trained, "--by", "layer", "--json"})).object();
+        const QStringList byLayer{"analyze", "knockout", trained, "--by", "layer", "--json"};
+        const Ran first = run(byLayer);
+        const QJsonObject told = json(first).object();
+        QVERIFY2(!first.errors.contains("--again"), qPrintable(first.errors));
+        const Ran kept = run(byLayer);
+        QCOMPARE(json(kept).object()["parts"], told["parts"]);
+        QVERIFY2(kept.errors.contains("--again measures anew"), qPrintable(kept.errors));
+        const Ran again = run(byLayer + QStringList{"--again"});
+        QVERIFY2(!again.errors.contains("kept"), qPrintable(again.errors));
+        const QJsonArray chosen = json(run(byLayer + QStringList{"--only", "layer 2"})).object()["parts"].toArray();
+        QCOMPARE(chosen, QJsonArray{told["parts"][1]});
+        const Ran unknown = run(byLayer + QStringList{"--only", "layer2"});
+        QCOMPARE(unknown.code, 3);
+        QVERIFY2(unknown.errors.contains("did you mean \"layer 2\""), qPrintable(unknown.errors));
         const QJsonArray parts = told["parts"].toArray();
         QCOMPARE(parts.size(), layers.size());
         for (qsizetype i = 0; i < parts.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/studies/paired_difference.h"
@@ -136,6 +137,21 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
                    {"notes", ready.notes}});
 }
 
+/// Returns the result that the run has kept for the request, and says so; nullopt if it has none.
+std::optional<engine::KnockoutReady> keptAnswer(const Result<engine::KnockoutRequest>& request,
+                                                const Arguments& arguments, const Console& console)
+{
+    const auto key = request && !arguments.has("again") ? engine::effectsKeyOf(*request) : std::nullopt;
+    std::vector<std::string> notes;
+    auto kept = key ? engine::keptEffects(request->of.runDirectory, *key, &notes) : std::nullopt;
+    remarkNotes(notes, console);
+    if (!kept) {
+        return std::nullopt;
+    }
+    console.remark("as the run has kept it from an earlier knock-out; --again measures anew");
+    return std::move(kept->measured);
+}
+
 } // namespace
 
 Exit runKnockout(const Arguments& arguments, const Console& console)
@@ -146,10 +162,13 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     if (!by) {
         return console.fail(Exit::Usage, by.error());
     }
-    const auto answer = answerTo(request, arguments, console);
-    const auto* const ready = std::get_if<engine::KnockoutReady>(&answer);
-    if (ready == nullptr) {
-        return std::get<Exit>(answer);
+    std::optional<engine::KnockoutReady> ready = keptAnswer(request, arguments, console);
+    if (!ready) {
+        auto answer = answerTo(request, arguments, console);
+        if (const auto* const exit = std::get_if<Exit>(&answer)) {
+            return *exit;
+        }
+        ready = std::get<engine::KnockoutReady>(std::move(answer));
     }
     const Result<std::string> weakest =
         arguments.has("weakest") ? weakestOf(*ready, *by, arguments) : Result<std::string>(std::string());

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -64,6 +65,20 @@ template <projects::Named E>
     return joinedText(projects::Choices<E>::all, "; ", [](const projects::Choice& choice) {
         return std::string(choice.name) + ": " + std::string(choice.help);
     });
+}
+
+/// Returns the names in a list separated by commas, without blanks around them; skips empty ones.
+[[nodiscard]] inline std::vector<std::string> namesIn(const std::string& list)
+{
+    std::vector<std::string> names;
+    std::istringstream parts(list);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t first = part.find_first_not_of(' ');
+        if (first != std::string::npos) {
+            names.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
+        }
+    }
+    return names;
 }
 
 /// Returns the error for an option that is required and not given.
@@ -185,6 +200,11 @@ template <class T>
         const auto methods = methodsFrom(arguments.text(name));
         value = methods ? *methods : value;
         return methods ? Status(Done{}) : methods.error();
+    } else if constexpr (std::is_same_v<Type, std::vector<std::string>>) {
+        value = namesIn(arguments.text(name));
+        if (value.empty()) {
+            return Error{"--" + name, "is empty, expected names separated by commas"};
+        }
     } else if constexpr (projects::Named<Type>) {
         const std::vector<std::string> words = wordsOf<Type>();
         std::string typed = arguments.text(name);

@@ -205,7 +205,9 @@ struct StabilityRequest {
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
 };
 
-/// Measures on held-out batches what a checkpoint's network loses without each of its parts.
+/// Measures on held-out batches what a checkpoint's network loses without each of its parts. The result is kept with
+/// the run (engine/runs/results/effects.h) unless it is of chosen parts or of other data than the run's. If it cannot
+/// be kept, a note says so.
 struct KnockoutRequest {
     using Answer = struct KnockoutReady;
     QueryTag tag{};
@@ -214,6 +216,8 @@ struct KnockoutRequest {
     /// True if the other weights of a softmax take the place of the one that is switched off.
     bool renormalise = false;
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+    /// The names of the parts to switch off (projects::KnockoutSubject::name); empty: all. Refused if one is unknown.
+    std::vector<std::string> only;
 };
 
 /// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by

@@ -136,6 +136,8 @@ constexpr void describe(const KnockoutRequest*, auto&& v)
        "batches of the validation split",
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &KnockoutRequest::batches);
+    v({"only", {}, "these parts alone, separated by commas: 2:7,3:9", {.value = "PARTS", .otherwise = "all"}},
+      &KnockoutRequest::only);
 }
 constexpr void describe(const GapRequest*, auto&& v)
 {

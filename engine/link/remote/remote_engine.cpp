@@ -5,6 +5,7 @@
 #include "engine/base/api/run_progress.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/remotes.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
@@ -180,6 +181,7 @@ void RemoteEngine::forget(const Command& command)
             } else if constexpr (requires { asked.tag; }) {
                 m_unsent.erase(asked.tag);
                 m_again.erase(asked.tag);
+                m_knockouts.erase(asked.tag);
             }
         },
         command);
@@ -365,7 +367,36 @@ RemoteEngine::Translated RemoteEngine::translatedQuery(const Request& request, c
         }
         there.of.projectDirectory = *folder;
     }
+    if constexpr (std::is_same_v<Request, KnockoutRequest>) {
+        const std::scoped_lock lock(m_mutex);
+        m_knockouts.insert_or_assign(request.tag, request);
+    }
     return std::optional(Command(std::move(there)));
+}
+
+/// Keeps the result of a knock-out in the run's record here too, as the engine there does in the run. A result that may
+/// be of other data than the run's is not kept. Adds a note to the answer if it cannot be kept.
+void RemoteEngine::keepAnswer(Event& event)
+{
+    const std::optional<QueryTag> answered = answeredBy(event);
+    std::optional<KnockoutRequest> asked;
+    if (answered) {
+        const std::scoped_lock lock(m_mutex);
+        if (auto node = m_knockouts.extract(*answered); !node.empty()) {
+            asked = std::move(node.mapped());
+        }
+    }
+    auto* const ready = std::get_if<KnockoutReady>(&event);
+    if (!asked || ready == nullptr || asked->of.otherData != OtherData::Refuse) {
+        return;
+    }
+    asked->of.projectDirectory.clear(); // its data are the run's, or the query would have failed
+    asked->of.step = ready->step;
+    const std::optional<EffectsKey> key = effectsKeyOf(*asked);
+    const Status kept = key ? keepEffects(asked->of.runDirectory, {*key, *ready}) : Status(Done{});
+    if (!kept) {
+        ready->notes.push_back("the result is not kept with the run's record here: " + kept.error().text());
+    }
 }
 
 std::shared_ptr<RemoteEngine::Run> RemoteEngine::find(std::optional<RunId> id)
@@ -387,6 +418,7 @@ bool RemoteEngine::fromRemote(Event event)
     const std::shared_ptr<Run> run = find(id); // which forget() may drop meanwhile
     if (!id) {
         if (!asksAgain(event) && std::visit([]<class Told>(const Told&) { return kFromRemote<Told>; }, event)) {
+            keepAnswer(event);
             m_sink(std::move(event));
         }
         return true;

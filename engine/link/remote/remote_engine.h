@@ -87,6 +87,7 @@ private:
     template <class Request>
     [[nodiscard]] bool hasProjectThere(const Request& request);
     [[nodiscard]] bool asksAgain(const Event& event);
+    void keepAnswer(Event& event);
     /// Null if the run was not begun from here.
     [[nodiscard]] std::shared_ptr<Run> find(std::optional<RunId> id);
     [[nodiscard]] Result<RunFile> catchUp(RemoteFiles& files, const RemoteRun& remote, const RunFile& here);
@@ -101,8 +102,9 @@ private:
     std::function<void(Command)> m_post;
     std::mutex m_mutex; ///< guards the members after it
     std::map<RunId, std::shared_ptr<Run>> m_runs;
-    std::map<QueryTag, Command> m_unsent; ///< queries whose project was not sent, until they are answered
-    std::set<QueryTag> m_again;           ///< those that are asked again
+    std::map<QueryTag, Command> m_unsent;            ///< queries whose project was not sent, until they are answered
+    std::set<QueryTag> m_again;                      ///< those that are asked again
+    std::map<QueryTag, KnockoutRequest> m_knockouts; ///< whose results the records here keep, until they are answered
 };
 
 } // namespace residua::engine

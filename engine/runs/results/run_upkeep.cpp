@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/results/run_upkeep.h"
 
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_branch.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
@@ -79,8 +80,9 @@ Result<fs::path> forkRun(const fs::path& run, std::int64_t step, const fs::path&
         if (!checkpoint) {
             return checkpoint.error();
         }
-        return writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
-                               checkpoint->optimiser.tensors(), {});
+        const Status written = writeCheckpoint(directory, checkpoint->state, checkpoint->model.tensors(),
+                                               checkpoint->optimiser.tensors(), {});
+        return written ? copyEffects(run, directory, step) : written;
     });
 }
 

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <ctime>
 #include <string_view>
+#include <system_error>
 
 namespace residua::engine {
 namespace {
@@ -229,6 +231,22 @@ void sweepRun(const fs::path& runDirectory)
     removeIn(checkpointsFolder(runDirectory), [](const std::string& name) {
         return name.starts_with("." + std::string(kCheckpointPrefix)) &&
                (name.ends_with(".tmp") || name.ends_with(".old"));
+    });
+}
+
+std::string effectsPrefix(std::int64_t step)
+{
+    return checkpointDirectory({}, step).filename().string() + "-";
+}
+
+void removeEffectsAfter(const fs::path& runDirectory, std::int64_t step)
+{
+    const std::string_view prefix = kCheckpointPrefix;
+    removeIn(runDirectory / kEffectsFolder, [&](const std::string& name) {
+        std::int64_t of = 0;
+        return name.starts_with(prefix) &&
+               std::from_chars(name.data() + prefix.size(), name.data() + name.size(), of).ec == std::errc() &&
+               of > step;
     });
 }
 

@@ -34,6 +34,13 @@ void sweepRuns(const std::filesystem::path& folder);
 /// run.
 void sweepRun(const std::filesystem::path& runDirectory);
 
+/// The folder of a run's kept knock-outs (engine/runs/results/effects.h).
+inline constexpr const char* kEffectsFolder = "effects";
+/// Returns the beginning of the names of the files of a step in it: "step-00000100-".
+[[nodiscard]] std::string effectsPrefix(std::int64_t step);
+/// Removes the knock-outs of later steps, which the run is about to train again.
+void removeEffectsAfter(const std::filesystem::path& runDirectory, std::int64_t step);
+
 /// A file in a run's directory with which one process asks the process that trains the run to end it after a step.
 /// Links are ignored.
 inline constexpr const char* kStopFile = "stop";

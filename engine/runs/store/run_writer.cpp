@@ -102,6 +102,7 @@ Result<std::unique_ptr<RunWriter::Impl>> RunWriter::Impl::open(const fs::path& d
         if (auto status = removeCheckpointsAfter(directory, *goOnFrom); !status) {
             return status.error();
         }
+        removeEffectsAfter(directory, *goOnFrom);
     }
     const auto purgeFrom = goOnFrom ? std::optional(*goOnFrom + 1) : std::nullopt;
     auto board = TensorBoardWriter::create(directory, purgeFrom);

@@ -11,17 +11,21 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 namespace residua::engine {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::int64_t kPromptFromData = 16; ///< the number of tokens taken from the data if the prompt is empty
 
@@ -30,6 +34,7 @@ struct Model {
     TrainerParts parts;
     std::int64_t step = 0;
     std::vector<std::string> notes;
+    bool hasOtherData = false; ///< the data are not the run's, which was accepted
 };
 
 /// The network as the run has it, or with a weight for each shortcut (projects::withTerms).
@@ -64,7 +69,7 @@ Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch, Opened 
         return loaded.error();
     }
     noteNotFinite(parts->network->parameters(), opened->notes);
-    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes)};
+    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes), opened->otherData.has_value()};
 }
 
 /// Loads a checkpoint's network to measure it on the validation split, which it must have.
@@ -380,19 +385,36 @@ private:
         m_model.emplace(std::move(*model));
         TrainerParts& parts = m_model->parts;
         auto subjects = projects::knockoutSubjects(parts.project, m_request.by, m_request.renormalise);
+        subjects = subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
         if (!subjects) {
             return subjects.error();
         }
         const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
         const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
-        const std::int64_t wanted = batchesFor(m_request.batches, *m_model);
-        m_passes = (std::ssize(*subjects) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
-        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
+        m_wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
+        m_passes = (std::ssize(*subjects) + 1) * (m_wanted > 0 ? std::min(m_wanted, all) : all);
+        const fs::path directory = checkpointDirectory(m_request.of.runDirectory, m_model->step);
+        const Result<StateFile> state = readState(directory, m_model->step);
+        m_checkpoint = state ? state->modelChecksum : std::string();
+        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, m_wanted, m_model->step,
                            std::move(*subjects));
         return Done{};
     }
 
+    /// Returns the answer, and keeps it with the run if it is a complete one of the run's own data.
     [[nodiscard]] KnockoutReady answer() const
+    {
+        KnockoutReady ready = measured();
+        if (m_request.only.empty() && !m_model->hasOtherData) {
+            const EffectsKey key{m_model->step, m_request.by, m_request.renormalise, m_wanted};
+            if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
+                ready.notes.push_back("the result is not kept with the run: " + kept.error().text());
+            }
+        }
+        return ready;
+    }
+
+    [[nodiscard]] KnockoutReady measured() const
     {
         KnockoutReady ready{.tag = m_request.tag,
                             .rows = {},
@@ -400,6 +422,7 @@ private:
                             .batches = m_knockout->batchesDone(),
                             .borderBytes = m_knockout->borderBytes(),
                             .step = m_model->step,
+                            .checkpoint = m_checkpoint,
                             .notes = m_model->notes};
         const std::vector<KnockoutEffect> effects = m_knockout->effects();
         for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -446,6 +469,8 @@ private:
     std::optional<Model> m_model;
     std::optional<Knockout> m_knockout;
     std::vector<Matrix> m_weights;
+    std::string m_checkpoint;  ///< KnockoutReady::checkpoint
+    std::int64_t m_wanted = 0; ///< batches; 0: all
     std::int64_t m_passes = 0; ///< to do
     std::int64_t m_told = -1;  ///< passes that were reported
 };

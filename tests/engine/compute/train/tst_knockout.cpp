@@ -269,6 +269,21 @@ private Q_SLOTS:
         QVERIFY(effects[1].divergence > 0 && effects[1].error > 0 && effects[1].error < 1);
     }
 
+    void subjectsAreChosenByName()
+    {
+        const auto all = projects::knockoutSubjects(withItsTerms(knockoutLanguage("plain")), KnockoutBy::Term, false);
+        QVERIFY(all.ok());
+        const auto chosen = projects::chosenSubjects(*all, {"1:3", "0:2", "1:3"});
+        QVERIFY(chosen.ok());
+        QCOMPARE(chosen->size(), std::size_t{2});
+        QCOMPARE(chosen->front().name, std::string("0:2"));
+        QCOMPARE(chosen->back().reader, std::int64_t{3});
+        QCOMPARE(projects::chosenSubjects(*all, {})->size(), all->size());
+        const auto unknown = projects::chosenSubjects(*all, {"0:2", "3:1"});
+        QVERIFY(!unknown.ok());
+        QVERIFY2(unknown.error().message.find("\"3:1\"") != std::string::npos, unknown.error().text().c_str());
+    }
+
     void aWiringWithoutTheSubjectIsRefused()
     {
         const auto refusal = [](const char* topology, KnockoutBy by, bool renormalises) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run at a place that sees none of this machine's folders: trained, recorded here, used, interrupted and resumed.
 #include "engine/base/api/environment.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/remotes.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
@@ -127,6 +128,10 @@ private slots:
             answerTo<KnockoutReady>(KnockoutRequest{.of = {}, .by = projects::KnockoutBy::Layer}, run);
         textProject(here(), 20);
         QVERIFY(!knockout.rows.empty() && knockout.rows.front().name == "layer 1");
+        const auto kept = readEffects(run); // the record here keeps what was measured there
+        QVERIFY(kept && kept->size() == 1 && kept->front().measured.rows.size() == knockout.rows.size());
+        QCOMPARE(kept->front().measured.rows.front().rise, knockout.rows.front().rise);
+        QCOMPARE(kept->front().key, *effectsKeyOf({.of = {run}, .by = projects::KnockoutBy::Layer}));
         QCOMPARE(evaluation.means, answerTo<EvaluationReady>(EvaluateRequest{}, own, placeIn(there())).means);
         QCOMPARE(evaluation.step, std::int64_t{20});
         QCOMPARE(sampled.text, answerTo<SampleReady>(sample, own).text);

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/results/effects.h"
+
+#include "engine/base/api/describe_requests.h"
+#include "engine/base/api/environment.h"
+#include "engine/base/files/json_record.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
+#include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/run_directory.h"
+#include "projects/base/files.h"
+#include "projects/base/printable.h"
+#include "projects/base/whole_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+namespace residua::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using projects::KnockoutBy;
+
+constexpr std::int64_t kEffectsFormat = 1;
+constexpr std::size_t kLongestEffects = std::size_t{1} << 24; ///< bytes; enough for some 80,000 subjects
+constexpr std::size_t kMostEffects = 1000;                    ///< files of a run
+constexpr std::size_t kLongestSubject = 64;                   ///< bytes of a name
+constexpr std::size_t kLongestIdentity = 64;
+
+constexpr std::array<std::pair<const char*, double KnockoutRow::*>, 4> kRowNumbers{
+    {{"weight", &KnockoutRow::weight},
+     {"rise", &KnockoutRow::rise},
+     {"error", &KnockoutRow::error},
+     {"divergence", &KnockoutRow::divergence}}};
+
+std::string wordOf(KnockoutBy by)
+{
+    return std::string(projects::kNamesOf<KnockoutBy>[static_cast<std::size_t>(by)]);
+}
+
+std::string fileNameOf(const EffectsKey& key)
+{
+    return effectsPrefix(key.step) + wordOf(key.by) + (key.renormalise ? "-renormalised-" : "-") +
+           (key.batches > 0 ? std::to_string(key.batches) : "all") + ".json";
+}
+
+fs::path folderOf(const fs::path& runDirectory)
+{
+    return runDirectory / kEffectsFolder;
+}
+
+void note(std::vector<std::string>* notes, const Error& error)
+{
+    if (notes != nullptr) {
+        notes->push_back("a kept knock-out is left out: " + error.text());
+    }
+}
+
+RecordJson jsonOf(const KeptEffects& effects)
+{
+    const EffectsKey& key = effects.key;
+    const KnockoutReady& measured = effects.measured;
+    RecordJson rows = RecordJson::array();
+    for (const KnockoutRow& row : measured.rows) {
+        RecordJson& json =
+            rows.emplace_back(RecordJson{{"part", row.name}, {"first", row.first}, {"reader", row.reader}});
+        for (const auto& [name, number] : kRowNumbers) {
+            json[name] = row.*number; // NaN becomes null
+        }
+    }
+    return {{"format", kEffectsFormat},
+            {"step", key.step},
+            {"by", wordOf(key.by)},
+            {"renormalise", key.renormalise},
+            {"batches", key.batches},
+            {"checkpoint", measured.checkpoint},
+            {"measuredBatches", measured.batches},
+            {"loss", measured.loss},
+            {"keptBytes", measured.borderBytes},
+            {"rows", std::move(rows)}};
+}
+
+/// Reads a text of at most `longest` bytes that can be shown on one line.
+std::string shortText(RecordFields& fields, const char* key, std::size_t longest)
+{
+    std::string text = fields.text(key);
+    if (text.size() > longest || !isPrintable(text)) {
+        fields.fail(key, "is no text of at most " + std::to_string(longest) + " printable bytes");
+        return {};
+    }
+    return text;
+}
+
+EffectsKey keyFrom(RecordFields& fields)
+{
+    EffectsKey key;
+    key.step = fields.count("step");
+    key.batches = fields.count("batches");
+    const std::string word = fields.text("by");
+    constexpr auto& words = projects::kNamesOf<KnockoutBy>;
+    const auto* const found = std::ranges::find(words, word);
+    if (found == words.end()) {
+        fields.fail("by", "is none of term, layer, half and stream");
+    } else {
+        key.by = static_cast<KnockoutBy>(found - words.begin());
+    }
+    const RecordJson* const renormalise = fields.find("renormalise");
+    if (renormalise == nullptr || !renormalise->is_boolean()) {
+        fields.fail("renormalise", "is neither true nor false");
+    } else {
+        key.renormalise = renormalise->get<bool>();
+    }
+    return key;
+}
+
+Result<KeptEffects> effectsFrom(const RecordJson& json, const fs::path& path)
+{
+    RecordFields fields(path.string(), json);
+    if (const std::int64_t format = fields.count("format"); !fields.error() && format != kEffectsFormat) {
+        fields.fail("format", "is " + std::to_string(format) + ", expected " + std::to_string(kEffectsFormat));
+    }
+    KeptEffects effects{keyFrom(fields), {}};
+    KnockoutReady& measured = effects.measured;
+    measured.step = effects.key.step;
+    measured.checkpoint = shortText(fields, "checkpoint", kLongestIdentity);
+    measured.batches = fields.count("measuredBatches");
+    measured.borderBytes = fields.count("keptBytes");
+    measured.loss = fields.number("loss");
+    fields.eachOf("rows", [&measured](RecordFields& entry) {
+        KnockoutRow& row = measured.rows.emplace_back();
+        row.name = shortText(entry, "part", kLongestSubject);
+        row.first = entry.count("first");
+        row.reader = entry.count("reader");
+        for (const auto& [name, number] : kRowNumbers) {
+            row.*number = entry.number(name);
+        }
+    });
+    return fields.error() ? Result<KeptEffects>(*fields.error()) : Result<KeptEffects>(std::move(effects));
+}
+
+/// Returns an error if the run has another checkpoint of the step than the one that was measured. The weights of a
+/// checkpoint that is not here cannot be compared.
+Status checkIdentity(const fs::path& runDirectory, const KnockoutReady& measured)
+{
+    const auto state = readState(checkpointDirectory(runDirectory, measured.step), measured.step);
+    if (state && !measured.checkpoint.empty() && state->modelChecksum != measured.checkpoint) {
+        return Error{runDirectory.string(), "step " + std::to_string(measured.step) +
+                                                " was trained again since it was measured; measure it again"};
+    }
+    return Done{};
+}
+
+Result<KeptEffects> readOne(const fs::path& runDirectory, const std::string& name)
+{
+    const fs::path path = folderOf(runDirectory) / name;
+    std::error_code code;
+    if (!fs::is_regular_file(fs::symlink_status(path, code))) {
+        return Error{path.string(), "is a link or no file"};
+    }
+    const auto text = readFile(path, kLongestEffects);
+    const auto json = text ? parseRecord(path, *text, kLongestEffects) : Result<RecordJson>(text.error());
+    Result<KeptEffects> effects = json ? effectsFrom(*json, path) : Result<KeptEffects>(json.error());
+    if (effects && fileNameOf(effects->key) != name) {
+        return Error{path.string(), "is not named by what it holds, expected " + fileNameOf(effects->key)};
+    }
+    if (const Status same = effects ? checkIdentity(runDirectory, effects->measured) : Status(Done{}); !same) {
+        return same.error();
+    }
+    return effects;
+}
+
+/// Returns whether the run has a folder of results; an error if it is a link or no folder.
+Result<bool> hasFolder(const fs::path& runDirectory)
+{
+    std::error_code code;
+    const fs::path folder = folderOf(runDirectory);
+    const fs::file_status status = fs::symlink_status(folder, code);
+    if (!fs::exists(status)) {
+        return false;
+    }
+    return fs::is_directory(status)
+               ? Result<bool>(true)
+               : Result<bool>(Error{folder.string(), "is a link or no folder; knock-outs are kept in a folder of the "
+                                                     "run's own"});
+}
+
+} // namespace
+
+std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)
+{
+    const RunRef& of = request.of;
+    if (!request.only.empty() || !of.projectDirectory.empty() || of.otherData != OtherData::Refuse) {
+        return std::nullopt;
+    }
+    const auto reader = RunReader::open(of.runDirectory);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    const std::vector<std::int64_t> steps = of.step ? std::vector{*of.step} : resumableSteps(of.runDirectory);
+    if (!project || steps.empty()) {
+        return std::nullopt;
+    }
+    const std::int64_t batches = request.batches > 0 ? request.batches : project->training.validationBatches;
+    return EffectsKey{steps.back(), request.by, request.renormalise, std::max<std::int64_t>(batches, 0)};
+}
+
+Result<std::vector<KeptEffects>> readEffects(const fs::path& runDirectory, std::vector<std::string>* notes)
+{
+    const Result<bool> has = hasFolder(runDirectory);
+    if (!has || !*has) {
+        return has ? Result(std::vector<KeptEffects>()) : has.error();
+    }
+    std::vector<std::string> names;
+    std::error_code code;
+    for (fs::directory_iterator entry(folderOf(runDirectory), code), end;
+         !code && entry != end && names.size() <= kMostEffects; entry.increment(code)) {
+        std::string name = entry->path().filename().string();
+        if (!name.starts_with('.') && name.find(kTemporaryMark) == std::string::npos) {
+            names.push_back(std::move(name));
+        }
+    }
+    if (code) {
+        return systemError(folderOf(runDirectory), "cannot be listed", code.value());
+    }
+    if (names.size() > kMostEffects) {
+        return Error{folderOf(runDirectory).string(),
+                     "has more than " + std::to_string(kMostEffects) + " files; remove those that nobody needs"};
+    }
+    std::ranges::sort(names);
+    std::vector<KeptEffects> all;
+    for (const std::string& name : names) {
+        Result<KeptEffects> effects = readOne(runDirectory, name);
+        if (effects) {
+            all.push_back(std::move(*effects));
+        } else {
+            note(notes, effects.error());
+        }
+    }
+    std::ranges::stable_sort(all, {}, [](const KeptEffects& effects) { return effects.key.step; });
+    return all;
+}
+
+std::optional<KeptEffects> keptEffects(const fs::path& runDirectory, const EffectsKey& key,
+                                       std::vector<std::string>* notes)
+{
+    const std::string name = fileNameOf(key);
+    std::error_code code;
+    const Result<bool> has = hasFolder(runDirectory);
+    if (has && (!*has || !fs::exists(fs::symlink_status(folderOf(runDirectory) / name, code)))) {
+        return std::nullopt;
+    }
+    Result<KeptEffects> effects = has ? readOne(runDirectory, name) : Result<KeptEffects>(has.error());
+    if (!effects) {
+        note(notes, effects.error());
+        return std::nullopt;
+    }
+    return std::move(*effects);
+}
+
+Status keepEffects(const fs::path& runDirectory, const KeptEffects& effects)
+{
+    const fs::path folder = folderOf(runDirectory);
+    const std::string text = jsonOf(effects).dump(-1, ' ', false, RecordJson::error_handler_t::replace) + "\n";
+    if (text.size() > kLongestEffects) {
+        return Error{folder.string(), "the result has " + std::to_string(text.size()) + " bytes, expected at most " +
+                                          std::to_string(kLongestEffects)};
+    }
+    const Result<bool> has = hasFolder(runDirectory);
+    if (!has) {
+        return has.error();
+    }
+    std::error_code code;
+    if (!*has && !fs::create_directory(folder, code) && code) {
+        return systemError(folder, "cannot be made", code.value());
+    }
+    const Status written = writeOwnFile(folder / fileNameOf(effects.key), text);
+    return written && !*has ? syncDirectory(runDirectory) : written;
+}
+
+Status copyEffects(const fs::path& from, const fs::path& to, std::int64_t upTo)
+{
+    const auto all = readEffects(from); // a damaged one is not copied
+    for (std::size_t i = 0; all && i < all->size(); ++i) {
+        const KeptEffects& effects = (*all)[i];
+        if (const Status kept = effects.key.step <= upTo ? keepEffects(to, effects) : Status(Done{}); !kept) {
+            return kept;
+        }
+    }
+    return Done{};
+}
+
+} // namespace residua::engine
