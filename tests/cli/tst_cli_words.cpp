@@ -141,7 +141,7 @@ private slots:
         row("analyze gap", optionsOf<engine::GapRequest>(),
             "step sort set output project other-data threads place folder");
         row("analyze knockout", optionsOf<engine::KnockoutRequest>(),
-            "step weakest weak-by output project other-data threads place folder");
+            "step again weakest weak-by output project other-data threads place folder");
         row("analyze stability", optionsOf<engine::StabilityRequest>(),
             "step figure dimension layers norm without output project other-data threads place folder");
     }

@@ -217,7 +217,7 @@ struct KnockoutRequest {
     bool renormalise = false;
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
     /// The names of the parts to switch off (projects::KnockoutSubject::name); empty: all. Refused if one is unknown.
-    std::vector<std::string> only;
+    std::vector<std::string> only = {};
 };
 
 /// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by

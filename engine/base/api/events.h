@@ -210,7 +210,7 @@ struct KnockoutReady {
     std::int64_t batches = 0;
     std::int64_t borderBytes = 0;   ///< of the values from which the passes of the last batch started
     std::int64_t step = 0;          ///< of the checkpoint that was used
-    std::string checkpoint;         ///< identifies its weights: their checksum
+    std::string checkpoint = {};    ///< identifies its weights: their checksum
     std::vector<std::string> notes; ///< as SampleReady's
 };
 /// The fits finished so far of a GapRequest, sent about ten times a second.

@@ -35,12 +35,12 @@ struct KeptEffects {
 /// result can answer it, because it names its data or subjects, and if the run or its checkpoint is missing.
 [[nodiscard]] std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request);
 
-/// Returns the kept results in the order of their steps. Adds a note to `notes`, which may be null, for each file that
-/// is damaged or not named by its key, for each result of another checkpoint than the one that the run has of its step,
-/// and for links. Such results are left out. Returns an error if the folder cannot be listed.
+/// Returns the kept results in the order of their steps. Leaves out damaged files, links, files that are not named by
+/// their key, and results of another checkpoint than the one that the run has of their step. Adds a note to `notes`,
+/// which may be null, for each of them. Returns an error if the folder cannot be listed.
 [[nodiscard]] Result<std::vector<KeptEffects>> readEffects(const std::filesystem::path& runDirectory,
                                                            std::vector<std::string>* notes = nullptr);
-/// Returns the result of the key; nullopt if there is none or readEffects() would leave it out.
+/// Returns the result of the key; nullopt if the run has none or readEffects() leaves it out.
 [[nodiscard]] std::optional<KeptEffects> keptEffects(const std::filesystem::path& runDirectory, const EffectsKey& key,
                                                      std::vector<std::string>* notes = nullptr);
 

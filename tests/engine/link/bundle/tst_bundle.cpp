@@ -5,6 +5,7 @@
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/bundle/pack.h"
 #include "engine/link/bundle/unpack.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "engine/runs/store/run_files.h"
@@ -28,6 +29,10 @@ private slots:
 
     void aProjectComesThroughWhole()
     {
+        KeptEffects effects{{20, projects::KnockoutBy::Layer, false, 2}, {}};
+        effects.measured.rows.emplace_back().name = "layer 1";
+        effects.measured.loss = 0.5;
+        QVERIFY(keepEffects(m_home / "runs/first", effects).ok());
         const auto packed = pack({m_home, BundledCheckpoints::All, BundledData::Files}, m_file);
         QVERIFY2(packed.ok(), packed ? "" : packed.error().text().c_str());
         QVERIFY(packed->notes.empty());
@@ -48,6 +53,8 @@ private slots:
         for (const char* file : {"store.sqlite", "checkpoints/step-00000020/model.safetensors"}) {
             QCOMPARE(contentOf(there / "runs/first" / file), contentOf(m_home / "runs/first" / file));
         }
+        const auto kept = keptEffects(there / "runs/first", effects.key);
+        QVERIFY(kept && kept->measured.loss == 0.5 && kept->measured.rows.front().name == "layer 1");
         QCOMPARE(std::distance(fs::directory_iterator(m_away), {}), 1);
         const auto project = projects::loadProject(there);
         QVERIFY(project.ok());
