@@ -9,13 +9,52 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace residua::projects {
 
-/// Changes of a stack in some passes: factors of its wiring's weights, and layers or halves of layers that do not run.
+/// The value that takes the place of a stream of a MultiStream.
+enum class StreamFill : std::uint8_t {
+    Zero,
+    Mean,   ///< the stream's mean over all tokens of the batch
+    Stream, ///< another stream of the pass at the same border
+};
+
+/// Streams that have another value at some borders between modules. Border m follows module m, border 0 precedes the
+/// first module, and border K is read by the exit. A border has its new values for all that reads it.
+struct FilledStreams {
+    std::vector<std::int64_t> streams;             ///< from 1
+    std::int64_t first = 0;                        ///< border
+    std::int64_t last = 0;                         ///< border
+    std::optional<StreamFill> with = std::nullopt; ///< nullopt: the value of the unaltered pass
+    std::int64_t other = 0;                        ///< the stream that is copied, with StreamFill::Stream
+    bool operator==(const FilledStreams&) const = default;
+};
+
+/// The matrix that takes the place of a transition of a MultiStream.
+enum class TransitionForm : std::uint8_t {
+    Identity,
+    Mean, ///< its mean over all tokens of the batch
+    /// The k largest magnitudes of the n weights with which a new stream takes the old ones; the others are 0.
+    Top,
+};
+
+/// Transitions of some modules that are replaced: of the weights of a module only those from old to new streams.
+struct ReplacedTransitions {
+    std::int64_t first = 1; ///< module
+    std::int64_t last = 1;  ///< module
+    TransitionForm form = TransitionForm::Identity;
+    std::int64_t top = 1; ///< k
+    /// True if the kept weights of a new stream are scaled to the sum of magnitudes that all of them had.
+    bool renormalises = false;
+    bool operator==(const ReplacedTransitions&) const = default;
+};
+
+/// Changes of a stack in some passes: factors of its wiring's weights, layers or halves of layers that do not run, and
+/// streams and transitions that have other values.
 /// Parameters stay as they are.
 struct Alteration {
     /// Factors of weights, by their number in the wiring's program (DepthStep::firstTerm); 1 for all others.
@@ -25,7 +64,13 @@ struct Alteration {
     bool renormalises = false;
     std::vector<std::pair<std::int64_t, LayerPart>> off; ///< layers from 1; their branch, or half of it, is absent
 
-    [[nodiscard]] bool empty() const { return factors.empty() && off.empty(); }
+    std::vector<FilledStreams> fills = {};             ///< of a MultiStream, one after the other
+    std::vector<ReplacedTransitions> transitions = {}; ///< of a MultiStream, one after the other
+    /// True if reads, transitions, writes and exit have the weights of the unaltered pass, and not those computed from
+    /// the altered streams. Replaced transitions are computed from these weights.
+    bool frozenRouting = false;
+
+    [[nodiscard]] bool empty() const { return factors.empty() && off.empty() && fills.empty() && transitions.empty(); }
     bool operator==(const Alteration&) const = default;
 };
 

@@ -6,6 +6,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <optional>
@@ -43,6 +45,29 @@ std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
         }
     }
     return uses;
+}
+
+/// Returns the value that takes the place of stream `stream` (from 0) at a border, whose values are `streams` in this
+/// pass and `unaltered` in the unaltered one.
+at::Tensor filled(const projects::FilledStreams& fill, std::size_t stream, const std::vector<at::Tensor>& streams,
+                  const std::vector<at::Tensor>* unaltered)
+{
+    const at::Tensor& own = streams[stream];
+    if (!fill.with) {
+        TORCH_CHECK(unaltered != nullptr, "the unaltered pass has not kept the streams");
+        return (*unaltered)[stream];
+    }
+    switch (*fill.with) {
+    case projects::StreamFill::Zero:
+        return at::zeros_like(own);
+    case projects::StreamFill::Mean: {
+        const at::ScalarType wide = own.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+        return own.flatten(0, -2).to(wide).mean(0).to(own.scalar_type()).expand_as(own);
+    }
+    case projects::StreamFill::Stream:
+        return streams.at(static_cast<std::size_t>(fill.other) - 1);
+    }
+    return own;
 }
 
 } // namespace
@@ -133,9 +158,14 @@ private:
         case DepthStepKind::Split:
             set(step, value(step.inputs.front()).chunk(static_cast<std::int64_t>(step.outputs), -1));
             break;
-        case DepthStepKind::Merge:
-            set(step.output, at::cat(inputsOf(step), -1));
+        case DepthStepKind::Merge: {
+            std::vector<at::Tensor> parts = inputsOf(step);
+            if (step.module > m_wiring.m_program.modules) { // fractions leave without a mix
+                static_cast<void>(alter(parts, m_wiring.m_program.modules));
+            }
+            set(step.output, at::cat(parts, -1));
             break;
+        }
         case DepthStepKind::Run:
             runModule(step, module);
             break;
@@ -186,8 +216,56 @@ private:
         set(step.output, m_wiring.m_layers.run(module, inputs, m_pass));
     }
 
+    /// Gives the streams at a border the values of the alteration. Returns false if it changes none. Keeps those of an
+    /// unaltered pass that others need.
+    bool alter(std::vector<at::Tensor>& streams, std::int64_t border) const
+    {
+        const StackBorders* const borders = m_pass.borders;
+        if (!m_pass.alteration) {
+            if (borders != nullptr && borders->streams().borders.contains(border)) {
+                m_pass.borders->streams().streams[border] = streams;
+            }
+            return false;
+        }
+        const std::vector<at::Tensor>* unaltered = nullptr;
+        if (borders != nullptr && borders->streams().streams.contains(border)) {
+            unaltered = &borders->streams().streams.at(border);
+        }
+        bool changes = false;
+        for (const projects::FilledStreams& fill : m_pass.alteration->fills) {
+            if (border < fill.first || border > fill.last) {
+                continue;
+            }
+            changes = true;
+            const std::vector<at::Tensor> before = streams;
+            for (const std::int64_t stream : fill.streams) {
+                const auto at = static_cast<std::size_t>(stream) - 1;
+                streams.at(at) = filled(fill, at, before, unaltered);
+            }
+        }
+        return changes;
+    }
+
+    /// Puts the altered streams in the place of the entries of a module's read or of the exit. They are the only
+    /// entries of its stack yet.
+    void alterStreams(const DepthStep& step)
+    {
+        std::vector<at::Tensor> streams = inputsOf(step);
+        if (!alter(streams, static_cast<std::int64_t>(step.row / 2))) {
+            return;
+        }
+        m_state.stack.emplace(m_wiring.m_compute);
+        for (std::size_t place = 0; place < streams.size(); ++place) {
+            const std::size_t index = m_state.stack->push(streams[place]);
+            m_state.values[step.inputs[place]] = {m_state.stack->entry(index), index, step.stack};
+        }
+    }
+
     void mix(const DepthStep& step)
     {
+        if (m_wiring.m_hasStreams && step.row % 2 == 0) {
+            alterStreams(step);
+        }
         const std::vector<at::Tensor> values = inputsOf(step);
         MixInputs inputs{values,
                          {},
@@ -257,6 +335,7 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Wiring&
     DepthProgram program = projects::programOf(wiring, static_cast<std::int64_t>(layers.layers()));
     std::unique_ptr<LayerWiring> made(
         new LayerWiring(std::move(program), std::move(layers), std::move(*rule), compute));
+    made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
     if (const Status matched = made->matchPorts(wiring); !matched) {
         return matched.error();
     }
@@ -288,7 +367,13 @@ std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) con
         return 0; // a softmax over targets changes the weights of other readers
     }
     const std::int64_t perLayer = m_program.sites == projects::MixSites::Both ? 2 : 1;
-    std::int64_t module = m_program.modules + 1;
+    std::int64_t module = m_program.modules + 2; // after the exit
+    for (const projects::FilledStreams& fill : alteration.fills) {
+        module = std::min(module, fill.first + 1);
+    }
+    for (const projects::ReplacedTransitions& replaced : alteration.transitions) {
+        module = std::min(module, replaced.first);
+    }
     for (const auto& [layer, part] : alteration.off) {
         const std::int64_t first = projects::firstModule(layer, perLayer);
         module = std::min(module, m_program.sites == projects::MixSites::Ffn ? first - 1 : first);
@@ -298,8 +383,7 @@ std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) con
         const bool weighs = step.kind == DepthStepKind::Mix || step.kind == DepthStepKind::Join;
         const auto term = weighs ? alteration.factors.lower_bound(step.firstTerm) : alteration.factors.end();
         const std::size_t past = step.firstTerm + step.outputs * step.inputs.size();
-        if ((!alteration.off.empty() && step.module >= module) ||
-            (term != alteration.factors.end() && term->first < past)) {
+        if (step.module >= module || (term != alteration.factors.end() && term->first < past)) {
             return number;
         }
     }
@@ -316,7 +400,7 @@ at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
         border != nullptr ? Running(*this, input, pass, border->second.copy()) : Running(*this, input, pass);
     std::int64_t module = 0;
     for (std::size_t step = border != nullptr ? border->first : 0; step < m_program.steps.size(); ++step) {
-        if (restarts && !altered && m_program.steps[step].module != module) {
+        if (restarts && !pass.alteration && m_program.steps[step].module != module) {
             pass.borders->keep(step, running.state());
         }
         module = m_program.steps[step].module;

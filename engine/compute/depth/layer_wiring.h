@@ -43,6 +43,7 @@ private:
     LayerStack m_layers;
     std::unique_ptr<DepthRule> m_rule;
     Compute m_compute;
+    bool m_hasStreams = false;                        ///< true of a MultiStream
     std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port
     std::vector<std::vector<std::size_t>> m_lastUses; ///< of each step: the values that no later step reads
 };

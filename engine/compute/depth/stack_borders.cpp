@@ -2,12 +2,15 @@
 #include "engine/compute/depth/stack_borders.h"
 
 #include <iterator>
+#include <utility>
 
 namespace residua::engine {
 
 void StackBorders::clear()
 {
+    KeptStreams kept{m_streams.keepsWeights, std::move(m_streams.borders), {}, {}};
     *this = StackBorders(m_mostBytes);
+    m_streams = std::move(kept);
 }
 
 void StackBorders::keep(std::size_t step, const DepthState& state)

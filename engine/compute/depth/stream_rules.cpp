@@ -9,6 +9,7 @@
 // Frac-Connections; under mHC up to rounding.
 #include "engine/base/api/matrix_name.h"
 #include "engine/compute/depth/depth_rule.h"
+#include "engine/compute/depth/stack_borders.h"
 #include "engine/compute/ops/operators.h"
 #include "engine/compute/runtime/host_path.h"
 #include "projects/depth/stream_start.h"
@@ -29,8 +30,12 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/topk.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace residua::engine {
@@ -68,6 +73,51 @@ struct StreamMixes {
     MixWeights read;  ///< [R, n]: from the streams to the layer's input (A_m, H_pre)
     MixWeights write; ///< [n, n + R]: from the old streams (A_r, H_res) and the branch (B, H_post) to the new streams
 };
+
+/// Returns the matrix that takes the place of `carry`, [out, in] or [out, in, tokens].
+at::Tensor replaced(const at::Tensor& carry, const projects::ReplacedTransitions& by)
+{
+    const bool ofTokens = carry.dim() == 3;
+    switch (by.form) {
+    case projects::TransitionForm::Identity: {
+        const at::Tensor one = at::eye(carry.size(0), carry.options());
+        return ofTokens ? one.unsqueeze(2).expand_as(carry) : one;
+    }
+    case projects::TransitionForm::Mean:
+        return ofTokens ? carry.mean(2, true).expand_as(carry) : carry;
+    case projects::TransitionForm::Top: {
+        const at::Tensor sizes = carry.abs();
+        const at::Tensor places = std::get<1>(at::topk(sizes, std::min(by.top, carry.size(1)), 1));
+        const at::Tensor kept = at::zeros_like(carry).scatter(1, places, 1);
+        if (!by.renormalises) {
+            return carry * kept;
+        }
+        const at::Tensor left = (sizes * kept).sum(1, true).clamp_min(std::numeric_limits<float>::min());
+        return carry * kept * (sizes.sum(1, true) / left);
+    }
+    }
+    return carry;
+}
+
+/// Returns the weights of a write whose n old streams have other weights.
+MixWeights withTransition(MixWeights write, std::int64_t n, const projects::ReplacedTransitions& by)
+{
+    const auto joined = [n](const at::Tensor& carry, const at::Tensor& all) {
+        return at::cat({carry, all.narrow(1, n, all.size(1) - n)}, 1);
+    };
+    if (!write.tokenWeights.defined()) {
+        write.weights = joined(replaced(write.weights.narrow(1, 0, n), by), write.weights);
+        return write;
+    }
+    at::Tensor carry = write.tokenWeights.narrow(1, 0, n);
+    if (write.weights.defined()) { // the kernels add both
+        const at::Tensor shared = write.weights.narrow(1, 0, n);
+        carry = carry + shared.unsqueeze(2);
+        write.weights = joined(at::zeros_like(shared), write.weights);
+    }
+    write.tokenWeights = joined(replaced(carry, by), write.tokenWeights);
+    return write;
+}
 
 /// Returns one mix for each row of `weights`, computed in groups of the kernels' maximum.
 std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, const MixInputs& inputs,
@@ -124,7 +174,15 @@ public:
         }
     }
 
-    void begin(const Pass&) override
+    void begin(const Pass& pass) final
+    {
+        m_alteration = pass.alteration;
+        m_borders = pass.borders;
+        prepare();
+    }
+
+    /// Computes what all modules of the pass share.
+    virtual void prepare()
     {
         const Connections applied = constrained({readOfStreams(), carryLast(), m_raw.write});
         const StreamTerms terms = streamTerms(applied.read, applied.carry.movedim(-1, 0), applied.write);
@@ -136,15 +194,12 @@ public:
     [[nodiscard]] std::vector<at::Tensor> mix(const projects::DepthStep& step, const MixInputs& inputs,
                                               DepthStack* stack) override
     {
-        const std::size_t module = step.row / 2;
-        if (module == m_modules) {
-            return mixRows(*stack, exit(*stack), inputs, step.outputs);
-        }
         if (step.row % 2 == 0) {
-            m_mixes = of(module, *stack);
-            return mixRows(*stack, m_mixes.read, inputs, step.outputs);
+            StreamMixes mixes = routing(step.row / 2, *stack);
+            m_following = std::move(mixes.write);
+            return mixRows(*stack, mixes.read, inputs, step.outputs);
         }
-        const MixWeights write = std::exchange(m_mixes, {}).write;
+        const MixWeights write = std::exchange(m_following, {});
         return mixRows(*stack, write, inputs, step.outputs);
     }
 
@@ -261,6 +316,32 @@ protected:
     std::vector<at::Tensor> m_scales; ///< of each layer
 
 private:
+    /// Returns the mixes of a module, or of the exit as a read, in this pass and under its alteration.
+    [[nodiscard]] StreamMixes routing(std::size_t module, const DepthStack& stack)
+    {
+        const std::size_t row = 2 * module;
+        StreamMixes mixes;
+        if (m_alteration && m_alteration->frozenRouting) {
+            TORCH_CHECK(m_borders != nullptr && m_borders->streams().weights.contains(row),
+                        "the unaltered pass has not kept the weights of the streams");
+            mixes = {m_borders->streams().weights.at(row), m_borders->streams().weights.at(row + 1)};
+        } else {
+            mixes = module == m_modules ? StreamMixes{exit(stack), {}} : of(module, stack);
+        }
+        if (!m_alteration && m_borders != nullptr && m_borders->streams().keepsWeights) {
+            m_borders->streams().weights[row] = mixes.read;
+            m_borders->streams().weights[row + 1] = mixes.write;
+        }
+        const auto number = static_cast<std::int64_t>(module) + 1;
+        for (const projects::ReplacedTransitions& by :
+             m_alteration ? m_alteration->transitions : std::vector<projects::ReplacedTransitions>()) {
+            if (module < m_modules && by.first <= number && number <= by.last) {
+                mixes.write = withTransition(std::move(mixes.write), m_wiring.streams, by);
+            }
+        }
+        return mixes;
+    }
+
     /// Returns the mix [1, n] of the streams after the last module, the first n entries of `stack`, that is the output.
     [[nodiscard]] MixWeights exit(const DepthStack& stack) const
     {
@@ -300,9 +381,11 @@ private:
     at::Tensor m_exit;         ///< φ_h: [stream, n, d]
     at::Tensor m_exitBias;
     at::Tensor m_exitScale;
-    std::vector<at::Tensor> m_read;  ///< of each layer: [R, n]
-    std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
-    StreamMixes m_mixes;             ///< of the module that runs
+    std::vector<at::Tensor> m_read;                           ///< of each layer: [R, n]
+    std::vector<at::Tensor> m_write;                          ///< of each layer: [n, n + R]
+    MixWeights m_following;                                   ///< of the write of the module that runs
+    std::shared_ptr<const projects::Alteration> m_alteration; ///< of the pass; may be null
+    StackBorders* m_borders = nullptr;                        ///< of the pass
 };
 
 /// Dynamic Hyper-Connections: s·tanh(norm(H)·W) is added to the static weights (eq. 10-13). W has a row for each read,
@@ -313,9 +396,9 @@ class DynamicWeights final : public StreamRule {
 public:
     using StreamRule::StreamRule;
 
-    void begin(const Pass& pass) override
+    void prepare() override
     {
-        StreamRule::begin(pass);
+        StreamRule::prepare();
         at::Tensor rows = m_dynamic * m_norm.unsqueeze(1);
         // LayerNorm also needs the sum of the features, computed by one more row.
         if (m_wiring.norm == projects::NormKind::Layer) {
@@ -372,7 +455,7 @@ class ConstrainedWeights final : public StreamRule {
 public:
     using StreamRule::StreamRule;
 
-    void begin(const Pass&) override
+    void prepare() override
     {
         m_rows = (m_norm.defined() ? m_dynamic * m_norm.unsqueeze(2) : m_dynamic).unbind(0);
         m_scales = m_scale.unbind(0);

@@ -31,6 +31,17 @@ double divergenceOf(const at::Tensor& p, const at::Tensor& other)
 
 } // namespace
 
+void AlteredPasses::keepFor(const projects::Alteration& alteration)
+{
+    KeptStreams& streams = m_borders.streams();
+    streams.keepsWeights = streams.keepsWeights || alteration.frozenRouting;
+    for (const projects::FilledStreams& fill : alteration.fills) {
+        for (std::int64_t border = fill.first; !fill.with && border <= fill.last; ++border) {
+            streams.borders.insert(border);
+        }
+    }
+}
+
 at::Tensor AlteredPasses::whole(const DeviceBatch& batch, LayerMagnitudes* magnitudes)
 {
     m_borders.clear();
@@ -59,6 +70,9 @@ Knockout::Knockout(CompiledNetwork& network, const Dataset& dataset, const proje
       m_subjects(std::move(subjects)),
       m_sums(m_subjects.size())
 {
+    for (const projects::KnockoutSubject& subject : m_subjects) {
+        m_passesOf.keepFor(subject.alteration);
+    }
 }
 
 Status Knockout::advance()

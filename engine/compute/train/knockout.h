@@ -27,6 +27,8 @@ public:
     /// `pass` is one of evaluation. The network must outlive this.
     AlteredPasses(CompiledNetwork& network, Pass pass) : m_network(network), m_pass(std::move(pass)) {}
 
+    /// Makes whole() keep what altered passes with `alteration` use of the unaltered pass.
+    void keepFor(const projects::Alteration& alteration);
     /// Runs the unaltered pass and returns the output of the stack. `magnitudes` may be null.
     [[nodiscard]] at::Tensor whole(const DeviceBatch& batch, LayerMagnitudes* magnitudes = nullptr);
     /// Returns the output of the stack for the batch of whole() under an alteration.
