@@ -40,6 +40,7 @@ enum class TransitionForm : std::uint8_t {
     Mean, ///< its mean over all tokens of the batch
     /// The k largest magnitudes of the n weights with which a new stream takes the old ones; the others are 0.
     Top,
+    TopScaled, ///< these, scaled to the sum of magnitudes that all n had
 };
 
 /// Transitions of some modules that are replaced: of the weights of a module only those from old to new streams.
@@ -48,8 +49,6 @@ struct ReplacedTransitions {
     std::int64_t last = 1;  ///< module
     TransitionForm form = TransitionForm::Identity;
     std::int64_t top = 1; ///< k
-    /// True if the kept weights of a new stream are scaled to the sum of magnitudes that all of them had.
-    bool renormalises = false;
     bool operator==(const ReplacedTransitions&) const = default;
 };
 
@@ -89,6 +88,14 @@ struct KnockoutSubject {
     std::int64_t reader = 0; ///< j; 0 for layers and streams
     Alteration alteration;
 };
+/// What interventions change in a network of parallel streams.
+enum class InterventionKind : std::uint8_t {
+    Streams,     ///< sets of streams are filled
+    Pairs,       ///< streams are filled one by one and two at a time
+    Rescue,      ///< sets of streams are filled, and a stream is restored at a later border
+    Transitions, ///< transitions are replaced
+};
+
 /// Returns the wiring with a weight for each of its shortcuts, so that they can be altered: a plain running sum becomes
 /// a mix of ones, which computes the same up to rounding and has the same parameters.
 [[nodiscard]] Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers);

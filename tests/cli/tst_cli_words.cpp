@@ -142,6 +142,8 @@ private slots:
             "step sort set output project other-data threads place folder");
         row("analyze knockout", optionsOf<engine::KnockoutRequest>(),
             "step again weakest weak-by output project other-data threads place folder");
+        row("analyze interventions", optionsOf<engine::InterventionRequest>(),
+            "step output project other-data threads place folder");
         row("analyze stability", optionsOf<engine::StabilityRequest>(),
             "step figure dimension layers norm without output project other-data threads place folder");
     }

@@ -22,6 +22,10 @@ namespace residua::cli {
 /// streams.
 [[nodiscard]] Exit runKnockout(const Arguments& arguments, const Console& console);
 
+/// `analyze interventions`: what the network of a run's checkpoint loses with other values in its parallel streams, or
+/// other matrices between them.
+[[nodiscard]] Exit runInterventions(const Arguments& arguments, const Console& console);
+
 /// `analyze theory`: the results of DeepCrossAttention §4 for a low-rank linear model, given by numbers or by a
 /// project.
 [[nodiscard]] Exit runTheory(const Arguments& arguments, const Console& console);

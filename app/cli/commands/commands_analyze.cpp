@@ -404,6 +404,18 @@ Command knockoutCommand()
             &runKnockout};
 }
 
+Command interventionsCommand()
+{
+    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
+    std::ranges::move(optionsOf<engine::InterventionRequest>(), std::back_inserter(options));
+    options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
+    return {"analyze interventions",
+            "measure a checkpoint's network with other values in its parallel streams, or other matrices between them",
+            "residua-cli analyze interventions my-project/runs/first --what rescue --streams 1",
+            {{{"RUN", "a run's directory"}}, computed(std::move(options))},
+            &runInterventions};
+}
+
 Command theoryCommand()
 {
     std::vector<OptionSpec> options = theoryOptions();
@@ -464,7 +476,7 @@ std::vector<Command> analyzeCommands()
                             {{"SUBJECT", "a run, runs or a project; the help of each has more", Presence::AnyNumber,
                               exampleNames(), Beside::Files}},
                             {coefficientsCommand(), std::move(metrics), std::move(confusion), theoryCommand(),
-                             stabilityCommand(), knockoutCommand(), gapCommand()})};
+                             stabilityCommand(), knockoutCommand(), interventionsCommand(), gapCommand()})};
 }
 
 } // namespace residua::cli

@@ -220,6 +220,28 @@ struct KnockoutRequest {
     std::vector<std::string> only = {};
 };
 
+/// Measures on held-out batches what a checkpoint's network of parallel streams loses if streams have other values from
+/// a module on, if one of them is restored, or if transitions are replaced. Each intervention is measured with the
+/// routing recomputed, and frozen to that of the unaltered pass. Lists are separated by commas; a range is "4" or
+/// "4-8". Refused if the wiring has no streams or a list names what it lacks.
+struct InterventionRequest {
+    using Answer = struct InterventionReady;
+    QueryTag tag{};
+    RunRef of;
+    projects::InterventionKind what = projects::InterventionKind::Streams;
+    std::string streams; ///< sets such as "1,2,1+3"; empty: each stream
+    /// Ranges of borders (projects::FilledStreams), or of modules for transitions. Empty: each border from 1; for a
+    /// rescue border 1; for transitions all modules, the first half and the second half.
+    std::string after;
+    projects::StreamFill fill = projects::StreamFill::Zero;
+    std::int64_t copied = 0; ///< the stream that is copied, with StreamFill::Stream
+    std::string restored;    ///< of a rescue: streams; empty: each
+    std::string at;          ///< of a rescue: ranges of borders, each taken alone; empty: each from the filled one on
+    projects::TransitionForm by = projects::TransitionForm::Identity;
+    std::int64_t top = 1;     ///< k of TransitionForm::Top
+    std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
+};
+
 /// Measures the gap of every weight that is to be held in factors. Fits two factors of a rank below the full one by
 /// each method, and compares their function with that of the full weight. The full weights are those of a run's
 /// checkpoint or, without a run, the initial weights of `project`. The fits run on the CPU, beside a run, and are kept
@@ -263,7 +285,7 @@ struct GiveUp {
 using Command = std::variant<StartRun, ResumeRun, FollowRun, RefuseRanks, Pause, Continue, Step, Stop, WriteCheckpoint,
                              ListDevices, SampleRequest, EvaluateRequest, RetrofitRequest, FactoriseRequest,
                              ImportRequest, LoadWeightsRequest, ExportRequest, StabilityRequest, KnockoutRequest,
-                             GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
+                             InterventionRequest, GapRequest, TokeniserRequest, FetchCheckpoint, GiveUp>;
 
 /// True for the queries: the commands that an event with their tag answers.
 template <class Asked>

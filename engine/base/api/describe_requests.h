@@ -139,6 +139,42 @@ constexpr void describe(const KnockoutRequest*, auto&& v)
     v({"only", {}, "these parts alone, separated by commas: 2:7,3:9", {.value = "PARTS", .otherwise = "all"}},
       &KnockoutRequest::only);
 }
+constexpr void describe(const InterventionRequest*, auto&& v)
+{
+    v({"what", {}, {}, {.value = "WHAT"}}, &InterventionRequest::what);
+    v({"streams", {}, "sets of streams, separated by commas: 1,2,1+3", {.value = "SETS", .otherwise = "each stream"}},
+      &InterventionRequest::streams);
+    v({"after",
+       {},
+       "the modules after which streams are filled, or whose transitions are replaced, separated by commas: 4,8-12 is "
+       "4, and the range 8 to 12; 0 is the entry",
+       {.value = "MODULES", .otherwise = "each; rescue: 1; transitions: all, the first and the second half"}},
+      &InterventionRequest::after);
+    v({"fill", {}, {}, {.value = "VALUE"}}, &InterventionRequest::fill);
+    v({"copied",
+       {},
+       "with --fill stream: the stream whose value the others take",
+       {.range = projects::Range::atLeast(1), .value = "STREAM", .otherwise = "none"}},
+      &InterventionRequest::copied);
+    v({"restored", {}, "rescue: the streams that are restored", {.value = "STREAMS", .otherwise = "each"}},
+      &InterventionRequest::restored);
+    v({"at",
+       {},
+       "rescue: the modules after which they are restored",
+       {.value = "MODULES", .otherwise = "each from the filled one on"}},
+      &InterventionRequest::at);
+    v({"by", {}, {}, {.value = "FORM"}}, &InterventionRequest::by);
+    v({"top",
+       {},
+       "weights that --by top keeps of each new stream's",
+       {.range = projects::Range::atLeast(1), .value = "K"}},
+      &InterventionRequest::top);
+    v({"batches",
+       {},
+       "batches of the validation split",
+       {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
+      &InterventionRequest::batches);
+}
 constexpr void describe(const GapRequest*, auto&& v)
 {
     v(keyed("project"), &GapRequest::project);
@@ -182,6 +218,26 @@ struct Choices<KnockoutBy> {
                                      {"layer", {}, "each layer"},
                                      {"half", {}, "the attention and the FFN of each layer"},
                                      {"stream", {}, "each parallel stream"}};
+};
+template <>
+struct Choices<InterventionKind> {
+    static constexpr Choice all[] = {{"streams", {}, "sets of streams are filled"},
+                                     {"pairs", {}, "two streams at a time, and each alone"},
+                                     {"rescue", {}, "a filled stream is restored later"},
+                                     {"transitions", {}, "the matrices between the streams are replaced"}};
+};
+template <>
+struct Choices<StreamFill> {
+    static constexpr Choice all[] = {{"zero", {}, "no value"},
+                                     {"mean", {}, "the stream's mean over the tokens of the batch"},
+                                     {"stream", {}, "another stream's"}};
+};
+template <>
+struct Choices<TransitionForm> {
+    static constexpr Choice all[] = {{"identity", {}, "each stream keeps its value"},
+                                     {"mean", {}, "the mean over the tokens of the batch"},
+                                     {"top", {}, "only the largest weights of each new stream"},
+                                     {"top_scaled", {}, "these, scaled to the sum of all"}};
 };
 template <>
 struct Choices<engine::ExportFormat> {

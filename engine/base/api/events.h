@@ -213,6 +213,34 @@ struct KnockoutReady {
     std::string checkpoint = {};    ///< identifies its weights: their checksum
     std::vector<std::string> notes; ///< as SampleReady's
 };
+/// The effect of an intervention on parallel streams, as an InterventionRequest asks for it.
+struct InterventionRow {
+    std::string name;
+    std::string streams;       ///< "1+2"; empty for transitions
+    std::int64_t first = 0;    ///< border, or module for transitions
+    std::int64_t last = 0;     ///< border, or module
+    std::int64_t restored = 0; ///< of a rescue: the stream; else 0
+    std::int64_t at = 0;       ///< of a rescue: the border
+    bool frozen = false;       ///< true with the routing of the unaltered pass
+    double rise = 0;           ///< the loss less that of the unaltered network, on the same batches
+    double error = 0;          ///< the standard error of the rise over batches; NaN of one batch
+    double divergence = 0;     ///< the mean KL(unaltered ‖ altered) of the predictions, in nats; NaN without classes
+    /// Of a rescue: R = 1 − KL/D, NaN if D, the divergence without it, is not above the noise. Of a pair: its
+    /// divergence less those of its streams, in nats. Else NaN.
+    double derived = 0;
+};
+struct InterventionReady {
+    QueryTag tag{};
+    std::vector<InterventionRow> rows;
+    double loss = 0; ///< of the unaltered network
+    /// The divergence of a second unaltered pass from the first, at least the rounding of one logarithm, in nats; NaN
+    /// without classes.
+    double noise = 0;
+    std::int64_t batches = 0;
+    std::int64_t borderBytes = 0;   ///< as KnockoutReady's
+    std::int64_t step = 0;          ///< of the checkpoint that was used
+    std::vector<std::string> notes; ///< as SampleReady's
+};
 /// The fits finished so far of a GapRequest, sent about ten times a second.
 struct GapProgress {
     QueryTag tag{};
@@ -257,8 +285,8 @@ struct QueryFailed {
 
 using Event = std::variant<RunStarted, Progress, CheckpointWritten, RunPaused, RunContinued, RunEnded, Notice,
                            DevicesListed, SampleReady, EvaluationReady, RetrofitReady, FactoriseReady, ImportReady,
-                           LoadWeightsReady, ExportReady, StabilityReady, KnockoutReady, GapProgress, GapReady,
-                           TokeniserReady, CheckpointFetched, RemoteUnknown, QueryProgress, QueryFailed>;
+                           LoadWeightsReady, ExportReady, StabilityReady, KnockoutReady, InterventionReady, GapProgress,
+                           GapReady, TokeniserReady, CheckpointFetched, RemoteUnknown, QueryProgress, QueryFailed>;
 
 /// True for the events of a query that its answer follows.
 template <class Told>

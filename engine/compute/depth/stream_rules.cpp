@@ -85,11 +85,12 @@ at::Tensor replaced(const at::Tensor& carry, const projects::ReplacedTransitions
     }
     case projects::TransitionForm::Mean:
         return ofTokens ? carry.mean(2, true).expand_as(carry) : carry;
-    case projects::TransitionForm::Top: {
+    case projects::TransitionForm::Top:
+    case projects::TransitionForm::TopScaled: {
         const at::Tensor sizes = carry.abs();
         const at::Tensor places = std::get<1>(at::topk(sizes, std::min(by.top, carry.size(1)), 1));
         const at::Tensor kept = at::zeros_like(carry).scatter(1, places, 1);
-        if (!by.renormalises) {
+        if (by.form == projects::TransitionForm::Top) {
             return carry * kept;
         }
         const at::Tensor left = (sizes * kept).sum(1, true).clamp_min(std::numeric_limits<float>::min());

@@ -24,7 +24,7 @@ inline constexpr bool kIsOneOf = (std::is_same_v<Asked, Kinds> || ...);
 template <class Asked>
 inline constexpr bool kAtRemote =
     kControlsRun<Asked> || kIsOneOf<Asked, StartRun, ResumeRun, ListDevices, SampleRequest, EvaluateRequest,
-                                    StabilityRequest, KnockoutRequest, GapRequest, GiveUp>;
+                                    StabilityRequest, KnockoutRequest, InterventionRequest, GapRequest, GiveUp>;
 
 /// Returns an error if `folder` has no room for so many bytes. `what` begins the end of its message: "the store needs".
 [[nodiscard]] Status checkRoom(const std::filesystem::path& folder, std::uintmax_t bytes, const std::string& what);

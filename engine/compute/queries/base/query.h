@@ -41,6 +41,7 @@ private:
 [[nodiscard]] std::unique_ptr<Query> queryFor(const EvaluateRequest& request);
 [[nodiscard]] std::unique_ptr<Query> queryFor(const StabilityRequest& request);
 [[nodiscard]] std::unique_ptr<Query> queryFor(const KnockoutRequest& request);
+[[nodiscard]] std::unique_ptr<Query> queryFor(const InterventionRequest& request);
 
 /// Measures the errors of factored weights against the full ones. Its fits have threads of their own.
 [[nodiscard]] std::unique_ptr<Query> queryFor(const GapRequest& request);

@@ -1,92 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/queries/base/query.h"
 
-#include "engine/compute/queries/base/run_use.h"
+#include "engine/compute/queries/measures/loaded_model.h"
 #include "engine/compute/queries/measures/sampler.h"
-#include "engine/compute/runtime/device.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/evaluation.h"
-#include "engine/compute/train/knockout.h"
 #include "engine/compute/train/stability.h"
-#include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/data/codec/text_codec.h"
-#include "engine/runs/results/effects.h"
-#include "engine/runs/store/checkpoint.h"
-#include "engine/runs/store/run_files.h"
-#include "projects/depth/depth_plan.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 namespace residua::engine {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::int64_t kPromptFromData = 16; ///< the number of tokens taken from the data if the prompt is empty
-
-/// The network of a checkpoint, with the checkpoint's step.
-struct Model {
-    TrainerParts parts;
-    std::int64_t step = 0;
-    std::vector<std::string> notes;
-    bool hasOtherData = false; ///< the data are not the run's, which was accepted
-};
-
-/// The network as the run has it, or with a weight for each shortcut (projects::withTerms).
-enum class Opened { AsTrained, WithTerms };
-
-/// Loads a checkpoint's network on the device that its run used, or else on the CPU.
-Result<Model> loadModel(const RunRef& of, const PreparationWatch& watch, Opened as = Opened::AsTrained)
-{
-    Result<OpenedRun> opened = openRun(of, LargeFiles::AsKnown, watch);
-    if (!opened) {
-        return opened.error();
-    }
-    const Result<CheckpointFiles> checkpoint = findCheckpoint(of.runDirectory, of.step, &opened->notes);
-    if (!checkpoint) {
-        return checkpoint.error();
-    }
-    if (as == Opened::WithTerms) {
-        projects::Wiring& wiring = opened->project.stack().topology.wiring;
-        Result<projects::Wiring> withTerms = projects::withTerms(wiring, opened->project.network.depth());
-        if (!withTerms) {
-            return withTerms.error();
-        }
-        wiring = std::move(*withTerms);
-    }
-    const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
-    Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,
-                                           {.data = watch, .weights = {}}, opened->reading());
-    if (!parts) {
-        return parts.error();
-    }
-    if (const Status loaded = loadParameters(checkpoint->model, parts->network->parameters()); !loaded) {
-        return loaded.error();
-    }
-    noteNotFinite(parts->network->parameters(), opened->notes);
-    return Model{std::move(*parts), checkpoint->state.step, std::move(opened->notes), opened->otherData.has_value()};
-}
-
-/// Loads a checkpoint's network to measure it on the validation split, which it must have.
-Result<Model> loadToMeasure(const RunRef& of, const PreparationWatch& watch, Opened as = Opened::AsTrained)
-{
-    Result<Model> model = loadModel(of, watch, as);
-    if (model && model->parts.dataset->size(Split::Validation) == 0) {
-        return Error{"data", "the run has no validation split to measure on: give it a fraction in the project"};
-    }
-    return model;
-}
-
-/// Returns the number of batches: the run's if none is asked for; 0 means all.
-std::int64_t batchesFor(std::int64_t asked, const Model& model)
-{
-    return asked > 0 ? asked : model.parts.project.training.validationBatches;
-}
 
 class SampleQuery final : public Query {
 public:
@@ -117,7 +48,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(m_request.of, watch());
+        Result<LoadedModel> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }
@@ -251,7 +182,7 @@ private:
 
     SampleRequest m_request;
     Batch m_labelled; ///< the examples that a classifier is asked about
-    std::optional<Model> m_model;
+    std::optional<LoadedModel> m_model;
     std::optional<Sampler> m_sampler;
     std::vector<std::int64_t> m_tokens;
     std::int64_t m_left = 0;
@@ -281,7 +212,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadModel(m_request.of, watch());
+        Result<LoadedModel> model = loadModel(m_request.of, watch());
         if (!model) {
             return model.error();
         }
@@ -297,7 +228,7 @@ private:
     }
 
     EvaluateRequest m_request;
-    std::optional<Model> m_model;
+    std::optional<LoadedModel> m_model;
     std::optional<Evaluation> m_evaluation;
 };
 
@@ -325,7 +256,7 @@ private:
 
     Status begin()
     {
-        Result<Model> model = loadToMeasure(m_request.of, watch());
+        Result<LoadedModel> model = loadToMeasure(m_request.of, watch());
         if (!model) {
             return model.error();
         }
@@ -337,142 +268,8 @@ private:
     }
 
     StabilityRequest m_request;
-    std::optional<Model> m_model;
+    std::optional<LoadedModel> m_model;
     std::optional<Stability> m_stability;
-};
-
-class KnockoutQuery final : public Query {
-public:
-    explicit KnockoutQuery(KnockoutRequest request) : m_request(std::move(request)) {}
-    QueryTag tag() const override { return m_request.tag; }
-
-    /// First the number of passes, then the share of them that is done.
-    std::optional<Event> takeNews() override
-    {
-        if (!m_knockout || m_told == m_knockout->passesDone()) {
-            return std::nullopt;
-        }
-        m_told = m_knockout->passesDone();
-        if (m_told == 0) {
-            const std::string passes = groupedText(m_passes);
-            const std::string subjects = groupedText(std::ssize(m_knockout->subjects()));
-            return QueryProgress{m_request.tag, -1, passes + " passes of a batch at most, for " + subjects + " parts"};
-        }
-        return QueryProgress{
-            m_request.tag, std::min(1.0, static_cast<double>(m_told) / static_cast<double>(m_passes)), {}};
-    }
-
-private:
-    std::optional<Event> work() override
-    {
-        const Status done = m_knockout ? m_knockout->advance() : begin();
-        if (!done) {
-            return QueryFailed{m_request.tag, done.error(), {}, m_model ? m_model->notes : std::vector<std::string>()};
-        }
-        if (m_knockout->passesDone() == 1) { // the weights per token are those of the whole network
-            m_weights = weights();
-        }
-        return m_knockout->atEnd() ? std::optional<Event>(answer()) : std::nullopt;
-    }
-
-    Status begin()
-    {
-        Result<Model> model = loadToMeasure(
-            m_request.of, watch(), m_request.by == projects::KnockoutBy::Term ? Opened::WithTerms : Opened::AsTrained);
-        if (!model) {
-            return model.error();
-        }
-        m_model.emplace(std::move(*model));
-        TrainerParts& parts = m_model->parts;
-        auto subjects = projects::knockoutSubjects(parts.project, m_request.by, m_request.renormalise);
-        subjects = subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
-        if (!subjects) {
-            return subjects.error();
-        }
-        const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
-        const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
-        m_wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
-        m_passes = (std::ssize(*subjects) + 1) * (m_wanted > 0 ? std::min(m_wanted, all) : all);
-        const fs::path directory = checkpointDirectory(m_request.of.runDirectory, m_model->step);
-        const Result<StateFile> state = readState(directory, m_model->step);
-        m_checkpoint = state ? state->modelChecksum : std::string();
-        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, m_wanted, m_model->step,
-                           std::move(*subjects));
-        return Done{};
-    }
-
-    /// Returns the answer, and keeps it with the run if it is a complete one of the run's own data.
-    [[nodiscard]] KnockoutReady answer() const
-    {
-        KnockoutReady ready = measured();
-        if (m_request.only.empty() && !m_model->hasOtherData) {
-            const EffectsKey key{m_model->step, m_request.by, m_request.renormalise, m_wanted};
-            if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
-                ready.notes.push_back("the result is not kept with the run: " + kept.error().text());
-            }
-        }
-        return ready;
-    }
-
-    [[nodiscard]] KnockoutReady measured() const
-    {
-        KnockoutReady ready{.tag = m_request.tag,
-                            .rows = {},
-                            .loss = m_knockout->loss(),
-                            .batches = m_knockout->batchesDone(),
-                            .borderBytes = m_knockout->borderBytes(),
-                            .step = m_model->step,
-                            .checkpoint = m_checkpoint,
-                            .notes = m_model->notes};
-        const std::vector<KnockoutEffect> effects = m_knockout->effects();
-        for (std::size_t i = 0; i < effects.size(); ++i) {
-            const projects::KnockoutSubject& subject = m_knockout->subjects()[i];
-            ready.rows.push_back({subject.name, subject.first, subject.reader, weightOf(subject), effects[i].rise,
-                                  effects[i].error, effects[i].divergence});
-        }
-        return ready;
-    }
-
-    /// Returns the matrices of the applied weights, also of a wiring whose weights are fixed.
-    [[nodiscard]] std::vector<Matrix> weights() const
-    {
-        const projects::Project& project = m_model->parts.project;
-        std::vector<Matrix> matrices = m_model->parts.network->coefficients(m_model->step);
-        const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
-        if (mix != nullptr && mix->weight == projects::WeightKind::Fixed && matrices.empty()) {
-            const projects::DepthPlan plan = projects::planOf(*mix, project.network.depth());
-            const projects::MixNumbers applied = projects::appliedWeights(*mix, plan, {1, plan.start});
-            const std::vector<float> values(applied.values.begin(), applied.values.end());
-            addMatrices(matrices, matrix::kMix, plan, values, m_model->step);
-        }
-        return matrices;
-    }
-
-    /// Returns the mean of the shortcut's weights over its reader's mixes; NaN for other parts.
-    [[nodiscard]] double weightOf(const projects::KnockoutSubject& subject) const
-    {
-        double sum = 0;
-        double count = 0;
-        for (const Matrix& matrix : m_weights) {
-            const bool has = matrix.name.kind == matrix::kMix && subject.reader > 0 && subject.reader <= matrix.rows &&
-                             subject.first < matrix.columns;
-            const float weight = has ? matrix.at(subject.reader - 1, subject.first) : std::nanf("");
-            if (!std::isnan(weight)) {
-                sum += weight;
-                ++count;
-            }
-        }
-        return sum / count;
-    }
-
-    KnockoutRequest m_request;
-    std::optional<Model> m_model;
-    std::optional<Knockout> m_knockout;
-    std::vector<Matrix> m_weights;
-    std::string m_checkpoint;  ///< KnockoutReady::checkpoint
-    std::int64_t m_wanted = 0; ///< batches; 0: all
-    std::int64_t m_passes = 0; ///< to do
-    std::int64_t m_told = -1;  ///< passes that were reported
 };
 
 } // namespace
@@ -485,11 +282,6 @@ std::unique_ptr<Query> queryFor(const SampleRequest& request)
 std::unique_ptr<Query> queryFor(const EvaluateRequest& request)
 {
     return std::make_unique<EvaluateQuery>(request);
-}
-
-std::unique_ptr<Query> queryFor(const KnockoutRequest& request)
-{
-    return std::make_unique<KnockoutQuery>(request);
 }
 
 std::unique_ptr<Query> queryFor(const StabilityRequest& request)

@@ -48,6 +48,7 @@ private Q_SLOTS:
         stopped(about<EvaluateRequest>(), 1);
         stopped(about<StabilityRequest>(), 1);
         stopped(about<KnockoutRequest>(), 1);
+        stopped(about<InterventionRequest>(), 1);
         stopped(about<RetrofitRequest>(), 1);
         stopped(about<FactoriseRequest>(), 1);
         GapRequest gap = about<GapRequest>();

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The queries that alter a network's passes: what it loses without a part, and under interventions on its streams.
+#include "engine/base/api/matrix_name.h"
+#include "engine/compute/queries/base/query.h"
+#include "engine/compute/queries/measures/interventions.h"
+#include "engine/compute/queries/measures/loaded_model.h"
+#include "engine/compute/train/knockout.h"
+#include "engine/runs/results/effects.h"
+#include "engine/runs/store/checkpoint.h"
+#include "engine/runs/store/run_files.h"
+#include "projects/base/text.h"
+#include "projects/depth/depth_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+namespace {
+
+/// Measures alterations of a network on its held-out batches.
+template <class Request>
+class EffectsQuery : public Query {
+public:
+    explicit EffectsQuery(Request request) : m_request(std::move(request)) {}
+    QueryTag tag() const final { return m_request.tag; }
+
+    /// First the number of passes, then the share of them that is done.
+    std::optional<Event> takeNews() final
+    {
+        if (!m_knockout || m_told == m_knockout->passesDone()) {
+            return std::nullopt;
+        }
+        m_told = m_knockout->passesDone();
+        if (m_told == 0) {
+            const std::string passes = groupedText(m_passes);
+            const std::string subjects = groupedText(std::ssize(m_knockout->subjects()));
+            return QueryProgress{m_request.tag, -1,
+                                 passes + " passes of a batch at most, for " + subjects + " " + subjectWord()};
+        }
+        return QueryProgress{
+            m_request.tag, std::min(1.0, static_cast<double>(m_told) / static_cast<double>(m_passes)), {}};
+    }
+
+protected:
+    [[nodiscard]] virtual const char* subjectWord() const = 0;
+    [[nodiscard]] virtual LoadAs loadAs() const { return LoadAs::AsTrained; }
+    [[nodiscard]] virtual Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) = 0;
+    /// Called after the first pass, which is unaltered.
+    virtual void passed() {}
+    [[nodiscard]] virtual Event answer() const = 0;
+
+    /// Returns the answer without its rows.
+    template <class Ready>
+    [[nodiscard]] Ready begun() const
+    {
+        Ready ready;
+        ready.tag = m_request.tag;
+        ready.loss = m_knockout->loss();
+        ready.batches = m_knockout->batchesDone();
+        ready.borderBytes = m_knockout->borderBytes();
+        ready.step = m_model->step;
+        ready.notes = m_model->notes;
+        return ready;
+    }
+
+    const Request m_request;
+    std::optional<LoadedModel> m_model;
+    std::optional<Knockout> m_knockout;
+    std::int64_t m_wanted = 0; ///< batches; 0: all
+
+private:
+    std::optional<Event> work() final
+    {
+        const Status done = m_knockout ? m_knockout->advance() : begin();
+        if (!done) {
+            return QueryFailed{m_request.tag, done.error(), {}, m_model ? m_model->notes : std::vector<std::string>()};
+        }
+        if (m_knockout->passesDone() == 1) {
+            passed();
+        }
+        return m_knockout->atEnd() ? std::optional<Event>(answer()) : std::nullopt;
+    }
+
+    Status begin()
+    {
+        Result<LoadedModel> model = loadToMeasure(m_request.of, watch(), loadAs());
+        if (!model) {
+            return model.error();
+        }
+        m_model.emplace(std::move(*model));
+        TrainerParts& parts = m_model->parts;
+        auto altered = subjects(parts.project);
+        if (!altered) {
+            return altered.error();
+        }
+        const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
+        const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
+        m_wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
+        m_passes = (std::ssize(*altered) + 1) * (m_wanted > 0 ? std::min(m_wanted, all) : all);
+        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, m_wanted, m_model->step,
+                           std::move(*altered));
+        return Done{};
+    }
+
+    std::int64_t m_passes = 0; ///< to do
+    std::int64_t m_told = -1;  ///< passes that were reported
+};
+
+class KnockoutQuery final : public EffectsQuery<KnockoutRequest> {
+public:
+    using EffectsQuery::EffectsQuery;
+
+private:
+    const char* subjectWord() const override { return "parts"; }
+    LoadAs loadAs() const override
+    {
+        return m_request.by == projects::KnockoutBy::Term ? LoadAs::WithTerms : LoadAs::AsTrained;
+    }
+    Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
+    {
+        auto subjects = projects::knockoutSubjects(project, m_request.by, m_request.renormalise);
+        return subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
+    }
+    void passed() override { m_weights = weights(); } // the weights per token are those of the whole network
+
+    /// Returns the answer, and keeps it with the run if it is a complete one of the run's own data.
+    Event answer() const override
+    {
+        KnockoutReady ready = measured();
+        if (m_request.only.empty() && !m_model->hasOtherData) {
+            const EffectsKey key{m_model->step, m_request.by, m_request.renormalise, m_wanted};
+            if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
+                ready.notes.push_back("the result is not kept with the run: " + kept.error().text());
+            }
+        }
+        return ready;
+    }
+
+    [[nodiscard]] KnockoutReady measured() const
+    {
+        auto ready = begun<KnockoutReady>();
+        const std::filesystem::path directory = checkpointDirectory(m_request.of.runDirectory, m_model->step);
+        const Result<StateFile> state = readState(directory, m_model->step);
+        ready.checkpoint = state ? state->modelChecksum : std::string();
+        const std::vector<KnockoutEffect> effects = m_knockout->effects();
+        for (std::size_t i = 0; i < effects.size(); ++i) {
+            const projects::KnockoutSubject& subject = m_knockout->subjects()[i];
+            ready.rows.push_back({subject.name, subject.first, subject.reader, weightOf(subject), effects[i].rise,
+                                  effects[i].error, effects[i].divergence});
+        }
+        return ready;
+    }
+
+    /// Returns the matrices of the applied weights, also of a wiring whose weights are fixed.
+    [[nodiscard]] std::vector<Matrix> weights() const
+    {
+        const projects::Project& project = m_model->parts.project;
+        std::vector<Matrix> matrices = m_model->parts.network->coefficients(m_model->step);
+        const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
+        if (mix != nullptr && mix->weight == projects::WeightKind::Fixed && matrices.empty()) {
+            const projects::DepthPlan plan = projects::planOf(*mix, project.network.depth());
+            const projects::MixNumbers applied = projects::appliedWeights(*mix, plan, {1, plan.start});
+            const std::vector<float> values(applied.values.begin(), applied.values.end());
+            addMatrices(matrices, matrix::kMix, plan, values, m_model->step);
+        }
+        return matrices;
+    }
+
+    /// Returns the mean of the shortcut's weights over its reader's mixes; NaN for other parts.
+    [[nodiscard]] double weightOf(const projects::KnockoutSubject& subject) const
+    {
+        double sum = 0;
+        double count = 0;
+        for (const Matrix& matrix : m_weights) {
+            const bool has = matrix.name.kind == matrix::kMix && subject.reader > 0 && subject.reader <= matrix.rows &&
+                             subject.first < matrix.columns;
+            const float weight = has ? matrix.at(subject.reader - 1, subject.first) : std::nanf("");
+            if (!std::isnan(weight)) {
+                sum += weight;
+                ++count;
+            }
+        }
+        return sum / count;
+    }
+
+    std::vector<Matrix> m_weights;
+};
+
+class InterventionQuery final : public EffectsQuery<InterventionRequest> {
+public:
+    using EffectsQuery::EffectsQuery;
+
+private:
+    const char* subjectWord() const override { return "interventions and a second pass without any"; }
+    Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
+    {
+        Result<std::vector<Intervention>> interventions = interventionsFor(project, m_request);
+        if (!interventions) {
+            return interventions.error();
+        }
+        m_interventions = std::move(*interventions);
+        std::vector<projects::KnockoutSubject> subjects{{"unaltered", 0, 0, {}}};
+        for (const Intervention& each : m_interventions) {
+            subjects.push_back({each.row.name, 0, 0, each.alteration});
+        }
+        return subjects;
+    }
+
+    Event answer() const override
+    {
+        auto ready = begun<InterventionReady>();
+        const std::vector<KnockoutEffect> effects = m_knockout->effects();
+        std::vector<Intervention> measured = m_interventions;
+        for (std::size_t i = 0; i < measured.size(); ++i) {
+            measured[i].row.rise = effects[i + 1].rise;
+            measured[i].row.error = effects[i + 1].error;
+            measured[i].row.divergence = effects[i + 1].divergence;
+        }
+        const bool isDouble = m_model->parts.project.training.precision == projects::Precision::Fp64;
+        const double rounding =
+            isDouble ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+        ready.noise = effects.front().divergence;
+        if (!std::isnan(ready.noise)) {
+            ready.noise = std::max(std::abs(ready.noise), rounding);
+        }
+        ready.rows = derivedRows(measured, ready.noise);
+        return ready;
+    }
+
+    std::vector<Intervention> m_interventions;
+};
+
+} // namespace
+
+std::unique_ptr<Query> queryFor(const KnockoutRequest& request)
+{
+    return std::make_unique<KnockoutQuery>(request);
+}
+
+std::unique_ptr<Query> queryFor(const InterventionRequest& request)
+{
+    return std::make_unique<InterventionQuery>(request);
+}
+
+} // namespace residua::engine

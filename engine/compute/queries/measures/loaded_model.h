@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/api/commands.h"
+#include "engine/base/machine/preparation.h"
+#include "engine/compute/train/trainer.h"
+#include "projects/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// The network of a checkpoint, with the checkpoint's step.
+struct LoadedModel {
+    TrainerParts parts;
+    std::int64_t step = 0;
+    std::vector<std::string> notes;
+    bool hasOtherData = false; ///< the data are not the run's, which was accepted
+};
+
+/// The network as the run has it, or with a weight for each shortcut (projects::withTerms).
+enum class LoadAs { AsTrained, WithTerms };
+
+/// Loads a checkpoint's network on the device that its run used, or else on the CPU.
+[[nodiscard]] Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch,
+                                            LoadAs as = LoadAs::AsTrained);
+/// Loads a checkpoint's network to measure it on the validation split, which it must have.
+[[nodiscard]] Result<LoadedModel> loadToMeasure(const RunRef& of, const PreparationWatch& watch,
+                                                LoadAs as = LoadAs::AsTrained);
+/// Returns the number of batches: the run's if none is asked for; 0 means all.
+[[nodiscard]] std::int64_t batchesFor(std::int64_t asked, const LoadedModel& model);
+
+} // namespace residua::engine
