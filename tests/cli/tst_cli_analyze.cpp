@@ -190,6 +190,43 @@ private slots:
         QCOMPARE(run({"analyze", "knockout"}).code, 1);
     }
 
+    /// `analyze interventions` measures each with both routings, as a table, JSON and CSV, and names what is not there.
+    void interventionsOnARun()
+    {
+        QVERIFY(QDir(m_folder.path()).mkdir("streams"));
+        projects::Document document = tinyProject();
+        document.project.stack().topology.wiring =
+            projects::MultiStream{.streams = 2, .sites = projects::MixSites::Mhsa};
+        QVERIFY(projects::saveProject(path("streams/project").toStdString(), document).ok());
+        const QString trained = path("streams/run");
+        QCOMPARE(run({"train", path("streams/project"), "--steps", "3", "--run", trained}).code, 0);
+        const QStringList asked{"analyze", "interventions", trained};
+        const auto depth = static_cast<qsizetype>(document.project.network.depth());
+        const QJsonObject told = json(run(asked + QStringList{"--json"})).object();
+        const QJsonArray zero = told["interventions"].toArray();
+        QCOMPARE(zero.size(), 2 * 2 * depth);
+        QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after 1"));
+        QCOMPARE(zero[1]["routing"].toString(), QString("frozen"));
+        QCOMPARE(zero[1]["lossRise"].toDouble(), zero[0]["lossRise"].toDouble()); // static weights
+        QVERIFY(zero[0]["lossRise"].toDouble() != 0);
+        const QJsonArray rescued = json(run(asked + QStringList{"--what", "rescue", "--streams", "1", "--restored", "1",
+                                                                "--at", "1", "--json"}))
+                                       .object()["interventions"]
+                                       .toArray();
+        QCOMPARE(rescued.size(), 4);
+        QVERIFY(std::abs(rescued[2]["lossRise"].toDouble()) < 1e-6);
+        QCOMPARE(rescued[2]["at"].toInt(), 1);
+        const Ran csv = run(asked + QStringList{"--what", "transitions", "--by", "top-scaled", "-o", "-"});
+        QCOMPARE(csv.output.section('\n', 0, 0),
+                 QString("intervention,streams,first,last,restored,at,routing,loss_rise,standard_error,divergence,"
+                         "perplexity_percent,derived"));
+        QVERIFY2(csv.output.contains("top 1 scaled"), qPrintable(csv.output));
+        const Ran missing = run(asked + QStringList{"--streams", "3"});
+        QCOMPARE(missing.code, 3);
+        QVERIFY2(missing.errors.contains("streams of 1 to 2"), qPrintable(missing.errors));
+        QCOMPARE(run(asked + QStringList{"--what", "nothing"}).code, 1);
+    }
+
     void figure4FindsItsPowers()
     {
         const QStringList words{"analyze", "stability", "--figure", "4", "--layers", "24", "--dimension", "40"};
