@@ -88,7 +88,7 @@ struct KnockoutSubject {
     std::int64_t reader = 0; ///< j; 0 for layers and streams
     Alteration alteration;
 };
-/// What interventions change in a network of parallel streams.
+/// Selects the interventions on a network of parallel streams.
 enum class InterventionKind : std::uint8_t {
     Streams,     ///< sets of streams are filled
     Pairs,       ///< streams are filled one by one and two at a time

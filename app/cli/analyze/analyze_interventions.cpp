@@ -65,8 +65,8 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
     json interventions = json::array();
     for (const InterventionRow& row : ready.rows) {
         const double perplexity = perplexityChange(row);
-        rows.push_back({row.name, routingOf(row), shown(row.rise), shown(row.error), shown(row.divergence),
-                        shown(perplexity)});
+        rows.push_back(
+            {row.name, routingOf(row), shown(row.rise), shown(row.error), shown(row.divergence), shown(perplexity)});
         if (derives) {
             rows.back().push_back(shown(row.derived));
         }

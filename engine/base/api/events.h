@@ -225,8 +225,8 @@ struct InterventionRow {
     double rise = 0;           ///< the loss less that of the unaltered network, on the same batches
     double error = 0;          ///< the standard error of the rise over batches; NaN of one batch
     double divergence = 0;     ///< the mean KL(unaltered ‖ altered) of the predictions, in nats; NaN without classes
-    /// Of a rescue: R = 1 − KL/D, NaN if D, the divergence without it, is not above the noise. Of a pair: its
-    /// divergence less those of its streams, in nats. Else NaN.
+    /// Rescues: R = 1 − KL/D, NaN if D, the divergence without the rescue, is not above the noise. Pairs: the
+    /// divergence less those of the two streams alone, in nats. NaN for others.
     double derived = 0;
 };
 struct InterventionReady {

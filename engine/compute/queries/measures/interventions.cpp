@@ -271,6 +271,9 @@ private:
                 if (one.size() != 1) {
                     return notIn("restored", textOf(one), "single streams, which are restored one at a time");
                 }
+                if (m_made.size() > kMostInterventions) {
+                    return Done{}; // make() refuses them
+                }
                 for (const ModuleRange& place : *places) {
                     for (std::int64_t at = place.first; at <= place.last; ++at) {
                         restore(without, one.front(), at);
