@@ -366,7 +366,7 @@ private Q_SLOTS:
         }
     }
 
-    /// Of static weights, a stream that is zero from the entry on is switched off everywhere.
+    /// A stream of static weights that is zero from the entry on is switched off everywhere.
     void zeroFromTheEntryOnIsTheKnockOut()
     {
         const at::NoGradGuard noGrad;
