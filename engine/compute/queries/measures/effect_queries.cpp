@@ -122,6 +122,9 @@ private:
     }
     Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
     {
+        const std::filesystem::path directory = checkpointDirectory(m_request.of.runDirectory, m_model->step);
+        const Result<StateFile> state = readState(directory, m_model->step);
+        m_checkpoint = state ? state->modelChecksum : std::string();
         auto subjects = projects::knockoutSubjects(project, m_request.by, m_request.renormalise);
         return subjects ? projects::chosenSubjects(std::move(*subjects), m_request.only) : std::move(subjects);
     }
@@ -143,9 +146,7 @@ private:
     [[nodiscard]] KnockoutReady measured() const
     {
         auto ready = begun<KnockoutReady>();
-        const std::filesystem::path directory = checkpointDirectory(m_request.of.runDirectory, m_model->step);
-        const Result<StateFile> state = readState(directory, m_model->step);
-        ready.checkpoint = state ? state->modelChecksum : std::string();
+        ready.checkpoint = m_checkpoint;
         const std::vector<KnockoutEffect> effects = m_knockout->effects();
         for (std::size_t i = 0; i < effects.size(); ++i) {
             const projects::KnockoutSubject& subject = m_knockout->subjects()[i];
@@ -188,6 +189,7 @@ private:
     }
 
     std::vector<Matrix> m_weights;
+    std::string m_checkpoint; ///< KnockoutReady::checkpoint
 };
 
 class InterventionQuery final : public EffectsQuery<InterventionRequest> {
