@@ -141,7 +141,7 @@ private slots:
         row("analyze gap", optionsOf<engine::GapRequest>(),
             "step sort set output project other-data threads place folder");
         row("analyze knockout", optionsOf<engine::KnockoutRequest>(),
-            "step again weakest weak-by output project other-data threads place folder");
+            "step weakest weak-by output project other-data threads place folder");
         row("analyze interventions", optionsOf<engine::InterventionRequest>(),
             "step output project other-data threads place folder");
         row("analyze stability", optionsOf<engine::StabilityRequest>(),

@@ -5,7 +5,6 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
-#include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/studies/paired_difference.h"
@@ -17,7 +16,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <sstream>
 
 namespace residua::cli {
@@ -137,21 +135,6 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
                    {"notes", ready.notes}});
 }
 
-/// Returns the result that the run has kept for the request, and says so; nullopt if it has none.
-std::optional<engine::KnockoutReady> keptAnswer(const Result<engine::KnockoutRequest>& request,
-                                                const Arguments& arguments, const Console& console)
-{
-    const auto key = request && !arguments.has("again") ? engine::effectsKeyOf(*request) : std::nullopt;
-    std::vector<std::string> notes;
-    auto kept = key ? engine::keptEffects(request->of.runDirectory, *key, &notes) : std::nullopt;
-    remarkNotes(notes, console);
-    if (!kept) {
-        return std::nullopt;
-    }
-    console.remark("as the run has kept it from an earlier knock-out; --again measures anew");
-    return std::move(kept->measured);
-}
-
 } // namespace
 
 Exit runKnockout(const Arguments& arguments, const Console& console)
@@ -162,28 +145,25 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     if (!by) {
         return console.fail(Exit::Usage, by.error());
     }
-    std::optional<engine::KnockoutReady> ready = keptAnswer(request, arguments, console);
-    if (!ready) {
-        auto answer = answerTo(request, arguments, console);
-        if (const auto* const exit = std::get_if<Exit>(&answer)) {
-            return *exit;
-        }
-        ready = std::get<engine::KnockoutReady>(std::move(answer));
+    const auto answer = answerTo(request, arguments, console, shareTeller(console, "measured "));
+    if (const auto* const exit = std::get_if<Exit>(&answer)) {
+        return *exit;
     }
+    const auto& ready = std::get<engine::KnockoutReady>(answer);
     const Result<std::string> weakest =
-        arguments.has("weakest") ? weakestOf(*ready, *by, arguments) : Result<std::string>(std::string());
+        arguments.has("weakest") ? weakestOf(ready, *by, arguments) : Result<std::string>(std::string());
     if (!weakest) { // the effects are measured all the same
         console.remark("error: " + weakest.error().text());
     }
     const std::string weak = weakest ? *weakest : std::string();
     const Exit end = weakest ? Exit::Ok : Exit::Usage;
     if (!arguments.has("output")) {
-        show(*ready, weak, console);
+        show(ready, weak, console);
         return end;
     }
     const std::filesystem::path path = arguments.text("output");
-    const Exit written = deliver({path, knockoutCsv(*ready), "csv"},
-                                 "wrote " + path.string() + ": " + groupedText(std::ssize(ready->rows)) + " parts" +
+    const Exit written = deliver({path, knockoutCsv(ready), "csv"},
+                                 "wrote " + path.string() + ": " + groupedText(std::ssize(ready.rows)) + " parts" +
                                      (weak.empty() ? "" : "; weakest: " + weak),
                                  {{"file", path.string()}, {"weakest", weak}}, console);
     return written == Exit::Ok ? end : written;

@@ -386,7 +386,6 @@ Command knockoutCommand()
 {
     std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
     std::ranges::move(optionsOf<engine::KnockoutRequest>(), std::back_inserter(options));
-    options.push_back({"again", OptionKind::Flag, "", "measure anew, even if the run has kept such a result"});
     options.push_back({"weakest",
                        OptionKind::Integer,
                        "K",

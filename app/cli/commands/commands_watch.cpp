@@ -158,6 +158,7 @@ Exit runFetch(const Arguments& arguments, const Console& console)
     if (fetched == nullptr) {
         return unanswered(answer, console, "nothing was fetched");
     }
+    remarkNotes(fetched->notes, console);
     console.line("fetched the checkpoint of step " + groupedText(fetched->step) + ", " +
                  bytesText(static_cast<double>(fetched->bytes)) + ": " + fetched->checkpoint.string());
     console.value({{"checkpoint", fetched->checkpoint.string()}, {"step", fetched->step}, {"bytes", fetched->bytes}});

@@ -136,10 +136,11 @@ void keepPlace(const Computing& computing, const std::filesystem::path& run, con
 void setPaths(engine::RunRef& of, const Computing& computing);
 
 /// Asks about the run of a request at the place that the arguments name, and prints the notes of the answer. Prints the
-/// error if the request is one, or without an answer, and returns the exit code.
+/// error if the request is one, or without an answer, and returns the exit code. `news` as in ask().
 template <class Request>
-[[nodiscard]] std::variant<engine::AnswerOf<Request>, Exit> answerTo(Result<Request>& request,
-                                                                     const Arguments& arguments, const Console& console)
+[[nodiscard]] std::variant<engine::AnswerOf<Request>, Exit>
+answerTo(Result<Request>& request, const Arguments& arguments, const Console& console,
+         const std::function<void(const engine::Event&)>& news = {})
 {
     if (!request) {
         return console.fail(Exit::Usage, request.error());
@@ -149,7 +150,7 @@ template <class Request>
         return console.fail(Exit::Usage, placed.error());
     }
     setPaths(request->of, computing);
-    std::optional<engine::Event> answer = ask(*request, console, computing);
+    std::optional<engine::Event> answer = ask(*request, console, computing, news);
     auto* const ready = answer ? std::get_if<engine::AnswerOf<Request>>(&*answer) : nullptr;
     if (ready == nullptr) {
         return unanswered(answer, console);

@@ -207,7 +207,7 @@ struct StabilityRequest {
 
 /// Measures on held-out batches what a checkpoint's network loses without each of its parts. The result is kept with
 /// the run (engine/runs/results/effects.h) unless it is of chosen parts or of other data than the run's. If it cannot
-/// be kept, a note says so.
+/// be kept, a note says so. A result that the run has kept is the answer, with a note, unless `again`.
 struct KnockoutRequest {
     using Answer = struct KnockoutReady;
     QueryTag tag{};
@@ -218,6 +218,7 @@ struct KnockoutRequest {
     std::int64_t batches = 0; ///< of the validation split; 0: as many as the run's validations use
     /// The names of the parts to switch off (projects::KnockoutSubject::name); empty: all. Refused if one is unknown.
     std::vector<std::string> only = {};
+    bool again = false; ///< measures even if the run has kept the result
 };
 
 /// Measures on held-out batches what a checkpoint's network of parallel streams loses if streams have other values from

@@ -138,6 +138,7 @@ constexpr void describe(const KnockoutRequest*, auto&& v)
       &KnockoutRequest::batches);
     v({"only", {}, "these parts alone, separated by commas: 2:7,3:9", {.value = "PARTS", .otherwise = "all"}},
       &KnockoutRequest::only);
+    v({"again", {}, "measure anew, even if the run has kept such a result"}, &KnockoutRequest::again);
 }
 constexpr void describe(const InterventionRequest*, auto&& v)
 {

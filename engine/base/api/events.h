@@ -260,6 +260,7 @@ struct CheckpointFetched {
     std::filesystem::path checkpoint; ///< its directory on this machine
     std::int64_t step = 0;
     std::int64_t bytes = 0;
+    std::vector<std::string> notes = {}; ///< as SampleReady's
 };
 /// The progress of a query: either a share or a text. Sent at most about thirty times a second.
 struct QueryProgress {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -28,19 +29,28 @@ public:
     explicit EffectsQuery(Request request) : m_request(std::move(request)) {}
     QueryTag tag() const final { return m_request.tag; }
 
-    /// First the number of passes, then the share of them that is done.
+    /// First the number of passes, after the unaltered one the memory that it keeps, then the share that is done.
     std::optional<Event> takeNews() final
     {
-        if (!m_knockout || m_told == m_knockout->passesDone()) {
+        const std::int64_t done = m_knockout ? m_knockout->passesDone() : -1;
+        if (m_told < 0 && done >= 0) {
+            m_told = 0;
+            return QueryProgress{m_request.tag, -1,
+                                 groupedText(m_passes) + " passes of a batch at most, for " +
+                                     groupedText(std::ssize(m_knockout->subjects())) + " " + subjectWord()};
+        }
+        if (m_told >= done) {
             return std::nullopt;
         }
-        m_told = m_knockout->passesDone();
         if (m_told == 0) {
-            const std::string passes = groupedText(m_passes);
-            const std::string subjects = groupedText(std::ssize(m_knockout->subjects()));
+            m_told = 1;
+            const std::int64_t bytes = m_knockout->borderBytes();
             return QueryProgress{m_request.tag, -1,
-                                 passes + " passes of a batch at most, for " + subjects + " " + subjectWord()};
+                                 bytes > 0
+                                     ? "the passes start from kept values of " + bytesText(static_cast<double>(bytes))
+                                     : "no values are kept: every pass is a whole one"};
         }
+        m_told = done;
         return QueryProgress{
             m_request.tag, std::min(1.0, static_cast<double>(m_told) / static_cast<double>(m_passes)), {}};
     }
@@ -48,6 +58,8 @@ public:
 protected:
     [[nodiscard]] virtual const char* subjectWord() const = 0;
     [[nodiscard]] virtual LoadAs loadAs() const { return LoadAs::AsTrained; }
+    /// Returns an answer that needs no measurement.
+    [[nodiscard]] virtual std::optional<Event> known() { return std::nullopt; }
     [[nodiscard]] virtual Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) = 0;
     /// Called after the first pass, which is unaltered.
     virtual void passed() {}
@@ -75,6 +87,9 @@ protected:
 private:
     std::optional<Event> work() final
     {
+        if (std::optional<Event> answer = m_model ? std::nullopt : known()) {
+            return answer;
+        }
         const Status done = m_knockout ? m_knockout->advance() : begin();
         if (!done) {
             return QueryFailed{m_request.tag, done.error(), {}, m_model ? m_model->notes : std::vector<std::string>()};
@@ -116,6 +131,18 @@ public:
 
 private:
     const char* subjectWord() const override { return "parts"; }
+    std::optional<Event> known() override
+    {
+        m_leftOut.clear();
+        const auto key = m_request.again ? std::nullopt : effectsKeyOf(m_request);
+        auto kept = key ? keptEffects(m_request.of.runDirectory, *key, &m_leftOut) : std::nullopt;
+        if (!kept) {
+            return std::nullopt;
+        }
+        kept->measured.tag = m_request.tag;
+        kept->measured.notes = {"as the run has kept it from an earlier knock-out; --again measures anew"};
+        return std::move(kept->measured);
+    }
     LoadAs loadAs() const override
     {
         return m_request.by == projects::KnockoutBy::Term ? LoadAs::WithTerms : LoadAs::AsTrained;
@@ -134,6 +161,7 @@ private:
     Event answer() const override
     {
         KnockoutReady ready = measured();
+        std::ranges::copy(m_leftOut, std::back_inserter(ready.notes));
         if (m_request.only.empty() && !m_model->hasOtherData) {
             const EffectsKey key{m_model->step, m_request.by, m_request.renormalise, m_wanted};
             if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
@@ -189,7 +217,8 @@ private:
     }
 
     std::vector<Matrix> m_weights;
-    std::string m_checkpoint; ///< KnockoutReady::checkpoint
+    std::string m_checkpoint;           ///< KnockoutReady::checkpoint
+    std::vector<std::string> m_leftOut; ///< notes on a kept result that could not be used
 };
 
 class InterventionQuery final : public EffectsQuery<InterventionRequest> {
