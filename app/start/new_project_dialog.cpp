@@ -7,6 +7,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/look/two_columns.h"
 #include "app/properties/property.h"
 #include "app/start/asked_data.h"
 #include "app/start/start_page.h"
@@ -24,11 +25,9 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTextBrowser>
@@ -210,7 +209,6 @@ QFormLayout* NewProjectDialog::makeNetworkForm()
 
 void NewProjectDialog::layOut()
 {
-    auto* content = new QWidget(this);
     auto* left = new QVBoxLayout;
     left->addLayout(makeDataForm());
     left->addWidget(m_amount);
@@ -227,21 +225,12 @@ void NewProjectDialog::layOut()
     m_problem->setObjectName(QStringLiteral("newProblem"));
     m_problem->setWordWrap(true);
     m_problem->setTextFormat(Qt::PlainText);
-    auto* halves = new QHBoxLayout(content);
-    halves->setContentsMargins(0, 0, 0, 0);
-    halves->setSpacing(20);
-    halves->addLayout(left, 3);
-    halves->addLayout(right, 2);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_create = buttons->addButton(tr("Create"), QDialogButtonBox::AcceptRole);
     m_create->setObjectName(QStringLiteral("newCreate"));
     m_create->setDefault(true);
-    auto* scroll = new QScrollArea(this); // keeps the buttons visible on a low screen
-    scroll->setWidget(content);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
     auto* column = new QVBoxLayout(this);
-    column->addWidget(scroll, 1);
+    column->addWidget(new TwoColumns(left, 3, right, 2, this), 1);
     column->addWidget(m_problem);
     column->addWidget(buttons);
     connect(m_create, &QPushButton::clicked, this, &NewProjectDialog::create);

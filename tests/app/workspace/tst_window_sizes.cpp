@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small windows, and docks that keep their size.
+#include "app/bundle/bundle_dialog.h"
 #include "app/commands/key_bindings.h"
 #include "app/engine/engine_bridge.h"
 #include "app/help/help_window.h"
+#include "app/runs/checkpoint_dialogs.h"
+#include "app/runs/go_on_dialog.h"
+#include "app/runs/remotes_dialog.h"
+#include "app/runs/run_comparison_dialog.h"
+#include "app/start/fed_dialog.h"
+#include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
+#include "app/start/tokeniser_dialog.h"
+#include "app/views/run_settings_dialog.h"
 #include "app/workspace/layouts.h"
 #include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
@@ -14,14 +23,20 @@
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QLabel>
 #include <QPushButton>
 #include <QScreen>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTabBar>
 #include <QToolButton>
 #include <qcustomplot.h>
+
+#include <functional>
+#include <memory>
+#include <variant>
 
 using namespace residua;
 using namespace residua::app;
@@ -154,28 +169,102 @@ private slots:
         QVERIFY2(scroll->viewport()->width() >= scroll->viewport()->childrenRect().width(), qPrintable(text(size)));
     }
 
-    /// Also at twice the size on a small screen, where half as many pixels are left: the buttons stay in sight.
+    void dialogsFitASmallScreen_data()
+    {
+        using projects::DeviceKind;
+        using Made = std::function<std::unique_ptr<QDialog>(EngineBridge&)>;
+        const std::string run = "/projects/project/runs/a-run-with-a-rather-long-name-of-its-own";
+        GoOnSource source;
+        source.info.directory = run;
+        source.project = quickLanguage();
+        source.checkpoints = {2, 4};
+        RunComparison comparison;
+        comparison.first = source.info;
+        comparison.second = source.info;
+        engine::BundleContents bundle;
+        bundle.project = "project";
+        bundle.runs = {"runs/a-run"};
+        QTest::addColumn<Made>("make");
+        const auto row = [](const char* name, Made make) { QTest::newRow(name) << std::move(make); };
+        for (std::size_t kind = 0; kind < std::variant_size_v<projects::Source>; ++kind) {
+            row(qPrintable(QStringLiteral("new project, data %1").arg(kind)), [kind](EngineBridge& engine) {
+                auto made = std::make_unique<NewProjectDialog>(engine, CostView::Device{DeviceKind::Cpu, 1e9});
+                auto* data = made->findChild<QComboBox*>("newData");
+                data->setCurrentIndex(data->findData(static_cast<int>(kind)));
+                return made;
+            });
+        }
+        row("import", [](EngineBridge& engine) { return std::make_unique<ImportDialog>(engine, "/projects"); });
+        row("tokeniser", [](EngineBridge& engine) {
+            return std::make_unique<TokeniserDialog>(engine,
+                                                     TokeniserDialog::Subject{"/data/text.txt", "text", "/projects"});
+        });
+        row("first batch",
+            [this](EngineBridge&) { return std::make_unique<FedDialog>(quickLanguage(), m_project, nullptr); });
+        row("fetch", [source](EngineBridge&) { return std::make_unique<FetchDialog>(source); });
+        row("export", [source](EngineBridge&) { return std::make_unique<ExportDialog>(source, "/exported/network"); });
+        for (const auto& [name, kind] :
+             {std::pair{"resume", GoOnKind::Resume}, std::pair{"fork", GoOnKind::Fork},
+              std::pair{"retrofit", GoOnKind::Retrofit}, std::pair{"factorise", GoOnKind::Factorise}}) {
+            row(name, [source, kind = kind](EngineBridge&) {
+                return std::make_unique<GoOnDialog>(kind, source, quickExample());
+            });
+        }
+        engine::RemoteUnknown unknown;
+        unknown.runDirectory = run;
+        unknown.place = "cluster";
+        unknown.folder = "/scratch/runs";
+        unknown.formerCommand = "ssh somebody@a.host.of.a.cluster residua-engine";
+        row("unknown remote", [unknown](EngineBridge&) {
+            return std::make_unique<UnknownRemoteDialog>(unknown, engine::EngineRemote{}, nullptr);
+        });
+        row("remotes", [](EngineBridge&) {
+            return std::make_unique<RemotesDialog>(std::vector<engine::EngineRemote>{}, nullptr);
+        });
+        row("comparison", [comparison](EngineBridge&) {
+            return std::make_unique<RunComparisonDialog>(comparison, RunColours{}, resources::Theme::Light);
+        });
+        row("settings of a run",
+            [this](EngineBridge&) { return std::make_unique<RunSettingsDialog>("a-run", quickLanguage(), *m_look); });
+        row("pack", [this](EngineBridge&) {
+            return std::make_unique<TakeAlongDialog>(m_project, "project", "/bundles/project.residua");
+        });
+        row("unpack", [bundle](EngineBridge&) {
+            return std::make_unique<BringBackDialog>("/bundles/project.residua", bundle, "/projects/project",
+                                                     BringBackDialog::Into::NewFolder);
+        });
+        row("keys", [this](EngineBridge&) { return std::make_unique<KeysDialog>(*m_bindings); });
+        row("help", [this](EngineBridge&) { return std::make_unique<HelpWindow>(*m_look); });
+    }
+
+    /// Also at twice the size on a small screen, where half as many pixels are left: nothing is scrolled sideways, and
+    /// the buttons stay in sight.
     void dialogsFitASmallScreen()
     {
+        QFETCH(std::function<std::unique_ptr<QDialog>(EngineBridge&)>, make);
         openWindow({640, 480});
+        m_bindings = std::make_unique<KeyBindings>(m_window->findChildren<QAction*>());
         const QSize screen(640 - 16, 480 - 48);
         EngineBridge engine;
-        NewProjectDialog made(engine, {projects::DeviceKind::Cpu, 1e9});
-        KeyBindings bindings({});
-        const KeysDialog keys(bindings);
-        const HelpWindow help(*m_look);
-        for (const QWidget* dialog : std::initializer_list<const QWidget*>{&made, &keys, &help}) {
-            const QSize least = dialog->minimumSizeHint().expandedTo(dialog->minimumSize());
-            const QString said = dialog->windowTitle() + ": " + text(least);
-            QVERIFY2(least.width() <= screen.width() && least.height() <= screen.height(), qPrintable(said));
-            const QSize available = dialog->screen()->availableSize();
-            QVERIFY(dialog->width() <= available.width() && dialog->height() <= available.height());
-        }
-        made.resize(screen);
-        made.show();
+        const std::unique_ptr<QDialog> dialog = make(engine);
+        dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+        const QSize available = dialog->screen()->availableSize();
+        QVERIFY(dialog->width() <= available.width() && dialog->height() <= available.height());
+        dialog->show();
+        QVERIFY(QTest::qWaitForWindowExposed(dialog.get()));
+        dialog->resize(screen);
         QCoreApplication::processEvents();
-        const auto* create = made.findChild<QPushButton*>("newCreate");
-        QVERIFY(made.rect().contains(QRect(create->mapTo(&made, QPoint()), create->size())));
+        QVERIFY2(dialog->width() <= screen.width() && dialog->height() <= screen.height(),
+                 qPrintable(text(dialog->size())));
+        for (const auto* area : dialog->findChildren<QAbstractScrollArea*>()) {
+            QVERIFY2(!area->isVisible() || !area->horizontalScrollBar()->isVisible(),
+                     qPrintable(QLatin1String(area->metaObject()->className()) + ' ' + area->objectName()));
+        }
+        for (const auto* button : dialog->findChildren<QPushButton*>()) {
+            const bool ends = qobject_cast<const QDialogButtonBox*>(button->parentWidget()) && button->isVisible();
+            QVERIFY2(!ends || dialog->rect().contains(QRect(button->mapTo(dialog.get(), QPoint()), button->size())),
+                     qPrintable(button->text()));
+        }
     }
 
     /// Docks give way to the canvas in a small window, and have their room again in a large one.
@@ -340,6 +429,8 @@ private:
 
     static QString text(QSize size) { return QStringLiteral("%1 x %2").arg(size.width()).arg(size.height()); }
     QDockWidget* dock(const char* name) { return m_window->findChild<QDockWidget*>(QLatin1String(name)); }
+
+    std::unique_ptr<KeyBindings> m_bindings;
 };
 
 RESIDUA_TEST_IN(QApplication, TestWindowSizes)
