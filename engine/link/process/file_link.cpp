@@ -152,7 +152,7 @@ void CheckpointFetcher::work(const FetchCheckpoint& command, const EngineRemote&
     const Result<FetchedCheckpoint> fetched =
         files.fetchCheckpoint(remote->directory, command.step, command.runDirectory, watch);
     if (fetched) {
-        m_sink(CheckpointFetched{command.tag, fetched->directory, fetched->step, fetched->bytes});
+        m_sink(CheckpointFetched{command.tag, fetched->directory, fetched->step, fetched->bytes, fetched->notes});
     } else {
         m_sink(QueryFailed{command.tag, work.isCancelled() ? queryGivenUp() : fetched.error()});
     }

@@ -5,8 +5,10 @@
 #include "engine/base/files/sha256.h"
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
+#include "engine/runs/store/run_directory.h"
 #include "projects/base/files.h"
 #include "projects/base/scratch_folder.h"
 #include "projects/base/whole_file.h"
@@ -34,6 +36,12 @@ Error unexpected(const std::string& how = {})
 }
 
 constexpr std::array kRecordFiles{kRunFile, kStoreFile};
+
+/// Returns a function that is true for these names.
+std::function<bool(const std::string&)> among(std::span<const char* const> names)
+{
+    return [names](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+}
 
 /// Replaces the store by `copy`. Readers may have the store open, so its contents are replaced under its own locks. A
 /// damaged store has no readers, so its file is replaced.
@@ -168,7 +176,8 @@ Status RemoteFiles::sendFile(const ProjectFiles::File& file, const PreparationWa
     return Done{};
 }
 
-Result<FilesOpened> RemoteFiles::open(const FileRequest& request, std::span<const char* const> allowed)
+Result<FilesOpened> RemoteFiles::open(const FileRequest& request,
+                                      const std::function<bool(const std::string& name)>& isAllowed)
 {
     Result<WithBytes<FilesOpened>> answer = ask<FilesOpened>(request);
     if (!answer) {
@@ -178,7 +187,7 @@ Result<FilesOpened> RemoteFiles::open(const FileRequest& request, std::span<cons
     m_all = 0;
     std::set<std::string> names;
     for (const OpenedFile& file : answer->message.files) {
-        if (std::ranges::find(allowed, file.name) == allowed.end() || !names.insert(file.name).second) {
+        if (!isAllowed(file.name) || !names.insert(file.name).second) {
             return unexpected("names the file " + shown(file.name));
         }
         if (file.bytes < 0 || file.bytes > kMostStoredBytes) {
@@ -240,7 +249,7 @@ Status RemoteFiles::readInto(const FilesOpened& opened, std::size_t index, const
 
 Result<RunFile> RemoteFiles::readRun(const fs::path& run, bool ended)
 {
-    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended}, kRecordFiles);
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), false, ended}, among(kRecordFiles));
     if (!opened || opened->files.size() != 1 || opened->files[0].name != kRunFile) {
         return opened ? unexpected() : opened.error();
     }
@@ -254,7 +263,7 @@ Result<RunFile> RemoteFiles::readRun(const fs::path& run, bool ended)
 
 Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
 {
-    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false}, kRecordFiles);
+    const Result<FilesOpened> opened = open(OpenRecord{run.string(), true, false}, among(kRecordFiles));
     if (!opened) {
         return opened.error();
     }
@@ -278,7 +287,7 @@ Status RemoteFiles::fetchStore(const fs::path& run, const fs::path& directory)
 Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std::optional<std::int64_t> step,
                                                        const fs::path& directory, const PreparationWatch& watch)
 {
-    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step}, kCheckpointFiles);
+    const Result<FilesOpened> opened = open(OpenCheckpoint{run.string(), step}, among(kCheckpointFiles));
     if (!opened) {
         return opened.error();
     }
@@ -309,7 +318,33 @@ Result<FetchedCheckpoint> RemoteFiles::fetchCheckpoint(const fs::path& run, std:
         return put.error();
     }
     // If it has replaced an older copy, the scratch folder now holds that one, and is removed.
-    return FetchedCheckpoint{place, opened->step, bytes};
+    return FetchedCheckpoint{place, opened->step, bytes, fetchEffects(run, opened->step, directory)};
+}
+
+std::vector<std::string> RemoteFiles::fetchEffects(const fs::path& run, std::int64_t step, const fs::path& directory)
+{
+    const auto isOfStep = [prefix = effectsPrefix(step)](const std::string& name) { return name.starts_with(prefix); };
+    const Result<FilesOpened> opened = open(OpenEffects{run.string(), step}, isOfStep);
+    if (!opened) {
+        return {"the knock-outs that the run keeps there are not fetched: " + opened.error().text()};
+    }
+    std::vector<std::string> notes;
+    for (std::size_t i = 0; i < opened->files.size() && notes.empty(); ++i) {
+        const OpenedFile& file = opened->files[i];
+        std::string text;
+        const auto take = [&text](std::string_view bytes) -> Status {
+            text += bytes;
+            return Done{};
+        };
+        const Status done = std::cmp_greater(file.bytes, kLongestEffects)
+                                ? unexpected("names " + file.name + " of " + std::to_string(file.bytes) + " bytes")
+                                : read(*opened, i, take);
+        const Result<KeptEffects> effects = done ? effectsFrom(text, file.name) : Result<KeptEffects>(done.error());
+        if (const Status kept = effects ? keepEffects(directory, *effects) : effects.error(); !kept) {
+            notes.push_back("a kept knock-out is not fetched, nor are those after it: " + kept.error().text());
+        }
+    }
+    return notes;
 }
 
 } // namespace residua::engine

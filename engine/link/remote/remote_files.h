@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace residua::engine {
 
@@ -28,6 +28,7 @@ struct FetchedCheckpoint {
     std::filesystem::path directory;
     std::int64_t step = 0;
     std::int64_t bytes = 0;
+    std::vector<std::string> notes = {}; ///< on kept results that could not be copied
 };
 
 /// The program's end of a connection for files. Runs are named by their directories relative to the place's folder.
@@ -45,7 +46,7 @@ public:
     /// Replaces the store of the run in `directory` by a copy of the one there. Precondition: the caller holds the run.
     [[nodiscard]] Status fetchStore(const std::filesystem::path& run, const std::filesystem::path& directory);
     /// Copies a checkpoint, the last one without a step, to its place in the run in `directory`, complete or not at
-    /// all.
+    /// all, then the results of knock-outs that the run there keeps of it.
     [[nodiscard]] Result<FetchedCheckpoint> fetchCheckpoint(const std::filesystem::path& run,
                                                             std::optional<std::int64_t> step,
                                                             const std::filesystem::path& directory,
@@ -56,8 +57,12 @@ private:
 
     [[nodiscard]] Result<FilesLacking> offer(const OfferFiles& files);
     [[nodiscard]] Status sendFile(const ProjectFiles::File& file, const PreparationWatch& watch);
-    /// Refuses an answer with a name that is not `allowed`, with a name twice, or with a size that no file has.
-    [[nodiscard]] Result<FilesOpened> open(const FileRequest& request, std::span<const char* const> allowed);
+    /// Refuses an answer with a name that is not allowed, with a name twice, or with a size that no file has.
+    [[nodiscard]] Result<FilesOpened> open(const FileRequest& request,
+                                           const std::function<bool(const std::string& name)>& isAllowed);
+    /// Returns notes on the results that were not copied.
+    [[nodiscard]] std::vector<std::string> fetchEffects(const std::filesystem::path& run, std::int64_t step,
+                                                        const std::filesystem::path& directory);
     /// Reads the file at `index`, which must have exactly the bytes that it is announced with.
     [[nodiscard]] Status read(const FilesOpened& opened, std::size_t index, const Take& take);
     [[nodiscard]] Status readInto(const FilesOpened& opened, std::size_t index, const std::filesystem::path& path,

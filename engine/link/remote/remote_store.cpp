@@ -5,6 +5,7 @@
 #include "engine/link/bundle/manifest.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_trim.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
@@ -124,6 +125,12 @@ std::optional<FileAnswer> RemoteStore::handle(const OpenCheckpoint& request, std
 {
     bytes.clear();
     return orRefused(openCheckpoint(request));
+}
+
+std::optional<FileAnswer> RemoteStore::handle(const OpenEffects& request, std::string& bytes)
+{
+    bytes.clear();
+    return orRefused(openEffects(request));
 }
 
 std::optional<FileAnswer> RemoteStore::handle(const ReadPart& request, std::string& bytes)
@@ -331,10 +338,35 @@ Result<FilesOpened> RemoteStore::openCheckpoint(const OpenCheckpoint& request)
     opened.step = request.step.value_or(steps.back());
     const fs::path checkpoint = checkpointDirectory(run, opened.step);
     for (const char* const name : kCheckpointFiles) {
-        const fs::path file = checkpoint / name;
-        Status added = checkWithin(m_folder, file.lexically_relative(m_folder).string());
-        added = added ? addOpened(opened, name, file) : added;
-        if (!added) {
+        if (const Status added = addOfRun(opened, checkpoint / name); !added) {
+            return added.error();
+        }
+    }
+    return opened;
+}
+
+Status RemoteStore::addOfRun(FilesOpened& opened, const fs::path& path)
+{
+    const Status within = checkWithin(m_folder, path.lexically_relative(m_folder).string());
+    return within ? addOpened(opened, path.filename().string(), path) : within;
+}
+
+Result<FilesOpened> RemoteStore::openEffects(const OpenEffects& request)
+{
+    m_opened.clear();
+    if (const Status within = checkRunWithin(m_folder, request.run); !within) {
+        return within.error();
+    }
+    const fs::path run = m_folder / request.run;
+    const auto kept = readEffects(run);
+    if (!kept) {
+        return kept.error();
+    }
+    FilesOpened opened;
+    opened.step = request.step;
+    for (const KeptEffects& effects : *kept) {
+        const bool isOfStep = effects.key.step == request.step;
+        if (const Status added = isOfStep ? addOfRun(opened, effectsPath(run, effects.key)) : Done{}; !added) {
             return added.error();
         }
     }

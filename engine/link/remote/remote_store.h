@@ -53,6 +53,7 @@ private:
     [[nodiscard]] std::optional<FileAnswer> handle(const StorePart& part, std::string& bytes);
     [[nodiscard]] std::optional<FileAnswer> handle(const OpenRecord& request, std::string& bytes);
     [[nodiscard]] std::optional<FileAnswer> handle(const OpenCheckpoint& request, std::string& bytes);
+    [[nodiscard]] std::optional<FileAnswer> handle(const OpenEffects& request, std::string& bytes);
     [[nodiscard]] std::optional<FileAnswer> handle(const ReadPart& request, std::string& bytes);
 
     [[nodiscard]] Result<FilesLacking> offered(const OfferFiles& offer);
@@ -63,6 +64,9 @@ private:
     [[nodiscard]] Status endArriving();
     [[nodiscard]] Result<FilesOpened> openRecord(const OpenRecord& request);
     [[nodiscard]] Result<FilesOpened> openCheckpoint(const OpenCheckpoint& request);
+    [[nodiscard]] Result<FilesOpened> openEffects(const OpenEffects& request);
+    /// Opens a file of a run for sending. Returns an error if it is reached through a link.
+    [[nodiscard]] Status addOfRun(FilesOpened& opened, const std::filesystem::path& path);
     [[nodiscard]] Status addOpened(FilesOpened& opened, const std::string& name, const std::filesystem::path& path);
     [[nodiscard]] Result<FilePart> readPart(const ReadPart& request, std::string& bytes);
     [[nodiscard]] std::filesystem::path contentOf(const std::string& hash) const;

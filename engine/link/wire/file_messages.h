@@ -50,11 +50,17 @@ struct OpenCheckpoint {
     std::string run;
     std::optional<std::int64_t> step; ///< nullopt: the last one
 };
+/// Opens the results of knock-outs of a checkpoint that the run keeps (engine/runs/results/effects.h). Answered by
+/// FilesOpened.
+struct OpenEffects {
+    std::string run;
+    std::int64_t step = 0;
+};
 /// Asks for the next bytes of an opened file, from its beginning on. Answered by FilePart.
 struct ReadPart {
     std::int64_t file = 0; ///< its index in FilesOpened
 };
-using FileRequest = std::variant<OfferFiles, StorePart, OpenRecord, OpenCheckpoint, ReadPart>;
+using FileRequest = std::variant<OfferFiles, StorePart, OpenRecord, OpenCheckpoint, OpenEffects, ReadPart>;
 
 struct FilesLacking {
     std::vector<std::string> hashes; ///< of the files to send; each once

@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 using projects::KnockoutBy;
 
 constexpr std::int64_t kEffectsFormat = 1;
-constexpr std::size_t kLongestEffects = std::size_t{1} << 24; ///< bytes; enough for some 80,000 subjects
-constexpr std::size_t kMostEffects = 1000;                    ///< files of a run
-constexpr std::size_t kLongestSubject = 64;                   ///< bytes of a name
+constexpr std::uintmax_t kMostEffectsBytes = 4 * kLongestEffects; ///< of all files that are read together
+constexpr std::size_t kMostEffects = 1000;                        ///< files of a run
+constexpr std::size_t kLongestSubject = 64;                       ///< bytes of a name
 constexpr std::size_t kLongestIdentity = 64;
 
 constexpr std::array<std::pair<const char*, double KnockoutRow::*>, 4> kRowNumbers{
@@ -116,7 +116,7 @@ EffectsKey keyFrom(RecordFields& fields)
     return key;
 }
 
-Result<KeptEffects> effectsFrom(const RecordJson& json, const fs::path& path)
+Result<KeptEffects> effectsOf(const RecordJson& json, const fs::path& path)
 {
     RecordFields fields(path.string(), json);
     if (const std::int64_t format = fields.count("format"); !fields.error() && format != kEffectsFormat) {
@@ -161,11 +161,7 @@ Result<KeptEffects> readOne(const fs::path& runDirectory, const std::string& nam
         return Error{path.string(), "is a link or no file"};
     }
     const auto text = readFile(path, kLongestEffects);
-    const auto json = text ? parseRecord(path, *text, kLongestEffects) : Result<RecordJson>(text.error());
-    Result<KeptEffects> effects = json ? effectsFrom(*json, path) : Result<KeptEffects>(json.error());
-    if (effects && fileNameOf(effects->key) != name) {
-        return Error{path.string(), "is not named by what it holds, expected " + fileNameOf(effects->key)};
-    }
+    Result<KeptEffects> effects = text ? effectsFrom(*text, path) : Result<KeptEffects>(text.error());
     if (const Status same = effects ? checkIdentity(runDirectory, effects->measured) : Status(Done{}); !same) {
         return same.error();
     }
@@ -229,8 +225,15 @@ Result<std::vector<KeptEffects>> readEffects(const fs::path& runDirectory, std::
     }
     std::ranges::sort(names);
     std::vector<KeptEffects> all;
+    std::uintmax_t bytes = 0;
     for (const std::string& name : names) {
-        Result<KeptEffects> effects = readOne(runDirectory, name);
+        const std::uintmax_t size = fs::file_size(folderOf(runDirectory) / name, code);
+        bytes += code ? 0 : size;
+        Result<KeptEffects> effects =
+            bytes > kMostEffectsBytes
+                ? Result<KeptEffects>(Error{name, "the results have more than " + std::to_string(kMostEffectsBytes) +
+                                                      " bytes in all; remove those that nobody needs"})
+                : readOne(runDirectory, name);
         if (effects) {
             all.push_back(std::move(*effects));
         } else {
@@ -258,6 +261,21 @@ std::optional<KeptEffects> keptEffects(const fs::path& runDirectory, const Effec
     return std::move(*effects);
 }
 
+Result<KeptEffects> effectsFrom(std::string_view text, const fs::path& path)
+{
+    const auto json = parseRecord(path, text, kLongestEffects);
+    Result<KeptEffects> effects = json ? effectsOf(*json, path) : Result<KeptEffects>(json.error());
+    if (effects && path.filename() != fileNameOf(effects->key)) {
+        return Error{path.string(), "is not named by what it holds, expected " + fileNameOf(effects->key)};
+    }
+    return effects;
+}
+
+fs::path effectsPath(const fs::path& runDirectory, const EffectsKey& key)
+{
+    return folderOf(runDirectory) / fileNameOf(key);
+}
+
 Status keepEffects(const fs::path& runDirectory, const KeptEffects& effects)
 {
     const fs::path folder = folderOf(runDirectory);
@@ -274,7 +292,7 @@ Status keepEffects(const fs::path& runDirectory, const KeptEffects& effects)
     if (!*has && !fs::create_directory(folder, code) && code) {
         return systemError(folder, "cannot be made", code.value());
     }
-    const Status written = writeOwnFile(folder / fileNameOf(effects.key), text);
+    const Status written = writeOwnFile(effectsPath(runDirectory, effects.key), text);
     return written && !*has ? syncDirectory(runDirectory) : written;
 }
 

@@ -5,10 +5,12 @@
 #include "engine/base/api/events.h"
 #include "projects/base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The results of knock-outs that a run keeps: one file for each key in effects/ of the run's directory. Blocking; any
@@ -35,14 +37,22 @@ struct KeptEffects {
 /// result can answer it, because it names its data or subjects, and if the run or its checkpoint is missing.
 [[nodiscard]] std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request);
 
+/// The maximum size of the file of a result, in bytes; enough for some 80,000 subjects.
+inline constexpr std::size_t kLongestEffects = std::size_t{1} << 24;
+
 /// Returns the kept results in the order of their steps. Leaves out damaged files, links, files that are not named by
-/// their key, and results of another checkpoint than the one that the run has of their step. Adds a note to `notes`,
-/// which may be null, for each of them. Returns an error if the folder cannot be listed.
+/// their key, results of another checkpoint than the one that the run has of their step, and those beyond 64 MiB in
+/// all. Adds a note to `notes`, which may be null, for each of them. Returns an error if the folder cannot be listed.
 [[nodiscard]] Result<std::vector<KeptEffects>> readEffects(const std::filesystem::path& runDirectory,
                                                            std::vector<std::string>* notes = nullptr);
 /// Returns the result of the key; nullopt if the run has none or readEffects() leaves it out.
 [[nodiscard]] std::optional<KeptEffects> keptEffects(const std::filesystem::path& runDirectory, const EffectsKey& key,
                                                      std::vector<std::string>* notes = nullptr);
+/// Reads a result from the text of its file, named `path`. Returns an error that names it if the text is damaged or of
+/// another key than the name's.
+[[nodiscard]] Result<KeptEffects> effectsFrom(std::string_view text, const std::filesystem::path& path);
+/// Returns the file of the result of the key, whether it is there or not.
+[[nodiscard]] std::filesystem::path effectsPath(const std::filesystem::path& runDirectory, const EffectsKey& key);
 
 /// Keeps the result, in place of an earlier one of its key. On error (disk full, run read-only, effects/ is a link, a
 /// result of more than 16 MiB) the earlier one is unchanged.
