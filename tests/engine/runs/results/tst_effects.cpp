@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// A result of two shortcuts at a step.
 KeptEffects effectsAt(std::int64_t step, double rise = 0.125, const std::string& checkpoint = {})
@@ -34,7 +34,7 @@ KeptEffects effectsAt(std::int64_t step, double rise = 0.125, const std::string&
     measured.loss = 2.5;
     measured.batches = 4;
     measured.checkpoint = checkpoint;
-    measured.rows = {{"0:1", 0, 1, 1.0, rise, 0.01, 0.5}, {"0:2", 0, 2, kNaN, -0.25, kNaN, kNaN}};
+    measured.rows = {{"0:1", 0, 1, 1.0, rise, 0.01, 0.5}, {"0:2", 0, 2, kUnmeasured, -0.25, kUnmeasured, kUnmeasured}};
     return effects;
 }
 
