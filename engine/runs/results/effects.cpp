@@ -231,8 +231,9 @@ Result<std::vector<KeptEffects>> readEffects(const fs::path& runDirectory, std::
         bytes += code ? 0 : size;
         Result<KeptEffects> effects =
             bytes > kMostEffectsBytes
-                ? Result<KeptEffects>(Error{name, "the results have more than " + std::to_string(kMostEffectsBytes) +
-                                                      " bytes in all; remove those that nobody needs"})
+                ? Result<KeptEffects>(Error{(folderOf(runDirectory) / name).string(),
+                                            "the results have more than " + std::to_string(kMostEffectsBytes) +
+                                                " bytes in all; remove those that nobody needs"})
                 : readOne(runDirectory, name);
         if (effects) {
             all.push_back(std::move(*effects));
