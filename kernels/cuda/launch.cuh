@@ -5,6 +5,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+#include <string_view>
+
 namespace residua::kernels::cuda {
 
 /// The dynamic shared memory that leaves room for two blocks on a multiprocessor of every supported architecture.
@@ -39,6 +42,17 @@ inline std::size_t mostShared()
     const bool found = cudaGetDevice(&device) == cudaSuccess &&
                        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess;
     return found ? std::size_t(most) : 0;
+}
+
+/// Returns false if RESIDUA_CUDA_FORMS is "rows", which leaves out the forms on tensor cores so that they can be
+/// measured against the forms for rows. Read at the first call.
+inline bool tensorFormsAreOn()
+{
+    static const bool isOn = [] {
+        const char* forms = std::getenv("RESIDUA_CUDA_FORMS");
+        return forms == nullptr || std::string_view(forms) != "rows";
+    }();
+    return isOn;
 }
 
 /// Returns this block's dynamic shared memory.

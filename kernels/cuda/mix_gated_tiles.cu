@@ -364,7 +364,7 @@ bool holds(std::int64_t width)
 
 bool hasGatedTiles(const MixStack& stack)
 {
-    if (stack.dataType != DataType::bfloat16 || stack.outputs != kOutputs)
+    if (!tensorFormsAreOn() || stack.dataType != DataType::bfloat16 || stack.outputs != kOutputs)
         return false;
     if (holds<Narrow>(stack.width))
         return Narrow::sharedBytes(stack.width) <= mostShared();

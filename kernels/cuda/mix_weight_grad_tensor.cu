@@ -84,10 +84,10 @@ bool takes(const MixWeightGrad& mix)
 {
     constexpr int kFewestSources = 4; // With fewer, most slots of a block would be empty.
     const MixStack& stack = mix.stack;
-    return stack.dataType == DataType::bfloat16 && stack.outputs == kOutputs && stack.sources >= kFewestSources &&
-           stack.weightKind == WeightKind::perFeature && stack.gateKind == GateKind::reluOutside &&
-           stack.width % kWarpColumns == 0 && stack.width / kWarpColumns >= 2 &&
-           stack.width / kWarpColumns * 32 <= mostThreads(kFewSlots);
+    return tensorFormsAreOn() && stack.dataType == DataType::bfloat16 && stack.outputs == kOutputs &&
+           stack.sources >= kFewestSources && stack.weightKind == WeightKind::perFeature &&
+           stack.gateKind == GateKind::reluOutside && stack.width % kWarpColumns == 0 &&
+           stack.width / kWarpColumns >= 2 && stack.width / kWarpColumns * 32 <= mostThreads(kFewSlots);
 }
 
 std::size_t workspace(const MixWeightGrad& mix)

@@ -21,6 +21,8 @@ namespace {
 const BenchShape kShapes[] = {
     {"small", "transformer", 8, 256, 4, 256, 256, false},
     {"llama130m", "transformer", 12, 768, 12, 32'000, 256, false},
+    {"llama1b-2048", "transformer", 24, 2048, 32, 32'000, 2048, false},
+    {"llama1b-8192", "transformer", 24, 2048, 32, 32'000, 8192, false},
     {"gpt2-124m", "gpt", 12, 768, 12, 50'304, 1024, true}, // the vocabulary is padded as nanoGPT and llm.c pad it
     {"small-vit", "gpt", 6, 64, 4, 10, 1, false, true},
     {"small-bert", "gpt", 8, 128, 4, 64, 64, true, true},

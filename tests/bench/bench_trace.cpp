@@ -106,11 +106,10 @@ void printTable(const std::vector<Work>& works, int steps)
         rows.push_back(row);
     }
     std::ranges::sort(rows, std::greater(), &Row::microseconds);
-    std::printf("  %8s %10s %7s %10s  %s\n", "count", "us", "share", "a step", "name");
-    for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 25); ++i) {
-        std::printf("  %8lld %10.1f %6.1f%% %10.1f  %.110s\n", static_cast<long long>(rows[i].count),
-                    rows[i].microseconds, 100 * rows[i].microseconds / total,
-                    static_cast<double>(rows[i].count) / steps, rows[i].name.c_str());
+    std::printf("| launches a step | us a step | share | name |\n|---|---|---|---|\n");
+    for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 15); ++i) {
+        std::printf("| %.1f | %.1f | %.1f %% | `%.110s` |\n", static_cast<double>(rows[i].count) / steps,
+                    rows[i].microseconds / steps, 100 * rows[i].microseconds / total, rows[i].name.c_str());
     }
 }
 

@@ -34,6 +34,8 @@ class Shape:
 SHAPES = {
     "small": Shape(False, 8, 256, 4, 688, 256, 256),
     "llama130m": Shape(False, 12, 768, 12, 2048, 32000, 256),
+    "llama1b-2048": Shape(False, 24, 2048, 32, 5461, 32000, 2048),
+    "llama1b-8192": Shape(False, 24, 2048, 32, 5461, 32000, 8192),
     "gpt2-124m": Shape(True, 12, 768, 12, 3072, 50304, 1024),
     "small-vit": Shape(True, 6, 64, 4, 256, 10, 1, "vit"),  # the examples of these names
     "small-bert": Shape(True, 8, 128, 4, 512, 64, 64, "bert"),

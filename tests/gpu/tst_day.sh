@@ -19,7 +19,7 @@ begin() {
   stub ncu <<<'echo "mixRows dram__throughput 80"'
   bin="$bundle/bin"
   stub residua-cli <<<'echo "residua-cli $*"; echo custom kernels: in use'
-  for program in bench_depth_mix bench_training engine_training kernels_tst_cuda_depth_mix; do
+  for program in bench_depth_mix bench_training engine_training kernels_tst_cuda_depth_mix kernels_tst_cuda_transformer; do
     stub "$program" <<<'echo "$0 $*"'
   done
 }
@@ -30,9 +30,9 @@ day() {
 state_of() { grep -E "^$2 +$1 " "$dir/result/summary.txt" >/dev/null || wrong "$1 is not $2: $(cat "$dir/result/summary.txt")"; }
 
 begin passes
-day 60 preflight devices mixing memory_check
+day 60 preflight devices mixing racecheck
 passes
-for name in preflight devices mixing memory_check; do state_of "$name" OK; done
+for name in preflight devices mixing racecheck; do state_of "$name" OK; done
 says "residua-cli devices"
 says "--device cuda --types bf16,fp32"
 [ "$(wc -l <"$dir/result/summary.txt")" = 4 ] || wrong "stages that were not asked for ran"
@@ -55,16 +55,57 @@ bin="$bundle/bin"
 stub bench_depth_mix <<<'echo "no NVIDIA driver"; exit 2'
 stub engine_training <<<'echo "SKIP   : TestCudaTraining::trains() no NVIDIA driver"'
 stub kernels_tst_cuda_depth_mix <<<'exit 1'
-day 60 mixing training kernels
+day 60 mixing training
 state_of mixing SKIP
 state_of training SKIP
+day 60 kernels
 state_of kernels BAD
+
+# A failed correctness stops the speed of the same call and of a later one.
+begin stops
+stub kernels_tst_cuda_depth_mix <<<'echo "cases $RESIDUA_CASES, forms $RESIDUA_CUDA_FORMS, $*"'
+bin="$dir/bin"
+stub compute-sanitizer <<<'echo "3 errors $*"; exit 9'
+day 60 correctness
+[ "$status" = 1 ] || wrong "a failed correctness ends with 0"
+for name in racecheck memcheck synccheck initcheck; do state_of "$name" BAD; done
+state_of kernels OK
+day 60 mixing_forms traces
+[ "$status" = 1 ] || wrong "stopped stages end with 0"
+state_of mixing_forms STOP
+state_of traces STOP
+says "not started: correctness failed"
+
+# A call for the speed alone checks the kernels first.
+begin alone
+stub kernels_tst_cuda_depth_mix <<<'exit 1'
+stub bench_training <<<'echo "$*"'
+day 60 speed
+state_of short_check BAD
+state_of mixing_forms STOP
+state_of billion STOP
+
+# The clocks stand with a stage's figures.
+begin clocks
+bin="$dir/bin"
+stub nvidia-smi <<<'case $* in *clocks.sm,power*) sleep 1; printf "1980, 500\n1755, 700\n1980, 600\n"; sleep 60 ;; esac'
+bin="$bundle/bin"
+stub bench_training <<<'sleep 2; echo "$*"'
+day 60 llama
+says "--residual fp32,bf16"
+says "clock 1980 MHz (1755 to 1980), 600 W on average"
+
+# The limits of a part's stages fit its time.
+limits() { awk -v part="$1" '$1 == "part" && NF == 2 { at = $2 } at == part { for (i = 1; i < NF; ++i) if ($i == "stage") sum += $(i + 2) } END { print sum }' "$checkout/tests/gpu/day.sh"; }
+[ "$(limits correctness)" -le 200 ] || wrong "the stages of correctness have $(limits correctness) s"
+[ "$(limits speed)" -le 300 ] || wrong "the stages of speed have $(limits speed) s"
+[ "$(limits speed)" -ge 200 ] || wrong "the limits were not found"
 
 begin hangs
 stub bench_depth_mix <<<'sleep 1000'
-day 5 mixing gpt2
+day 5 mixing terminal
 state_of mixing LATE
-state_of gpt2 LATE
+state_of terminal LATE
 says "not started: the time was over"
 
 close

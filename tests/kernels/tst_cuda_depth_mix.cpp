@@ -2,6 +2,7 @@
 // The CUDA kernels against the CPU's, on the same case table. The library must load on every machine; the rest is
 // skipped without a device.
 //   RESIDUA_KERNELS=FILE   the library to test, in place of the one that was built with this program
+//   RESIDUA_CASES=tensor   only the cases of the forms on tensor cores, in matchesTheCpu()
 //   RESIDUA_CASE_STRIDE=N  only every N-th case of the table, and all large ones: for compute-sanitizer (13) and the
 //                          emulation (7). N with a factor 2 or 5 would leave out some shapes or absent sources.
 #include "kernels/cuda_kernels.h"
@@ -104,6 +105,8 @@ std::vector<MixCase> tensorCases()
 
 std::vector<MixCase> casesToRun()
 {
+    if (qEnvironmentVariable("RESIDUA_CASES") == "tensor")
+        return tensorCases();
     const int stride = std::max(1, qEnvironmentVariableIntValue("RESIDUA_CASE_STRIDE"));
     const std::vector<MixCase> table = caseTable();
     std::vector<MixCase> cases;
