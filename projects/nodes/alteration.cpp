@@ -19,16 +19,23 @@ void switchOff(const DepthStep& step, std::size_t place, Alteration& alteration)
     }
 }
 
-Result<std::vector<KnockoutSubject>> termsOf(const Wiring& wiring, std::int64_t layers, bool renormalises)
+/// Returns an error about the project's wiring, by its name.
+Error wiringLacks(const Topology& topology, const std::string& what)
 {
+    return {"topology", "the wiring " + topology.preset + " has no " + what};
+}
+
+Result<std::vector<KnockoutSubject>> termsOf(const Topology& topology, std::int64_t layers, bool renormalises)
+{
+    const Wiring& wiring = topology.wiring;
     const auto* const mix = std::get_if<DepthMix>(&wiring);
     if (mix == nullptr) {
-        return Error{"topology",
-                     "it has no shortcuts with weights of their own; expected a knock-out by layer or half, "
-                     "or of parallel streams by stream"};
+        return wiringLacks(topology, "shortcuts with weights of their own; expected a knock-out by layer or half, or "
+                                     "of parallel streams by stream");
     }
     if (renormalises && mix->normalise == NormaliseOver::None && !traitsOf(mix->weight).attends) {
-        return Error{"topology", "no softmax normalises its weights, which therefore cannot be renormalised"};
+        return wiringLacks(topology, "softmax over its weights, which therefore cannot be renormalised; expected a "
+                                     "knock-out that does not renormalise");
     }
     std::vector<KnockoutSubject> subjects;
     const std::int64_t modules = modulesIn(wiring, layers);
@@ -50,11 +57,12 @@ Result<std::vector<KnockoutSubject>> termsOf(const Wiring& wiring, std::int64_t 
     return subjects;
 }
 
-Result<std::vector<KnockoutSubject>> streamsOf(const Wiring& wiring, std::int64_t layers)
+Result<std::vector<KnockoutSubject>> streamsOf(const Topology& topology, std::int64_t layers)
 {
+    const Wiring& wiring = topology.wiring;
     const auto* const streams = std::get_if<MultiStream>(&wiring);
     if (streams == nullptr) {
-        return Error{"topology", "it has no parallel streams; expected a knock-out by term, layer or half"};
+        return wiringLacks(topology, "parallel streams; expected a knock-out by term, layer or half");
     }
     std::vector<KnockoutSubject> subjects(static_cast<std::size_t>(streams->streams));
     visitSteps(wiring, layers, [&](DepthStep&& step) {
@@ -110,15 +118,21 @@ Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers)
 
 Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, KnockoutBy by, bool renormalises)
 {
-    const Wiring& wiring = project.stack().topology.wiring;
+    if (renormalises && by != KnockoutBy::Term) {
+        return Error{"renormalise", "it is of a knock-out by term, whose shortcuts a softmax may weigh; leave it out"};
+    }
+    const Topology& topology = project.stack().topology;
     const std::int64_t layers = project.network.depth();
-    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term ? termsOf(wiring, layers, renormalises)
+    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term ? termsOf(topology, layers, renormalises)
                                                     : by == KnockoutBy::Stream
-                                                        ? streamsOf(wiring, layers)
+                                                        ? streamsOf(topology, layers)
                                                         : layersOf(project, by == KnockoutBy::Half);
     if (subjects && subjects->empty()) {
-        return Error{"topology",
-                     "it has nothing of the kind to switch off; expected another of term, layer, half and stream"};
+        return wiringLacks(topology, by == KnockoutBy::Term   ? "shortcuts; expected a knock-out by layer or half"
+                                     : by == KnockoutBy::Half ? "layer with an attention and an FFN; expected a "
+                                                                "knock-out by term, layer or stream"
+                                                              : "layer that may be left out; expected a knock-out by "
+                                                                "term or half");
     }
     return subjects;
 }

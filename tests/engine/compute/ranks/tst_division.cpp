@@ -2,9 +2,12 @@
 // Everything that a step draws or averages, under every division of its examples: the losses of one process with one
 // batch. The rows follow from the schema, so that a new feature without a row fails.
 #include "engine/compute/train/evaluation.h"
+#include "engine/compute/train/knockout.h"
 #include "engine/compute/train/trainer.h"
+#include "engine/runs/store/checkpoint.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
+#include "projects/nodes/alteration.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schema/describe_project.h"
@@ -23,6 +26,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -286,6 +290,48 @@ private Q_SLOTS:
         });
     }
 
+    void effectsAreThoseOfOneProcess_data()
+    {
+        QTest::addColumn<Project>("project");
+        const auto row = [](const char* name, Project project) { QTest::newRow(name) << prepared(std::move(project)); };
+        for (const char* const topology : {"ancre-ingoing", "dca", "mudd", "denseformer"}) {
+            row(topology, tests::wiredLanguage(topology, 3));
+        }
+        Project again = tests::wiredLanguage("dca", 3);
+        again.training.activations = projects::Activations::Recompute;
+        row("activations computed again", again);
+        Project divided = tests::wiredLanguage("dca", 3);
+        divided.training.rankStates = projects::RankStates::Divided;
+        row("divided states", divided);
+    }
+    /// What the network of a run on two ranks loses without each of its shortcuts, on rank 0 beside the run and from
+    /// its checkpoint in another process.
+    void effectsAreThoseOfOneProcess()
+    {
+        QFETCH(Project, project);
+        Trainer alone = trainerOf(project, nullptr);
+        (void)lossesOf(alone);
+        const std::vector<double> expected = risesOf(alone);
+        QVERIFY(expected.size() > 4);
+        const std::filesystem::path run = folder() / QTest::currentDataTag();
+        tests::withRanks(2, [&](Ranks& ranks) {
+            Trainer trainer = trainerOf(project, &ranks);
+            (void)lossesOf(trainer, &ranks);
+            const bool hasStates = project.training.rankStates == projects::RankStates::Whole;
+            if (ranks.rank() == 0) {
+                compare(risesOf(trainer), expected, "2 ranks");
+                QVERIFY(!hasStates || trainer.writeCheckpoint(run).ok());
+            }
+        });
+        if (project.training.rankStates == projects::RankStates::Whole) {
+            const auto checkpoint = findCheckpoint(run, std::nullopt, nullptr);
+            QVERIFY2(checkpoint.ok(), checkpoint ? "" : checkpoint.error().text().c_str());
+            Trainer other = trainerOf(project, nullptr);
+            QVERIFY(other.restore(*checkpoint).ok());
+            compare(risesOf(other), expected, "the checkpoint of 2 ranks");
+        }
+    }
+
     /// A field that the tables above lack.
     void everyFieldHasARow()
     {
@@ -443,6 +489,22 @@ private:
             }
         }
         return evaluation.means();
+    }
+
+    /// Returns the loss of the held-out part, then its rise without each shortcut.
+    static std::vector<double> risesOf(Trainer& trainer)
+    {
+        const Project& project = trainer.project();
+        Knockout knockout(trainer.network(), trainer.dataset(), project, c10::kCPU, 0, kSteps,
+                          projects::knockoutSubjects(project, projects::KnockoutBy::Term, false).value());
+        while (!knockout.atEnd()) {
+            if (const Status advanced = knockout.advance(); !advanced) {
+                throw std::runtime_error(advanced.error().text());
+            }
+        }
+        std::vector<double> rises{knockout.loss()};
+        std::ranges::transform(knockout.effects(), std::back_inserter(rises), &KnockoutEffect::rise);
+        return rises;
     }
 
     static double apart(double a, double b) { return std::abs(a - b) / std::max(1.0, std::abs(b)); }

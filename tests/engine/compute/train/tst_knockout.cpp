@@ -295,6 +295,8 @@ private Q_SLOTS:
         QCOMPARE(refusal("mhc", KnockoutBy::Term, false), std::string("topology"));
         QCOMPARE(refusal("plain", KnockoutBy::Term, true), std::string("topology"));
         QCOMPARE(refusal("ancre-ingoing", KnockoutBy::Term, true), std::string());
+        QCOMPARE(refusal("ancre-ingoing", KnockoutBy::Layer, true), std::string("renormalise"));
+        QCOMPARE(refusal("mhc", KnockoutBy::Stream, true), std::string("renormalise"));
     }
 };
 
