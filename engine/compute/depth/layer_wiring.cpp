@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/depth/layer_wiring.h"
 
+#include "engine/compute/depth/altered_streams.h"
 #include "engine/compute/depth/stack_borders.h"
 #include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/zeros_like.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <optional>
@@ -45,29 +44,6 @@ std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
         }
     }
     return uses;
-}
-
-/// Returns the value that takes the place of stream `stream` (from 0) at a border, whose values are `streams` in this
-/// pass and `unaltered` in the unaltered one.
-at::Tensor filled(const projects::FilledStreams& fill, std::size_t stream, const std::vector<at::Tensor>& streams,
-                  const std::vector<at::Tensor>* unaltered)
-{
-    const at::Tensor& own = streams[stream];
-    if (!fill.with) {
-        TORCH_CHECK(unaltered != nullptr, "the unaltered pass has not kept the streams");
-        return (*unaltered)[stream];
-    }
-    switch (*fill.with) {
-    case projects::StreamFill::Zero:
-        return at::zeros_like(own);
-    case projects::StreamFill::Mean: {
-        const at::ScalarType wide = own.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-        return own.flatten(0, -2).to(wide).mean(0).to(own.scalar_type()).expand_as(own);
-    }
-    case projects::StreamFill::Stream:
-        return streams.at(static_cast<std::size_t>(fill.other) - 1);
-    }
-    return own;
 }
 
 } // namespace
@@ -135,6 +111,9 @@ private:
 
     void skip(const DepthStep& step)
     {
+        if (step.kind == DepthStepKind::Mix) {
+            alterStreams(step);
+        }
         for (std::size_t o = 0; o < std::min(step.outputs, step.inputs.size()); ++o) {
             copy(step.inputs[o], step.output + o);
         }
@@ -220,17 +199,14 @@ private:
     /// unaltered pass that others need.
     bool alter(std::vector<at::Tensor>& streams, std::int64_t border) const
     {
-        const StackBorders* const borders = m_pass.borders;
+        StackBorders* const borders = m_pass.borders;
         if (!m_pass.alteration) {
-            if (borders != nullptr && borders->streams().borders.contains(border)) {
-                m_pass.borders->streams().streams[border] = streams;
+            if (borders != nullptr) {
+                borders->keepStreams(border, streams);
             }
             return false;
         }
-        const std::vector<at::Tensor>* unaltered = nullptr;
-        if (borders != nullptr && borders->streams().streams.contains(border)) {
-            unaltered = &borders->streams().streams.at(border);
-        }
+        const std::vector<at::Tensor>* const unaltered = borders != nullptr ? borders->keptStreams(border) : nullptr;
         bool changes = false;
         for (const projects::FilledStreams& fill : m_pass.alteration->fills) {
             if (border < fill.first || border > fill.last) {
@@ -240,16 +216,19 @@ private:
             const std::vector<at::Tensor> before = streams;
             for (const std::int64_t stream : fill.streams) {
                 const auto at = static_cast<std::size_t>(stream) - 1;
-                streams.at(at) = filled(fill, at, before, unaltered);
+                streams.at(at) = filled(fill, at, before, unaltered, m_pass);
             }
         }
         return changes;
     }
 
-    /// Puts the altered streams in the place of the entries of a module's read or of the exit. They are the only
-    /// entries of its stack yet.
+    /// Puts the altered streams in the place of the entries of a module's read or of the exit, if the step is one. They
+    /// are the only entries of its stack yet.
     void alterStreams(const DepthStep& step)
     {
+        if (!m_wiring.m_hasStreams || step.row % 2 != 0) {
+            return;
+        }
         std::vector<at::Tensor> streams = inputsOf(step);
         if (!alter(streams, static_cast<std::int64_t>(step.row / 2))) {
             return;
@@ -263,9 +242,7 @@ private:
 
     void mix(const DepthStep& step)
     {
-        if (m_wiring.m_hasStreams && step.row % 2 == 0) {
-            alterStreams(step);
-        }
+        alterStreams(step);
         const std::vector<at::Tensor> values = inputsOf(step);
         MixInputs inputs{values,
                          {},

@@ -8,9 +8,16 @@ namespace residua::engine {
 
 void StackBorders::clear()
 {
-    KeptStreams kept{m_streams.keepsWeights, std::move(m_streams.borders), {}, {}};
-    *this = StackBorders(m_mostBytes);
-    m_streams = std::move(kept);
+    StackBorders empty(m_mostBytes);
+    empty.m_wantsRouting = m_wantsRouting;
+    empty.m_wanted = std::move(m_wanted);
+    *this = std::move(empty);
+}
+
+std::int64_t StackBorders::count(const at::Tensor& tensor)
+{
+    const bool isNew = tensor.defined() && m_counted.insert(tensor.const_data_ptr()).second;
+    return isNew ? static_cast<std::int64_t>(tensor.nbytes()) : 0;
 }
 
 void StackBorders::keep(std::size_t step, const DepthState& state)
@@ -20,9 +27,7 @@ void StackBorders::keep(std::size_t step, const DepthState& state)
     }
     std::int64_t bytes = m_bytes;
     for (const DepthValue& value : state.values) {
-        if (value.tensor.defined() && m_counted.insert(value.tensor.const_data_ptr()).second) {
-            bytes += static_cast<std::int64_t>(value.tensor.nbytes());
-        }
+        bytes += count(value.tensor);
     }
     m_full = bytes > m_mostBytes;
     if (!m_full) {
@@ -31,10 +36,44 @@ void StackBorders::keep(std::size_t step, const DepthState& state)
     }
 }
 
+void StackBorders::keepRouting(std::size_t module, const MixWeights& read, const MixWeights& write)
+{
+    if (!m_wantsRouting) {
+        return;
+    }
+    for (const MixWeights* const weights : {&read, &write}) {
+        m_bytes += count(weights->weights) + count(weights->tokenWeights);
+    }
+    m_routing.insert_or_assign(module, std::pair(read, write));
+}
+
+void StackBorders::keepStreams(std::int64_t border, const std::vector<at::Tensor>& streams)
+{
+    if (!m_wanted.contains(border)) {
+        return;
+    }
+    for (const at::Tensor& stream : streams) {
+        m_bytes += count(stream);
+    }
+    m_streams.insert_or_assign(border, streams);
+}
+
 const std::pair<const std::size_t, DepthState>* StackBorders::before(std::size_t step) const
 {
     const auto after = m_states.upper_bound(step);
     return after == m_states.begin() ? nullptr : &*std::prev(after);
+}
+
+const std::pair<MixWeights, MixWeights>* StackBorders::keptRouting(std::size_t module) const
+{
+    const auto kept = m_routing.find(module);
+    return kept != m_routing.end() ? &kept->second : nullptr;
+}
+
+const std::vector<at::Tensor>* StackBorders::keptStreams(std::int64_t border) const
+{
+    const auto kept = m_streams.find(border);
+    return kept != m_streams.end() ? &kept->second : nullptr;
 }
 
 } // namespace residua::engine

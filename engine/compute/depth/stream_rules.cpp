@@ -8,6 +8,7 @@
 // At the start of Hyper-Connections every stream is the plain network's residual, to the bit, and so is the residual of
 // Frac-Connections; under mHC up to rounding.
 #include "engine/base/api/matrix_name.h"
+#include "engine/compute/depth/altered_streams.h"
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/depth/stack_borders.h"
 #include "engine/compute/ops/operators.h"
@@ -30,12 +31,9 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/topk.h>
-#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace residua::engine {
@@ -73,52 +71,6 @@ struct StreamMixes {
     MixWeights read;  ///< [R, n]: from the streams to the layer's input (A_m, H_pre)
     MixWeights write; ///< [n, n + R]: from the old streams (A_r, H_res) and the branch (B, H_post) to the new streams
 };
-
-/// Returns the matrix that takes the place of `carry`, [out, in] or [out, in, tokens].
-at::Tensor replaced(const at::Tensor& carry, const projects::ReplacedTransitions& by)
-{
-    const bool ofTokens = carry.dim() == 3;
-    switch (by.form) {
-    case projects::TransitionForm::Identity: {
-        const at::Tensor one = at::eye(carry.size(0), carry.options());
-        return ofTokens ? one.unsqueeze(2).expand_as(carry) : one;
-    }
-    case projects::TransitionForm::Mean:
-        return ofTokens ? carry.mean(2, true).expand_as(carry) : carry;
-    case projects::TransitionForm::Top:
-    case projects::TransitionForm::TopScaled: {
-        const at::Tensor sizes = carry.abs();
-        const at::Tensor places = std::get<1>(at::topk(sizes, std::min(by.top, carry.size(1)), 1));
-        const at::Tensor kept = at::zeros_like(carry).scatter(1, places, 1);
-        if (by.form == projects::TransitionForm::Top) {
-            return carry * kept;
-        }
-        const at::Tensor left = (sizes * kept).sum(1, true).clamp_min(std::numeric_limits<float>::min());
-        return carry * kept * (sizes.sum(1, true) / left);
-    }
-    }
-    return carry;
-}
-
-/// Returns the weights of a write whose n old streams have other weights.
-MixWeights withTransition(MixWeights write, std::int64_t n, const projects::ReplacedTransitions& by)
-{
-    const auto joined = [n](const at::Tensor& carry, const at::Tensor& all) {
-        return at::cat({carry, all.narrow(1, n, all.size(1) - n)}, 1);
-    };
-    if (!write.tokenWeights.defined()) {
-        write.weights = joined(replaced(write.weights.narrow(1, 0, n), by), write.weights);
-        return write;
-    }
-    at::Tensor carry = write.tokenWeights.narrow(1, 0, n);
-    if (write.weights.defined()) { // the kernels add both
-        const at::Tensor shared = write.weights.narrow(1, 0, n);
-        carry = carry + shared.unsqueeze(2);
-        write.weights = joined(at::zeros_like(shared), write.weights);
-    }
-    write.tokenWeights = joined(replaced(carry, by), write.tokenWeights);
-    return write;
-}
 
 /// Returns one mix for each row of `weights`, computed in groups of the kernels' maximum.
 std::vector<at::Tensor> mixRows(DepthStack& stack, const MixWeights& weights, const MixInputs& inputs,
@@ -177,8 +129,7 @@ public:
 
     void begin(const Pass& pass) final
     {
-        m_alteration = pass.alteration;
-        m_borders = pass.borders;
+        m_pass = &pass;
         prepare();
     }
 
@@ -320,24 +271,24 @@ private:
     /// Returns the mixes of a module, or of the exit as a read, in this pass and under its alteration.
     [[nodiscard]] StreamMixes routing(std::size_t module, const DepthStack& stack)
     {
-        const std::size_t row = 2 * module;
-        StreamMixes mixes;
-        if (m_alteration && m_alteration->frozenRouting) {
-            TORCH_CHECK(m_borders != nullptr && m_borders->streams().weights.contains(row),
-                        "the unaltered pass has not kept the weights of the streams");
-            mixes = {m_borders->streams().weights.at(row), m_borders->streams().weights.at(row + 1)};
-        } else {
-            mixes = module == m_modules ? StreamMixes{exit(stack), {}} : of(module, stack);
-        }
-        if (!m_alteration && m_borders != nullptr && m_borders->streams().keepsWeights) {
-            m_borders->streams().weights[row] = mixes.read;
-            m_borders->streams().weights[row + 1] = mixes.write;
+        const projects::Alteration* const alteration = m_pass->alteration.get();
+        StackBorders* const borders = m_pass->borders;
+        const bool isFrozen = alteration != nullptr && alteration->frozenRouting;
+        const auto* const kept = isFrozen && borders != nullptr ? borders->keptRouting(module) : nullptr;
+        TORCH_CHECK(!isFrozen || kept != nullptr, "the unaltered pass has not kept the weights of the streams");
+        StreamMixes mixes = kept != nullptr       ? StreamMixes{kept->first, kept->second}
+                            : module == m_modules ? StreamMixes{exit(stack), {}}
+                                                  : of(module, stack);
+        if (alteration == nullptr) {
+            if (borders != nullptr) {
+                borders->keepRouting(module, mixes.read, mixes.write);
+            }
+            return mixes;
         }
         const auto number = static_cast<std::int64_t>(module) + 1;
-        for (const projects::ReplacedTransitions& by :
-             m_alteration ? m_alteration->transitions : std::vector<projects::ReplacedTransitions>()) {
+        for (const projects::ReplacedTransitions& by : alteration->transitions) {
             if (module < m_modules && by.first <= number && number <= by.last) {
-                mixes.write = withTransition(std::move(mixes.write), m_wiring.streams, by);
+                mixes.write = withTransition(std::move(mixes.write), m_wiring.streams, by, *m_pass);
             }
         }
         return mixes;
@@ -382,11 +333,10 @@ private:
     at::Tensor m_exit;         ///< φ_h: [stream, n, d]
     at::Tensor m_exitBias;
     at::Tensor m_exitScale;
-    std::vector<at::Tensor> m_read;                           ///< of each layer: [R, n]
-    std::vector<at::Tensor> m_write;                          ///< of each layer: [n, n + R]
-    MixWeights m_following;                                   ///< of the write of the module that runs
-    std::shared_ptr<const projects::Alteration> m_alteration; ///< of the pass; may be null
-    StackBorders* m_borders = nullptr;                        ///< of the pass
+    std::vector<at::Tensor> m_read;  ///< of each layer: [R, n]
+    std::vector<at::Tensor> m_write; ///< of each layer: [n, n + R]
+    MixWeights m_following;          ///< of the write of the module that runs
+    const Pass* m_pass = nullptr;    ///< the pass that runs
 };
 
 /// Dynamic Hyper-Connections: s·tanh(norm(H)·W) is added to the static weights (eq. 10-13). W has a row for each read,

@@ -33,11 +33,12 @@ double divergenceOf(const at::Tensor& p, const at::Tensor& other)
 
 void AlteredPasses::keepFor(const projects::Alteration& alteration)
 {
-    KeptStreams& streams = m_borders.streams();
-    streams.keepsWeights = streams.keepsWeights || alteration.frozenRouting;
+    if (alteration.frozenRouting) {
+        m_borders.wantRouting();
+    }
     for (const projects::FilledStreams& fill : alteration.fills) {
         for (std::int64_t border = fill.first; !fill.with && border <= fill.last; ++border) {
-            streams.borders.insert(border);
+            m_borders.wantStreams(border);
         }
     }
 }
