@@ -25,7 +25,10 @@ public:
     static constexpr std::int64_t kMostBorderBytes = std::int64_t{2} << 30;
 
     /// `pass` is one of evaluation. The network must outlive this.
-    AlteredPasses(CompiledNetwork& network, Pass pass) : m_network(network), m_pass(std::move(pass)) {}
+    AlteredPasses(CompiledNetwork& network, Pass pass, std::int64_t mostBorderBytes = kMostBorderBytes)
+        : m_network(network), m_pass(std::move(pass)), m_borders(mostBorderBytes)
+    {
+    }
 
     /// Makes whole() keep what altered passes with `alteration` use of the unaltered pass.
     void keepFor(const projects::Alteration& alteration);
@@ -36,11 +39,12 @@ public:
     /// Returns the unaltered pass.
     [[nodiscard]] const Pass& pass() const { return m_pass; }
     [[nodiscard]] std::int64_t borderBytes() const { return m_borders.bytes(); }
+    [[nodiscard]] bool bordersAreFull() const { return m_borders.isFull(); }
 
 private:
     CompiledNetwork& m_network;
     Pass m_pass;
-    StackBorders m_borders{kMostBorderBytes};
+    StackBorders m_borders;
 };
 
 /// The effect of one subject of a knock-out.
@@ -70,7 +74,9 @@ public:
     [[nodiscard]] const std::vector<projects::KnockoutSubject>& subjects() const { return m_subjects; }
     /// Returns the effects in the order of the subjects, of the batches that all of them have seen.
     [[nodiscard]] std::vector<KnockoutEffect> effects() const;
+    /// Returns the bytes that the last unaltered pass has kept, and whether they reached the limit.
     [[nodiscard]] std::int64_t borderBytes() const { return m_passesOf.borderBytes(); }
+    [[nodiscard]] bool bordersAreFull() const { return m_passesOf.bordersAreFull(); }
 
 private:
     struct Sums {

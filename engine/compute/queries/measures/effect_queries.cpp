@@ -44,11 +44,7 @@ public:
         }
         if (m_told == 0) {
             m_told = 1;
-            const std::int64_t bytes = m_knockout->borderBytes();
-            return QueryProgress{m_request.tag, -1,
-                                 bytes > 0
-                                     ? "the passes start from kept values of " + bytesText(static_cast<double>(bytes))
-                                     : "no values are kept: every pass is a whole one"};
+            return QueryProgress{m_request.tag, -1, memoryText()};
         }
         m_told = done;
         return QueryProgress{
@@ -112,13 +108,27 @@ private:
         if (!altered) {
             return altered.error();
         }
-        const std::int64_t batch = std::max<std::int64_t>(parts.project.training.batch, 1);
-        const std::int64_t all = (parts.dataset->size(Split::Validation) + batch - 1) / batch;
+        const projects::TrainingPlan& plan = parts.project.training;
+        const std::int64_t units =
+            std::max<std::int64_t>(parts.dataset->schema().units(plan.batch, plan.sequenceLength), 1);
+        const std::int64_t all = (parts.dataset->size(Split::Validation) + units - 1) / units;
         m_wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
         m_passes = (std::ssize(*altered) + 1) * (m_wanted > 0 ? std::min(m_wanted, all) : all);
         m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, m_wanted, m_model->step,
                            std::move(*altered));
         return Done{};
+    }
+
+    [[nodiscard]] std::string memoryText() const
+    {
+        const auto bytes = static_cast<double>(m_knockout->borderBytes());
+        if (bytes == 0) {
+            return "no values are kept: every pass is a whole one";
+        }
+        return "the passes start from kept values of " + bytesText(bytes) +
+               (m_knockout->bordersAreFull() ? ", some earlier than at the first change: all values need more than " +
+                                                   bytesText(AlteredPasses::kMostBorderBytes)
+                                             : "");
     }
 
     std::int64_t m_passes = 0; ///< to do
