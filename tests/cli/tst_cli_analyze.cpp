@@ -205,7 +205,7 @@ private slots:
         const QJsonObject told = json(run(asked + QStringList{"--json"})).object();
         const QJsonArray zero = told["interventions"].toArray();
         QCOMPARE(zero.size(), 2 * 2 * depth);
-        QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after 1"));
+        QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after module 1"));
         QCOMPARE(zero[1]["routing"].toString(), QString("frozen"));
         QCOMPARE(zero[1]["lossRise"].toDouble(), zero[0]["lossRise"].toDouble()); // static weights
         QVERIFY(zero[0]["lossRise"].toDouble() != 0);

@@ -12,6 +12,9 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace residua::cli {
 namespace {
@@ -52,46 +55,78 @@ std::string interventionsCsv(const InterventionReady& ready)
     return csv.str();
 }
 
-void showInterventions(const InterventionReady& ready, projects::InterventionKind what, const Console& console)
+/// Returns a line for each column of the table.
+std::string legendOf(const InterventionReady& ready, projects::InterventionKind what)
 {
     using projects::InterventionKind;
-    const bool derives = what == InterventionKind::Pairs || what == InterventionKind::Rescue;
-    const auto shown = [](double value) { return std::isnan(value) ? "-" : numberText(value, 4); };
-    std::vector<std::vector<std::string>> rows{
-        {"intervention", "routing", "loss above that of none", "+-", "KL", "perplexity %"}};
-    if (derives) {
-        rows.front().emplace_back(what == InterventionKind::Rescue ? "R" : "redundancy");
+    const bool hasClasses = !std::isnan(ready.noise);
+    std::string legend = "loss rise: above " + numberText(ready.loss, 5) + ", the loss without interventions on " +
+                         groupedText(ready.batches) + " held-out batches at step " + groupedText(ready.step) +
+                         "; +- is its standard error over the batches\n"
+                         "routing: the weights of reads, transitions, writes and exit, recomputed from the altered "
+                         "streams or frozen as they are without the intervention";
+    legend += what == InterventionKind::Transitions
+                  ? ""
+                  : "\nmodule: a layer, or one half of it (1a: attention, 1f: FFN of layer 1); module 0 is the entry";
+    if (!hasClasses) {
+        return legend + "\nKL, perplexity, R and redundancy are those of networks that predict classes";
     }
+    legend += "\nperplexity %: the change of exp(loss)\nKL: divergence of the predictions from those without "
+              "interventions, as a mean over the outputs in "
+              "nats; noise " +
+              numberText(ready.noise, 3);
+    legend +=
+        what == InterventionKind::Rescue
+            ? "\nR: share of the KL that the restored stream takes away: 1 all, 0 none; - if the KL without it is "
+              "not above the noise"
+        : what == InterventionKind::Pairs
+            ? "\nredundancy: the KL of both streams less that of each, in nats; above 0 each can stand in for the "
+              "other"
+            : "";
+    return legend;
+}
+
+json rowJson(const InterventionRow& row, projects::InterventionKind what)
+{
+    json each{{"intervention", row.name},
+              {"streams", row.streams},
+              {"first", row.first},
+              {"last", row.last},
+              {"routing", routingOf(row)},
+              {"lossRise", finiteJson(row.rise)},
+              {"standardError", finiteJson(row.error)},
+              {"divergence", finiteJson(row.divergence)},
+              {"perplexityPercent", finiteJson(perplexityChange(row))}};
+    if (what == projects::InterventionKind::Rescue) {
+        each["restored"] = row.restored;
+        each["at"] = row.at;
+        each["rescue"] = finiteJson(row.derived);
+    } else if (what == projects::InterventionKind::Pairs) {
+        each["redundancy"] = finiteJson(row.derived);
+    }
+    return each;
+}
+
+void showInterventions(const InterventionReady& ready, projects::InterventionKind what, const Console& console)
+{
+    const bool hasClasses = !std::isnan(ready.noise);
+    const char* const derived = what == projects::InterventionKind::Rescue  ? "R"
+                                : what == projects::InterventionKind::Pairs ? "redundancy"
+                                                                            : nullptr;
+    std::vector<std::vector<std::string>> rows{{"intervention", "routing", "loss rise", "+-"}};
     json interventions = json::array();
+    const auto addCells = [&](std::vector<std::string>& cells, const std::vector<std::string>& more) {
+        cells.insert(cells.end(), more.begin(), more.begin() + (!hasClasses ? 0 : derived == nullptr ? 2 : 3));
+    };
+    addCells(rows.front(), {"perplexity %", "KL", derived == nullptr ? "" : derived});
+    const auto shown = [](double value) { return std::isnan(value) ? "-" : numberText(value, 4); };
     for (const InterventionRow& row : ready.rows) {
-        const double perplexity = perplexityChange(row);
-        rows.push_back(
-            {row.name, routingOf(row), shown(row.rise), shown(row.error), shown(row.divergence), shown(perplexity)});
-        if (derives) {
-            rows.back().push_back(shown(row.derived));
-        }
-        json each{{"intervention", row.name},
-                  {"streams", row.streams},
-                  {"first", row.first},
-                  {"last", row.last},
-                  {"routing", routingOf(row)},
-                  {"lossRise", finiteJson(row.rise)},
-                  {"standardError", finiteJson(row.error)},
-                  {"divergence", finiteJson(row.divergence)},
-                  {"perplexityPercent", finiteJson(perplexity)}};
-        if (what == InterventionKind::Rescue) {
-            each["restored"] = row.restored;
-            each["at"] = row.at;
-            each["rescue"] = finiteJson(row.derived);
-        } else if (what == InterventionKind::Pairs) {
-            each["redundancy"] = finiteJson(row.derived);
-        }
-        interventions.push_back(std::move(each));
+        rows.push_back({row.name, routingOf(row), shown(row.rise), shown(row.error)});
+        addCells(rows.back(), {shown(perplexityChange(row)), shown(row.divergence), shown(row.derived)});
+        interventions.push_back(rowJson(row, what));
     }
     console.line(console.table(rows));
-    console.line("loss without interventions " + numberText(ready.loss, 5) + ", over " + groupedText(ready.batches) +
-                 " batches at step " + groupedText(ready.step) +
-                 "; +- is the standard error over the batches, KL in nats, above a noise of " + shown(ready.noise));
+    console.line(legendOf(ready, what));
     console.value({{"step", ready.step},
                    {"batches", ready.batches},
                    {"loss", finiteJson(ready.loss)},
@@ -106,7 +141,7 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
 Exit runInterventions(const Arguments& arguments, const Console& console)
 {
     Result<engine::InterventionRequest> request = requestFrom<engine::InterventionRequest>(arguments);
-    const auto answer = answerTo(request, arguments, console);
+    const auto answer = answerTo(request, arguments, console, shareTeller(console, "measured "));
     const auto* const ready = std::get_if<InterventionReady>(&answer);
     if (ready == nullptr) {
         return std::get<Exit>(answer);

@@ -2,6 +2,7 @@
 #include "engine/compute/queries/measures/interventions.h"
 
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <iterator>
@@ -96,11 +97,7 @@ std::vector<ModuleRange> eachFrom(std::int64_t first, std::int64_t last)
     return each;
 }
 
-std::string textOf(const ModuleRange& range)
-{
-    return std::to_string(range.first) + (range.last > range.first ? "-" + std::to_string(range.last) : "");
-}
-std::string textOf(const StreamSet& set)
+std::string setText(const StreamSet& set)
 {
     return joinedText(set, "+", [](std::int64_t stream) { return std::to_string(stream); });
 }
@@ -108,8 +105,11 @@ std::string textOf(const StreamSet& set)
 /// Makes the interventions of a request on a wiring of `m_streams` streams and `m_modules` modules.
 class Making {
 public:
-    Making(const InterventionRequest& request, std::int64_t streams, std::int64_t modules)
-        : m_request(request), m_streams(streams), m_modules(modules)
+    Making(const InterventionRequest& request, const projects::Project& project, std::int64_t streams)
+        : m_request(request),
+          m_project(project),
+          m_streams(streams),
+          m_modules(projects::modulesIn(project.stack().topology.wiring, project.network.depth()))
     {
     }
 
@@ -156,7 +156,8 @@ private:
             projects::Alteration alteration;
             alteration.transitions = {{range.first, range.last, m_request.by, m_request.top}};
             InterventionRow row;
-            row.name = "transition " + textOf(range) + " " + nameOfForm();
+            row.name = "transition" + std::string(range.last > range.first ? "s" : "") + " of " + textOf(range) + " " +
+                       nameOfForm();
             row.first = range.first;
             row.last = range.last;
             add(std::move(row), std::move(alteration), {});
@@ -206,7 +207,7 @@ private:
         for (const StreamSet& set : sets) {
             if (!m_request.streams.empty() && std::ranges::find(set, m_request.copied) != set.end()) {
                 return Error{"copied", "stream " + std::to_string(m_request.copied) +
-                                           " is filled itself; expected one that is not among " + textOf(set)};
+                                           " is filled itself; expected one that is not among " + setText(set)};
             }
         }
         return Done{};
@@ -269,7 +270,7 @@ private:
             const std::size_t without = fill(set, range);
             for (const StreamSet& one : *restored) {
                 if (one.size() != 1) {
-                    return notIn("restored", textOf(one), "single streams, which are restored one at a time");
+                    return notIn("restored", setText(one), "single streams, which are restored one at a time");
                 }
                 if (m_made.size() > kMostInterventions) {
                     return Done{}; // make() refuses them
@@ -288,8 +289,9 @@ private:
     std::size_t fill(const StreamSet& set, const ModuleRange& range, const std::vector<std::size_t>& of = {})
     {
         InterventionRow row;
-        row.streams = textOf(set);
-        row.name = "stream " + row.streams + " " + nameOfFill() + " after " + textOf(range);
+        row.streams = setText(set);
+        row.name =
+            (set.size() > 1 ? "streams " : "stream ") + row.streams + " " + nameOfFill() + " after " + textOf(range);
         row.first = range.first;
         row.last = range.last;
         projects::Alteration alteration;
@@ -300,7 +302,7 @@ private:
     void restore(std::size_t without, std::int64_t stream, std::int64_t at)
     {
         InterventionRow row = m_made[without].row;
-        row.name += ", stream " + std::to_string(stream) + " restored after " + std::to_string(at);
+        row.name += ", stream " + std::to_string(stream) + " restored after " + textOf({at, at});
         row.restored = stream;
         row.at = at;
         projects::Alteration alteration = m_made[without].alteration;
@@ -321,22 +323,34 @@ private:
         return index;
     }
 
+    /// Returns "module 3 (2a)", "modules 3-6 (2a-3f)", or "module 3" if a module is a layer.
+    [[nodiscard]] std::string textOf(const ModuleRange& range) const
+    {
+        const auto nameOf = [&](std::int64_t module) {
+            return module == 0 ? "entry" : projects::moduleName(m_project, module);
+        };
+        const bool several = range.last > range.first;
+        const std::string numbers = std::to_string(range.first) + (several ? "-" + std::to_string(range.last) : "");
+        const std::string names = nameOf(range.first) + (several ? "-" + nameOf(range.last) : "");
+        return (several ? "modules " : "module ") + numbers + (names != numbers ? " (" + names + ")" : "");
+    }
     [[nodiscard]] std::string nameOfFill() const
     {
         return m_request.fill == StreamFill::Zero   ? "zero"
-               : m_request.fill == StreamFill::Mean ? "its mean"
+               : m_request.fill == StreamFill::Mean ? "at the mean"
                                                     : "as stream " + std::to_string(m_request.copied);
     }
     [[nodiscard]] std::string nameOfForm() const
     {
         const std::string top = "top " + std::to_string(m_request.top);
         return m_request.by == TransitionForm::Identity ? "identity"
-               : m_request.by == TransitionForm::Mean   ? "its mean"
+               : m_request.by == TransitionForm::Mean   ? "at the mean"
                : m_request.by == TransitionForm::Top    ? top
                                                         : top + " scaled";
     }
 
     const InterventionRequest& m_request;
+    const projects::Project& m_project;
     const std::int64_t m_streams;
     const std::int64_t m_modules;
     std::vector<Intervention> m_made;
@@ -352,7 +366,7 @@ Result<std::vector<Intervention>> interventionsFor(const projects::Project& proj
         return Error{"topology", "it has no parallel streams; expected a run with hyper-connections, mHC, iHC or "
                                  "Frac-Connections, or analyze knockout for its parts"};
     }
-    return Making(request, streams->streams, projects::modulesIn(wiring, project.network.depth())).make();
+    return Making(request, project, streams->streams).make();
 }
 
 std::vector<InterventionRow> derivedRows(const std::vector<Intervention>& interventions, double noise)

@@ -109,7 +109,7 @@ class TestInterventions : public QObject {
 private Q_SLOTS:
     void initTestCase() { at::set_num_threads(1); }
 
-    /// The loss and the divergence are those of two networks, of which the second has other parameters.
+    /// The loss and the divergence of a row compare two networks: the second one has other parameters.
     void rowsAreOfTwoNetworks()
     {
         const at::NoGradGuard noGrad;
@@ -182,7 +182,7 @@ private Q_SLOTS:
         request.after = "1-2";
         const auto rows = rowsOf(parts, request);
         QCOMPARE(rows.size(), std::size_t{6});
-        QCOMPARE(rows[4].name, std::string("stream 1+3 zero after 1-2"));
+        QCOMPARE(rows[4].name, std::string("streams 1+3 zero after modules 1-2 (1a-1f)"));
         for (const std::size_t routing : {0U, 1U}) {
             QCOMPARE(rows[4 + routing].frozen, routing == 1);
             const double expected =
