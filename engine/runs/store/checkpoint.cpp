@@ -6,6 +6,7 @@
 #include "engine/runs/store/run_files.h"
 #include "projects/base/files.h"
 #include "projects/base/scratch_folder.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -59,6 +60,24 @@ std::string whyNone(const fs::path& runDirectory)
         break;
     }
     return ": its checkpoints were removed or left where it trained; train the project again";
+}
+
+/// Returns an error that names the steps that the run has if this one has no checkpoint.
+Status checkStep(const fs::path& runDirectory, std::int64_t step)
+{
+    constexpr std::size_t kFew = 8;
+    const std::vector<std::int64_t> steps = checkpointSteps(runDirectory);
+    if (std::ranges::binary_search(steps, step)) {
+        return Done{};
+    }
+    const auto shown = [](std::int64_t each) { return std::to_string(each); };
+    const std::string there = steps.empty() ? whyNone(runDirectory)
+                              : steps.size() <= kFew
+                                  ? "; expected one of " + joinedText(steps, ", ", shown)
+                                  : "; expected one of the " + std::to_string(steps.size()) + " from " +
+                                        std::to_string(steps.front()) + " to " + std::to_string(steps.back());
+    return Error{checkpointsFolder(runDirectory).string(),
+                 "there is no checkpoint of step " + std::to_string(step) + there};
 }
 
 struct Whole {
@@ -140,7 +159,8 @@ Result<typename How::Checkpoint> newestIntact(const fs::path& runDirectory, std:
                                               std::vector<std::string>* skipped)
 {
     if (step) {
-        return checkpointOf<How>(runDirectory, *step);
+        const Status there = checkStep(runDirectory, *step);
+        return there ? checkpointOf<How>(runDirectory, *step) : there.error();
     }
     auto steps = checkpointSteps(runDirectory);
     std::reverse(steps.begin(), steps.end());
