@@ -6,6 +6,7 @@
 #include "engine/link/remote/remote_files.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/database.h"
 #include "engine/runs/store/run_files.h"
@@ -391,6 +392,76 @@ private slots:
         QCOMPARE(before.size(), std::size_t{6});
     }
 
+    void keptKnockOutsComeWithTheirCheckpoint()
+    {
+        writeCheckpoints();
+        for (const std::int64_t step : {10, 20}) {
+            QVERIFY(keepEffects(place() / "runs/a", effectsAt(step)).ok());
+        }
+        write(place() / "runs/a/effects" / "step-00000020-layer-4.json", "damaged");
+        Link link(place());
+        RemoteFiles files(link.connection());
+        fs::create_directories(here());
+        const auto fetched = files.fetchCheckpoint("runs/a", 20, here(), {});
+        QVERIFY2(fetched.ok() && fetched->notes.empty(), fetched ? "" : fetched.error().text().c_str());
+        const auto kept = readEffects(here());
+        QVERIFY(kept.ok());
+        QCOMPARE(kept->size(), std::size_t{1});
+        QVERIFY(kept->at(0).key == effectsAt(20).key);
+        QCOMPARE(kept->at(0).measured.rows.at(0).rise, 0.25);
+    }
+
+    void hostileKnockOutsAreNotFetched_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<qint64>("bytes"); ///< announced; 0: as many as there are
+        QTest::addColumn<QString>("content");
+        const QString name = "step-00000020-term-4.json";
+        QTest::newRow("another step") << "step-00000010-term-4.json" << qint64{0} << "{}";
+        QTest::newRow("a path") << "../../x" << qint64{0} << "{}";
+        QTest::newRow("a path with the step") << "step-00000020-/../../../x" << qint64{0} << "{}";
+        QTest::newRow("negative") << name << qint64{-1} << "{}";
+        QTest::newRow("huge") << name << (qint64{1} << 30) << "{}";
+        QTest::newRow("longer than announced") << name << qint64{1} << "{}";
+        QTest::newRow("damaged") << name << qint64{0} << "{\"format\":1,";
+        QTest::newRow("not its name") << "step-00000020-layer-4.json" << qint64{0} << QString();
+    }
+    /// The checkpoint is fetched, a note says what was not, and nothing is written.
+    void hostileKnockOutsAreNotFetched()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const qint64, bytes);
+        QFETCH(const QString, content);
+        writeCheckpoints();
+        QVERIFY(keepEffects(place() / "runs/a", effectsAt(20)).ok());
+        const std::string sound = contentOf(effectsPath(place() / "runs/a", effectsAt(20).key));
+        const std::string sent = content.isNull() ? sound : content.toStdString();
+        Link link(place());
+        FileConnection honest = link.connection();
+        std::optional<Frame> lie;
+        bool lies = false;
+        const auto send = [&](const Frame& frame) {
+            const auto request = fileRequestFrom(frame);
+            lies = lies || std::holds_alternative<OpenEffects>(request->message);
+            if (!lies) {
+                return honest.send(frame);
+            }
+            const bool isPart = std::holds_alternative<ReadPart>(request->message);
+            const FilesOpened opened{{{name.toStdString(), bytes == 0 ? std::ssize(sent) : bytes}}, 20};
+            lie = isPart ? frameOf(FileAnswer(FilePart{sha256Of(sent)}), sent) : frameOf(FileAnswer(opened));
+            return Status(Done{});
+        };
+        RemoteFiles files({send, [&] { return lies ? Result<Frame>(*lie) : honest.receive(); }});
+        fs::create_directories(here());
+        const auto fetched = files.fetchCheckpoint("runs/a", 20, here(), {});
+        QVERIFY2(fetched.ok(), fetched ? "" : fetched.error().text().c_str());
+        QCOMPARE(fetched->notes.size(), std::size_t{1});
+        QVERIFY2(fetched->notes[0].find("not fetched") != std::string::npos, fetched->notes[0].c_str());
+        QVERIFY(readEffects(here())->empty());
+        QCOMPARE(pathsBelow(here()).size(), std::size_t{3});
+        QVERIFY(!fs::exists(root() / "x"));
+    }
+
     /// Large files are read once more after they came.
     void aCheckpointIsGivenUpAfterItsLastByte()
     {
@@ -540,6 +611,16 @@ private:
     [[nodiscard]] fs::path place() const { return root() / "place"; }
     [[nodiscard]] fs::path project() const { return root() / "project"; }
     [[nodiscard]] fs::path here() const { return root() / "here"; }
+
+    /// Returns a result of the checkpoint that the run at the place has of the step.
+    [[nodiscard]] KeptEffects effectsAt(std::int64_t step) const
+    {
+        KeptEffects effects{{step, projects::KnockoutBy::Term, false, 4}, {}};
+        effects.measured.rows = {{"0:1", 0, 1, 1.0, 0.25, 0.01, 0.5}};
+        const auto state = readState(checkpointDirectory(place() / "runs/a", step), step);
+        effects.measured.checkpoint = state ? state->modelChecksum : std::string();
+        return effects;
+    }
 
     /// The checkpoints of steps 10 and 20 of a run at the place, which has an identity.
     void writeCheckpoints() const

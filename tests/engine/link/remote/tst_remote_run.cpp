@@ -139,6 +139,39 @@ private slots:
         QCOMPARE(stability.loss, answerTo<StabilityReady>(StabilityRequest{}, own).loss);
     }
 
+    /// Somebody measures there. Results of other weights than the checkpoint's are measured anew.
+    void resultsKeptThereAreSeenHere()
+    {
+        const fs::path run = trained(textProject(here(), 20), "run", placeIn(there()));
+        KnockoutRequest request{.of = {}, .by = projects::KnockoutBy::Layer};
+        const double measured = answerTo<KnockoutReady>(request, run).rows.at(0).rise;
+        const auto first = [&request](const fs::path& of) {
+            request.of.runDirectory = of;
+            return keptEffects(of, *effectsKeyOf(request))->measured.rows.at(0).rise;
+        };
+        const fs::path remote = there() / "place" / readRunFile(run)->remote->directory;
+        KeptEffects theirs = readEffects(remote)->at(0);
+        theirs.measured.rows.at(0).rise = 42;
+        QVERIFY(keepEffects(remote, theirs).ok());
+        const auto kept = answerTo<KnockoutReady>(request, run);
+        QCOMPARE(kept.rows.at(0).rise, 42.0);
+        QVERIFY(!kept.notes.empty() && kept.notes[0].find("--again measures anew") != std::string::npos);
+        QCOMPARE(first(run), 42.0);
+
+        request.again = true;
+        QCOMPARE(answerTo<KnockoutReady>(request, run).rows.at(0).rise, measured);
+        QCOMPARE(first(run), measured);
+        QCOMPARE(first(remote), measured);
+        request.again = false;
+        theirs.measured.checkpoint = std::string(64, 'a');
+        QVERIFY(keepEffects(remote, theirs).ok());
+        QVERIFY(keepEffects(run, theirs).ok());
+        const auto anew = answerTo<KnockoutReady>(request, run);
+        QCOMPARE(anew.rows.at(0).rise, measured);
+        QVERIFY(!anew.notes.empty() && anew.notes.back().find("was trained again") != std::string::npos);
+        QCOMPARE(first(run), measured);
+    }
+
     void nothingIsSentTwice()
     {
         fs::create_directories(there() / "sent");
@@ -176,6 +209,7 @@ private slots:
         const auto last = answerTo<CheckpointFetched>(FetchCheckpoint{}, run);
         QCOMPARE(distantCheckpoints(run).steps, std::vector<std::int64_t>{10});
         QCOMPARE(last.step, std::int64_t{20});
+        QVERIFY(last.notes.empty());
         QCOMPARE(last.checkpoint, checkpointDirectory(run, 20));
         FetchCheckpoint earlier;
         earlier.step = 10;
