@@ -304,8 +304,8 @@ private Q_SLOTS:
         divided.training.rankStates = projects::RankStates::Divided;
         row("divided states", divided);
     }
-    /// What the network of a run on two ranks loses without each of its shortcuts, on rank 0 beside the run and from
-    /// its checkpoint in another process.
+    /// The effects of the shortcuts in a network that two ranks train, on rank 0 beside the run and from the run's
+    /// checkpoint.
     void effectsAreThoseOfOneProcess()
     {
         QFETCH(Project, project);
