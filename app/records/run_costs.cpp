@@ -53,7 +53,8 @@ bool isSame(const visualizers::ParetoRun& a, const visualizers::ParetoRun& b)
     return comparable(a) == comparable(b);
 }
 
-/// Reads parameters and FLOP of the trained project, and FLOP and time of the steps so far. Blocks; any thread.
+/// Reads parameters and FLOP of a pass of the trained project, and FLOP and time of the steps so far. Blocks; any
+/// thread.
 visualizers::ParetoRun costsOf(const engine::RunInfo& run)
 {
     visualizers::ParetoRun point;
@@ -62,6 +63,7 @@ visualizers::ParetoRun costsOf(const engine::RunInfo& run)
     const auto cost = project ? projects::costOf(*project) : Result<projects::CostReport>(project.error());
     if (cost) {
         point.parameters = static_cast<double>(cost->total.parameters);
+        point.passFlops = cost->total.forwardFlops;
         const engine::SpentFlops spent = engine::spentFlopsOf(*reader, *project, *cost);
         point.flops = spent.at(static_cast<double>(run.step), lastOf(*reader, engine::metric::kUnits));
         point.isCostWhole = spent.isWhole;

@@ -34,7 +34,8 @@ constexpr std::size_t kNamedPoints = 24; ///< the most points with names beside 
 constexpr int kFrontColour = 0;
 
 using Cost = double ParetoRun::*;
-constexpr std::array<Cost, 3> kCosts{&ParetoRun::parameters, &ParetoRun::flops, &ParetoRun::seconds};
+constexpr std::array<Cost, 4> kCosts{&ParetoRun::parameters, &ParetoRun::flops, &ParetoRun::seconds,
+                                     &ParetoRun::passFlops};
 
 struct Range {
     double low = std::numeric_limits<double>::infinity();
@@ -86,7 +87,8 @@ public:
     /// True if the run's cost is incomplete. Such a run is drawn separately and is never on the front.
     [[nodiscard]] bool isApart(const ParetoRun& run) const
     {
-        return !run.isCostWhole && kCosts[static_cast<std::size_t>(cost->currentIndex())] != &ParetoRun::parameters;
+        const Cost by = kCosts[static_cast<std::size_t>(cost->currentIndex())];
+        return !run.isCostWhole && (by == &ParetoRun::flops || by == &ParetoRun::seconds);
     }
     [[nodiscard]] projects::Judge judge() const { return runs.empty() ? projects::Judge() : runs.front().judge; }
     /// Returns the Pareto front of the visible `runs` as indices into `runs`, by increasing cost.
@@ -163,7 +165,7 @@ void ParetoView::Impl::layOut()
     plot->setAttribute(Qt::WA_NoMousePropagation, false); // the menu is the view's
     plot->setMouseTracking(true);
     plot->setMinimumHeight(kLeastPlotHeight);
-    cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)")});
+    cost->addItems({tr("by parameters"), tr("by FLOP"), tr("by time (s)"), tr("by FLOP of a pass")});
     cost->setCurrentIndex(1);
     cost->setAccessibleName(tr("Cost"));
     cost->setObjectName(QStringLiteral("cost"));
@@ -253,7 +255,8 @@ void ParetoView::Impl::setScales()
         axis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
         axis->setTicker(shortTicker(axis->scaleType()));
     }
-    const QStringList names{tr("parameters"), tr("FLOP"), tr("seconds")};
+    const QStringList names{tr("parameters"), tr("FLOP"), tr("seconds"),
+                            tr("FLOP of a forward pass per token or sample")};
     plot->xAxis->setLabel(names.at(cost->currentIndex()));
     plot->yAxis->setLabel(measure->currentText());
 }
@@ -480,10 +483,10 @@ CsvText ParetoView::csvText() const
     }
     return [rows = std::move(rows)](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,status,parameters,flop,seconds,loss,validation_loss,whole_cost,front\n";
+        out << "run,status,parameters,flop,seconds,pass_flop,loss,validation_loss,whole_cost,front\n";
         for (const auto& [run, onFront] : rows) {
             out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
-                << ',' << run.seconds << ',' << run.loss << ',' << run.validationLoss << ','
+                << ',' << run.seconds << ',' << run.passFlops << ',' << run.loss << ',' << run.validationLoss << ','
                 << (run.isCostWhole ? 1 : 0) << ',' << (onFront ? 1 : 0) << '\n';
         }
     };

@@ -26,6 +26,7 @@ struct ParetoRun {
     double parameters = 0;
     double flops = 0;          ///< of the steps that were trained
     double seconds = 0;        ///< taken by these steps
+    double passFlops = 0;      ///< of a forward pass, per token or sample
     double loss = 0;           ///< the last training loss, or what the run is judged by in its place; NaN: none
     double validationLoss = 0; ///< the same of validation
     ParetoStanding standing = ParetoStanding::Result;
@@ -36,9 +37,9 @@ struct ParetoRun {
     bool operator==(const ParetoRun&) const = default;
 };
 
-/// The loss of many runs against their cost (parameters, FLOP or time), with the Pareto front. Runs that have not
-/// finished are marked and never on the front. Hovering shows a run's name; a click or Enter selects it. Keys: Left and
-/// Right move from run to run by cost. GUI thread.
+/// The loss of many runs against their cost (parameters, FLOP, time, or FLOP of a pass), with the Pareto front. Runs
+/// that have not finished are marked and never on the front. Hovering shows a run's name; a click or Enter selects it.
+/// Keys: Left and Right move from run to run by cost. GUI thread.
 class ParetoView : public PlotView {
     Q_OBJECT
 public:

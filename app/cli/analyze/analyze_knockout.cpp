@@ -4,6 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/weakest_shortcuts.h"
 #include "app/cli/terminal/console.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
@@ -74,25 +75,18 @@ Result<projects::WeakBy> weakByOf(const engine::KnockoutRequest& request, const 
     if (request.by != projects::KnockoutBy::Term) {
         return Error{"--weakest", "it ranks shortcuts; expected --by term or no --by"};
     }
-    const std::string measure = arguments.text("weak-by", "effect");
-    const std::optional<projects::WeakBy> by = projects::weakByNamed(measure);
-    return by ? Result<projects::WeakBy>(*by)
-              : Error{"--weak-by", "got \"" + measure + "\", expected weight, effect or flop"};
+    return weakByFrom(arguments.text("weak-by", "effect"));
 }
 
 /// Returns the shortcuts that --weakest asks for, as fork --prune takes them.
-Result<std::string> weakestOf(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
+Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::WeakBy by, const Arguments& arguments)
 {
     const auto reader = engine::RunReader::open(arguments.positional(0));
     const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
     if (!project) {
         return project.error();
     }
-    std::vector<projects::ShortcutStrength> strengths;
-    for (const KnockoutRow& row : ready.rows) {
-        strengths.push_back({{row.first, row.reader}, row.weight, row.rise});
-    }
-    const Result<projects::Pruning> found = projects::weakest(*project, strengths, by, arguments.integer("weakest", 1));
+    const Result<projects::Pruning> found = weakestOf(*project, ready, by, arguments.integer("weakest", 1));
     return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
 }
 
@@ -151,7 +145,7 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     }
     const auto& ready = std::get<engine::KnockoutReady>(answer);
     const Result<std::string> weakest =
-        arguments.has("weakest") ? weakestOf(ready, *by, arguments) : Result<std::string>(std::string());
+        arguments.has("weakest") ? weakestText(ready, *by, arguments) : Result<std::string>(std::string());
     if (!weakest) { // the effects are measured all the same
         console.remark("error: " + weakest.error().text());
     }

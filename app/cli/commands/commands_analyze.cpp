@@ -5,6 +5,7 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/weakest_shortcuts.h"
 #include "app/cli/terminal/console.h"
 #include "engine/base/api/matrix_name.h"
 #include "engine/runs/results/coefficients.h"
@@ -392,9 +393,7 @@ Command knockoutCommand()
                        "also name the K weakest shortcuts that can be left out together",
                        {},
                        1});
-    options.push_back({"weak-by", OptionKind::Text, "MEASURE",
-                       "of --weakest: weight, its size; effect, the rise of the loss; flop, that rise per FLOP "
-                       "(default: effect)"});
+    options.push_back(weakByOption("of --weakest"));
     options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
     return {"analyze knockout",
             "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",

@@ -2,6 +2,7 @@
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/data_argument.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/runs/weakest_shortcuts.h"
 #include "app/cli/sweep/sweep_plan.h"
 #include "app/cli/sweep/sweep_training.h"
 #include "app/cli/terminal/terminal_text.h"
@@ -84,6 +85,24 @@ std::optional<Refusal> obstacleOf(const SweepPlan& plan, engine::OtherData other
     return obstacle;
 }
 
+/// Returns the argument that is a project, or with --prune-weakest a run.
+PositionalSpec subjectArgument()
+{
+    PositionalSpec subject = projectArgument();
+    subject.help += "; with --prune-weakest a run's directory";
+    return subject;
+}
+
+OptionSpec knockoutBatchesOption()
+{
+    return {"batches",
+            OptionKind::Integer,
+            "K",
+            "of --prune-weakest: held-out batches that the effects are measured on (default: those of a validation)",
+            {},
+            1};
+}
+
 OptionSpec devicesOption()
 {
     OptionSpec option = deviceOption();
@@ -105,7 +124,8 @@ std::vector<std::string> devicesOf(const Arguments& arguments)
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan, const std::string& device)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string(), "--device", device};
-    for (const char* option : {"vary", "set", "steps", "member", "part", "again", "time-limit"}) {
+    for (const char* option : {"vary", "set", "steps", "member", "part", "again", "time-limit", "prune-weakest",
+                               "weak-by", "batches", "step"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -212,7 +232,7 @@ std::vector<Command> sweepCommands()
         {"sweep",
          "train a project once for each point of a grid",
          "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
-         {{projectArgument(), {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
+         {{subjectArgument(), {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {offering(OptionSpec{"vary", OptionKind::Text, "FIELD=V1,V2",
                                "a field of project.json by its pointer or with dots, and its values; up to three "
                                "times, instead of NAME"},
@@ -231,7 +251,18 @@ std::vector<Command> sweepCommands()
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
            fieldOption(kSteps, "steps", "N",
-                       "steps of every member (default: the project's); refused for an axis over steps"),
+                       "steps of every member (default: the project's), or with --prune-weakest further ones; refused "
+                       "for an axis over steps"),
+           {"prune-weakest", OptionKind::Text, "K1,K2",
+            "go on with a trained RUN without its K weakest shortcuts, for each number K or share such as 50%"},
+           weakByOption("of --prune-weakest"),
+           knockoutBatchesOption(),
+           {"step",
+            OptionKind::Integer,
+            "N",
+            "of --prune-weakest: RUN's checkpoint of this step (default: the last)",
+            {},
+            0},
            {"other-data", OptionKind::Flag, "", "go on though members were trained on other data than the project has"},
            timeLimitOption(),
            devicesOption(),

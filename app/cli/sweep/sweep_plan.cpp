@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 
+#include "app/cli/sweep/pruned_sweep.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
@@ -20,43 +21,11 @@ using projects::SweepMember;
 
 constexpr const char* kTypedSweep = "sweep";
 
-/// Returns a directory name with letters, digits and characters without a meaning in shells.
-std::string directoryName(const std::string& label)
-{
-    std::string name;
-    for (const char c : label) {
-        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                           std::string_view(".:+=_").find(c) != std::string_view::npos;
-        if (plain) {
-            name += c;
-        } else if (!name.empty() && name.back() != '-') {
-            name += '-';
-        }
-    }
-    while (name.ends_with('-')) {
-        name.pop_back();
-    }
-    return name.empty() || name.front() == '.' ? "_" + name : name;
-}
-
-Result<Sweep> typedSweep(const std::vector<std::string>& axes)
-{
-    Sweep sweep{kTypedSweep, {}};
-    for (const std::string& text : axes) {
-        projects::SweepAxis axis = projects::axisFrom(text);
-        if (axis.field.empty() || axis.values.empty()) {
-            return Error{"--vary", "got \"" + text + "\", expected FIELD=V1,V2,… such as seeds.init=1,2,3"};
-        }
-        axis.field = projects::pointerFrom(axis.field);
-        sweep.axes.push_back(std::move(axis));
-    }
-    return sweep;
-}
-
 Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& project)
 {
     if (arguments.has("vary")) {
-        return typedSweep(arguments.texts("vary"));
+        Result<std::vector<projects::SweepAxis>> axes = typedAxes(arguments);
+        return axes ? Result<Sweep>(Sweep{kTypedSweep, *std::move(axes)}) : axes.error();
     }
     const std::string name = arguments.positional(1);
     if (name.empty() && project.sweeps.size() == 1) {
@@ -77,6 +46,40 @@ Result<Sweep> chosenSweep(const Arguments& arguments, const projects::Project& p
 std::filesystem::path defaultFolder(const NamedProject& project, const Sweep& sweep)
 {
     return project.directory / projects::kRunsFolder / directoryName(project.document.project.name + " " + sweep.name);
+}
+
+} // namespace
+
+std::string directoryName(const std::string& label)
+{
+    std::string name;
+    for (const char c : label) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                           std::string_view(".:+=_").find(c) != std::string_view::npos;
+        if (plain) {
+            name += c;
+        } else if (!name.empty() && name.back() != '-') {
+            name += '-';
+        }
+    }
+    while (name.ends_with('-')) {
+        name.pop_back();
+    }
+    return name.empty() || name.front() == '.' ? "_" + name : name;
+}
+
+Result<std::vector<projects::SweepAxis>> typedAxes(const Arguments& arguments)
+{
+    std::vector<projects::SweepAxis> axes;
+    for (const std::string& text : arguments.texts("vary")) {
+        projects::SweepAxis axis = projects::axisFrom(text);
+        if (axis.field.empty() || axis.values.empty()) {
+            return Error{"--vary", "got \"" + text + "\", expected FIELD=V1,V2,… such as seeds.init=1,2,3"};
+        }
+        axis.field = projects::pointerFrom(axis.field);
+        axes.push_back(std::move(axis));
+    }
+    return axes;
 }
 
 Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const std::filesystem::path& folder)
@@ -100,10 +103,16 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
     return plan;
 }
 
-} // namespace
-
 std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console)
 {
+    if (arguments.has("prune-weakest")) {
+        return prunedPlanFrom(arguments, console);
+    }
+    for (const char* const option : {"weak-by", "batches", "step"}) {
+        if (arguments.has(option)) {
+            return Refusal{Exit::Usage, {std::string("--") + option, "is for --prune-weakest K1,K2, which is missing"}};
+        }
+    }
     std::variant<NamedProject, Refusal> named = openProject(arguments, console);
     if (const auto* const refusal = std::get_if<Refusal>(&named)) {
         return *refusal;

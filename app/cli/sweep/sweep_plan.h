@@ -4,11 +4,13 @@
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/console.h"
+#include "engine/base/api/commands.h"
 #include "engine/runs/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,24 +22,42 @@ inline constexpr std::string_view kSteps = "/training/steps";
 
 /// A member of the grid with its run's directory and status.
 struct Planned {
-    projects::SweepMember member;
+    projects::SweepMember member; ///< of a grid that begins from a run: its FLOP are those of the further steps
     std::filesystem::path directory;
     engine::MemberStatus status; ///< at the last check
     bool chosen = true;          ///< by --member and --part
     std::string otherData = {};  ///< the difference of its data from those that its run was trained on; empty if none
+    std::string prune = {};      ///< the parts of the run that it leaves out (RetrofitRequest::prune); may be empty
+};
+
+/// The run that all members go on from.
+struct SweepOrigin {
+    engine::RunRef of;           ///< with its step
+    projects::Topology topology; ///< of the run
 };
 
 struct SweepPlan {
     projects::Sweep sweep;
     std::filesystem::path projectDirectory;
-    std::filesystem::path folder;      ///< folder of the runs
-    std::vector<Planned> members;      ///< the whole grid
-    std::vector<std::string> warnings; ///< of axes that change nothing
+    std::filesystem::path folder;           ///< folder of the runs
+    std::vector<Planned> members;           ///< the whole grid
+    std::vector<std::string> warnings;      ///< of axes that change nothing
+    std::optional<SweepOrigin> origin = {}; ///< nullopt if the members begin at step 0
 };
 
+/// Returns the grid of `sweep`, whose runs are in `folder`, with a status for each member. Refuses two members that
+/// would have the same directory.
+[[nodiscard]] Result<SweepPlan> planOf(const NamedProject& project, const projects::Sweep& sweep,
+                                       const std::filesystem::path& folder);
+/// Returns the axes of --vary.
+[[nodiscard]] Result<std::vector<projects::SweepAxis>> typedAxes(const Arguments& arguments);
+/// Returns a directory name with letters, digits and characters without a meaning in shells.
+[[nodiscard]] std::string directoryName(const std::string& label);
+
 /// Returns the grid that the arguments of the command `sweep` mean, with a directory and a status for each member. The
-/// sweep is that of --vary, the named one, or the project's only one. Refuses arguments that mean no grid, and two
-/// members that would have the same directory.
+/// sweep is that of --vary, the named one, or the project's only one; with --prune-weakest that of a run without its
+/// weakest shortcuts (pruned_sweep.h). Refuses arguments that mean no grid, and two members that would have the same
+/// directory.
 [[nodiscard]] std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console);
 
 /// Limits the chosen members to those of --member and --part.

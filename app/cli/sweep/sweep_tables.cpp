@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/sweep/pruned_sweep.h"
 #include "app/cli/sweep/sweep_plan.h"
 #include "engine/base/api/metric_traits.h"
 #include "projects/base/text.h"
@@ -28,6 +29,13 @@ double totalFlops(const SweepPlan& plan)
     return total;
 }
 
+/// Returns the cost that the members are compared by: the FLOP of the training, or of a forward pass if they go on from
+/// a run.
+double costOf(const SweepPlan& plan, const Planned& planned)
+{
+    return plan.origin ? planned.member.cost.forwardFlops : planned.member.trainFlops;
+}
+
 /// Returns the indices of the finished members on the Pareto front of cost and loss.
 std::set<std::size_t> frontOf(const SweepPlan& plan)
 {
@@ -36,7 +44,7 @@ std::set<std::size_t> frontOf(const SweepPlan& plan)
     for (const Planned& planned : plan.members) {
         const std::optional<double> value = engine::finalValue(planned.status);
         judge = projects::traitsOf(planned.member.project.network.objective).judge;
-        points.push_back({planned.member.trainFlops, value.value_or(std::numeric_limits<double>::quiet_NaN())});
+        points.push_back({costOf(plan, planned), value.value_or(std::numeric_limits<double>::quiet_NaN())});
     }
     const std::vector<std::size_t> front = projects::paretoFront(points, judge);
     return {front.begin(), front.end()};
@@ -68,6 +76,7 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"chosen", planned.chosen},
             {"parameters", member.cost.parameters},
             {"steps", member.project.training.steps},
+            {"forwardFlops", member.cost.forwardFlops},
             {"flops", member.trainFlops},
             {"error", member.error ? member.error->text() : ""},
             {"status", engine::textOf(planned.status)},
@@ -113,6 +122,11 @@ void showJson(const SweepPlan& plan, const Console& console)
     std::map<std::string, int> counts;
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         list.push_back(jsonOf(plan.members[i], i, front.contains(i)));
+        if (plan.origin) {
+            const double before = lossBefore(plan.members[i]);
+            list.back().update(
+                {{"pruned", plan.members[i].prune}, {"lossBefore", std::isnan(before) ? json(nullptr) : json(before)}});
+        }
         ++counts[engine::textOf(plan.members[i].status)];
     }
     console.value({{"sweep", plan.sweep.name},
@@ -183,6 +197,9 @@ void showOutcome(const SweepPlan& plan, const Console& console)
         const auto* const finished = std::get_if<Finished>(&planned.status);
         runs.push_back(finished != nullptr ? finished->run : engine::RunInfo());
     }
+    if (plan.origin) {
+        rows.front().insert(rows.front().end() - 2, {"forward FLOP", "before training"});
+    }
     const std::vector<engine::MetricTraits> columns = engine::ratingColumns(runs);
     for (const engine::MetricTraits& column : columns) {
         rows.front().push_back(column.title);
@@ -192,12 +209,18 @@ void showOutcome(const SweepPlan& plan, const Console& console)
         rows.push_back({planned.member.label, groupedText(planned.member.cost.parameters),
                         scaled(planned.member.trainFlops), lossText(runs[i].loss()), lossText(runs[i].validationLoss()),
                         front.contains(i) ? "*" : "", statusText(planned)});
+        if (plan.origin) {
+            rows.back().insert(rows.back().end() - 2,
+                               {scaled(planned.member.cost.forwardFlops), lossCell(lossBefore(planned))});
+        }
         for (const engine::MetricTraits& column : columns) {
             rows.back().push_back(lossText(runs[i].last(column.name)));
         }
     }
     console.line(console.table(rows));
-    console.line("* no other finished member is cheaper and better\ntotal " + scaled(totalFlops(plan)) + "FLOP");
+    console.line(std::string("* no other finished member is cheaper") +
+                 (plan.origin ? " by the FLOP of a forward pass of one token or sample" : "") + " and better\ntotal " +
+                 scaled(totalFlops(plan)) + "FLOP");
     tellDetails(plan, console);
     console.line(summaryOf(plan));
     showJson(plan, console);

@@ -2,6 +2,7 @@
 #include "app/cli/sweep/sweep_training.h"
 
 #include "app/cli/runs/run_monitor.h"
+#include "app/cli/sweep/pruned_sweep.h"
 
 #include <algorithm>
 #include <map>
@@ -16,10 +17,10 @@ using engine::MemberClaim;
 using engine::MemberStatus;
 namespace member = engine::member;
 
-/// Returns the command that trains a claimed member to its end.
+/// Returns the command that trains a claimed member to its end. A member of a plan with an origin has its run.
 engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const SweepTraining& how)
 {
-    if (std::holds_alternative<member::Pending>(planned.status)) {
+    if (!plan.origin && std::holds_alternative<member::Pending>(planned.status)) {
         engine::StartRun start;
         start.run = kRun;
         start.project = planned.member.project;
@@ -60,6 +61,9 @@ private:
     static constexpr Moment kNever = Moment::min();
 
     [[nodiscard]] bool isOpen(std::size_t index) const;
+    /// Makes the run of a member that goes on from the plan's origin, or makes it a member if it was cut off before.
+    /// Returns nullopt if it can be trained.
+    std::optional<Exit> begin(std::size_t index, const Console& console);
     Exit conclude(std::size_t index, const RunOutcome& outcome, const Console& console);
     Exit failed(std::size_t index, const Error& error, const Console& console);
 
@@ -121,9 +125,25 @@ Exit SweepTrainer::train(std::size_t index)
         console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
                      planned.member.label);
     }
+    if (const std::optional<Exit> ended = m_plan.origin ? begin(index, console) : std::nullopt) {
+        return *ended;
+    }
     const Show show = console.json() && !lines ? Show::Nothing : Show::Progress;
     const engine::Command command = commandFor(m_plan, planned, m_how);
     return conclude(index, follow(command, console, show, m_how.computing), console);
+}
+
+std::optional<Exit> SweepTrainer::begin(std::size_t index, const Console& console)
+{
+    const Planned& planned = m_plan.members[index];
+    const bool isNew = std::holds_alternative<member::Pending>(planned.status);
+    const std::optional<Status> begun = isNew ? beginMember(m_plan, planned, m_how.otherData, m_how.computing, console)
+                                              : engine::enterSweep(planned.directory, planned.member.membership);
+    if (!begun) {
+        console.remark("interrupted: the same command goes on from here");
+        return Exit::Interrupted;
+    }
+    return *begun ? std::nullopt : std::optional(failed(index, begun->error(), console));
 }
 
 Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)

@@ -62,6 +62,9 @@ RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& 
         info.values.clear(); // those of the same step are valid if the store is lost
     }
     reader.readValues(info, branch.step);
+    for (const auto& [name, value] : branch.values) {
+        info.values[name] = value;
+    }
     info.parent = branch.parent.string();
     info.parentStep = branch.step;
     return info;
@@ -117,6 +120,9 @@ Result<fs::path> makeBranch(const RunBranch& branch,
                 before && before->stack().topology.wiring == branch.project.stack().topology.wiring, *writer);
     if (const auto spent = spentFlopsAt(*reader, branch.step, sameProject)) {
         writer->metric(kSpentFlops, spent->step, spent->value);
+    }
+    for (const auto& [name, value] : branch.values) {
+        writer->metric(name, branch.step, value);
     }
     for (const Matrix& matrix : branch.matrices) {
         writer->matrix(matrix);

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,10 +23,11 @@ struct RunBranch {
     std::int64_t step = 0;
     std::filesystem::path directory; ///< of the new run; must not exist. Empty: a new one beside the parent
     projects::Project project;
-    std::int64_t steps = 0;       ///< the total planned
-    RunEvent event;               ///< the entry in the new run's history
-    std::vector<Matrix> matrices; ///< of the step, if they differ from the parent's
-    std::vector<RunEvent> events; ///< further entries
+    std::int64_t steps = 0;                    ///< the total planned
+    RunEvent event;                            ///< the entry in the new run's history
+    std::vector<Matrix> matrices;              ///< of the step, if they differ from the parent's
+    std::vector<RunEvent> events;              ///< further entries
+    std::map<std::string, double> values = {}; ///< metrics of the step that replace the parent's
     /// The project's directory and the data's fingerprint, if they differ from the parent's.
     std::optional<std::pair<std::filesystem::path, DataFingerprint>> source;
 };

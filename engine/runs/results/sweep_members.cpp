@@ -202,6 +202,18 @@ std::string describe(const MemberStatus& status)
         status);
 }
 
+Status enterSweep(const fs::path& run, const projects::Membership& membership)
+{
+    const auto guard = guardRunFile(run);
+    auto file = guard ? readRunFile(run) : Result<RunFile>(guard.error());
+    if (!file || file->info.membership == membership) {
+        return file ? Status(Done{}) : file.error();
+    }
+    file->info.membership = membership;
+    file->info.name = nameOf(membership);
+    return writeRunFile(run, *file);
+}
+
 Result<std::optional<MemberClaim>> MemberClaim::take(const fs::path& run)
 {
     const fs::path claim = claimOf(run);

@@ -67,6 +67,9 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 /// Returns the status with its details: "cut off at step 40, goes on from step 30".
 [[nodiscard]] std::string describe(const MemberStatus& status);
 
+/// Makes a fork the member of a sweep, under its name. Does nothing to a run that is this member already.
+[[nodiscard]] Status enterSweep(const std::filesystem::path& run, const projects::Membership& membership);
+
 /// The exclusive right to train a member, among all processes that train one sweep. It is a lock like a run's own,
 /// which ends with its process. It is taken before the run is made, so that no two processes prepare the same member.
 /// Its file is in the hidden folder .claims beside the run.

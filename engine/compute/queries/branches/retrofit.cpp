@@ -218,12 +218,14 @@ private:
             return std::move(made->project);
         }
         Result<Project> after = projects::rewired(own, m_request.topology);
-        if (after && after->stack().topology.wiring == m_before.stack().topology.wiring) {
+        m_sameWiring = after && after->stack().topology.wiring == m_before.stack().topology.wiring;
+        if (m_sameWiring && !m_measured) {
             return Error{"topology", "is the run's own already"};
         }
         m_layers.resize(static_cast<std::size_t>(m_before.network.depth()));
         std::iota(m_layers.begin(), m_layers.end(), 1);
-        m_how = m_before.stack().topology.preset + " to " + m_request.topology.preset;
+        m_how =
+            m_sameWiring ? "wired as before" : m_before.stack().topology.preset + " to " + m_request.topology.preset;
         return after;
     }
 
@@ -374,10 +376,14 @@ private:
         if (!made) {
             return made.error();
         }
-        const RunEventKind kind = m_request.prune.empty() ? RunEventKind::Retrofitted : RunEventKind::Forked;
+        const bool retrofits = m_request.prune.empty() && !m_sameWiring;
+        const RunEventKind kind = retrofits ? RunEventKind::Retrofitted : RunEventKind::Forked;
         RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, kind, m_how);
         branch.directory = m_request.newRun;
         branch.steps = m_steps;
+        if (m_measured && m_opened->dataset->size(Split::Validation) > 0) {
+            branch.values[metric::kValidationLoss] = m_ready.lossAfter;
+        }
         // Weights computed per token are known only after a forward pass.
         if (const Result<at::Tensor> output = runOn(*made->network, m_after.training.precision); !output) {
             return output.error();
@@ -402,6 +408,7 @@ private:
     Project m_after;
     std::int64_t m_steps = 0;
     bool m_measured = false;
+    bool m_sameWiring = false;
     std::vector<std::int64_t> m_layers; ///< the old number of each layer
     std::string m_how;                  ///< the event's text
     std::optional<Error> m_departure;   ///< of the new topology from the plain network
