@@ -34,6 +34,7 @@ private slots:
         train("bare", "none");
         projects::Project unsplit = wired("ancre-ingoing");
         unsplit.data.validationFraction = 0;
+        unsplit.training.validateEvery = 0;
         train("unsplit", unsplit);
         train("moved", wired("ancre-ingoing"));
         QVERIFY(QDir(m_folder.path()).rename("moved/checkpoints", "elsewhere"));
