@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kTrained = 6;
-constexpr int kFurther = 3;
+constexpr int kTrainedSteps = 6;
+constexpr int kFurtherSteps = 3;
 
-QJsonObject memberOf(const QJsonObject& sweep, const QString& label)
+QJsonObject prunedMember(const QJsonObject& sweep, const QString& label)
 {
     for (const QJsonValue& member : sweep["members"].toArray()) {
         if (member.toObject()["label"].toString() == label) {
@@ -44,7 +44,7 @@ private slots:
         projects::Document document = tinyProject();
         document.project.stack().segments.front().repeat = 3;
         QVERIFY(projects::saveProject(path("project").toStdString(), document).ok());
-        const Ran trained = run({"train", path("project"), "--steps", QString::number(kTrained), "--run", base()});
+        const Ran trained = run({"train", path("project"), "--steps", QString::number(kTrainedSteps), "--run", base()});
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
     }
 
@@ -58,9 +58,9 @@ private slots:
         const QJsonObject grid = swept.json().object();
         const auto half = measured["parts"].toArray().size() / 2;
         QCOMPARE(grid["sweep"].toString(), QString("shortcuts pruned by effect"));
-        const QJsonObject whole = memberOf(grid, "0 pruned");
-        const QJsonObject one = memberOf(grid, "1 pruned");
-        const QJsonObject less = memberOf(grid, QString("%1 pruned").arg(half));
+        const QJsonObject whole = prunedMember(grid, "0 pruned");
+        const QJsonObject one = prunedMember(grid, "1 pruned");
+        const QJsonObject less = prunedMember(grid, QString("%1 pruned").arg(half));
         QCOMPARE(one["pruned"].toString(), measured["weakest"].toString());
         QCOMPARE(less["pruned"].toString().count(':'), half);
         QVERIFY(std::abs(whole["lossBefore"].toDouble() - measured["loss"].toDouble()) < 1e-6);
@@ -69,7 +69,7 @@ private slots:
         QVERIFY(std::abs(one["lossBefore"].toDouble() - forked["lossAfter"].toDouble()) < 1e-6);
         for (const QJsonObject& member : {whole, one, less}) {
             QCOMPARE(member["status"].toString(), QString("finished"));
-            QCOMPARE(member["steps"].toInt(), kTrained + kFurther);
+            QCOMPARE(member["steps"].toInt(), kTrainedSteps + kFurtherSteps);
             QVERIFY(member["validationLoss"].toDouble() > 0);
             QVERIFY(member["validationLoss"].toDouble() != member["lossBefore"].toDouble());
         }
@@ -89,7 +89,7 @@ private slots:
         const auto found = std::ranges::find(runs, "base · 1 pruned", &engine::RunInfo::name);
         QVERIFY(found != runs.end());
         QVERIFY(found->membership && found->membership->sweep == "shortcuts pruned by effect");
-        QCOMPARE(found->parentStep, std::int64_t{kTrained});
+        QCOMPARE(found->parentStep, std::int64_t{kTrainedSteps});
         QCOMPARE(QString::fromStdString(fs::path(found->parent).filename().string()), QString("base"));
     }
 
@@ -97,14 +97,14 @@ private slots:
     void goesOnWhereItWasCutOff()
     {
         const QJsonObject listed = sweep({"--prune-weakest", "2", "--list", "--json"}).json().object();
-        const QJsonObject member = memberOf(listed, "2 pruned");
+        const QJsonObject member = prunedMember(listed, "2 pruned");
         QCOMPARE(member["status"].toString(), QString("not begun"));
         const Ran fork = run({"fork", base(), "--prune", member["pruned"].toString(), "--steps",
-                              QString::number(kTrained + kFurther), "-o", member["directory"].toString()});
+                              QString::number(kTrainedSteps + kFurtherSteps), "-o", member["directory"].toString()});
         QVERIFY2(fork.code == 0, qPrintable(fork.errors));
         const Ran swept = sweep({"--prune-weakest", "2", "--json"});
         QVERIFY2(swept.code == 0, qPrintable(swept.errors));
-        QCOMPARE(memberOf(swept.json().object(), "2 pruned")["status"].toString(), QString("finished"));
+        QCOMPARE(prunedMember(swept.json().object(), "2 pruned")["status"].toString(), QString("finished"));
         const auto reader = engine::RunReader::open(member["directory"].toString().toStdString());
         QVERIFY(reader.ok() && reader->info().ok());
         QCOMPARE(QString::fromStdString(reader->info()->name), QString("base · 2 pruned"));
@@ -120,7 +120,7 @@ private slots:
         const QJsonObject grid = swept.json().object();
         QCOMPARE(grid["members"].toArray().size(), 4);
         QVERIFY(grid["complete"].toBool());
-        QVERIFY(memberOf(grid, "0.01, 1 pruned")["pruned"].toString().contains(':'));
+        QVERIFY(prunedMember(grid, "0.01, 1 pruned")["pruned"].toString().contains(':'));
     }
 
     void badWordsAreRefused_data()
@@ -188,7 +188,7 @@ private:
     }
     [[nodiscard]] Ran sweep(const QStringList& words) const
     {
-        return run(QStringList{"sweep", base(), "--steps", QString::number(kFurther)} + words);
+        return run(QStringList{"sweep", base(), "--steps", QString::number(kFurtherSteps)} + words);
     }
 
     QTemporaryDir m_folder;
