@@ -99,6 +99,9 @@ void addTermGradients(const MixCase& mix, const MixData& data, int o, int s, int
         result.tokenGrad[std::size_t(row) * mix.tokens + n] = q;
     if (!isRelu(mix.gateKind))
         return;
+    result.gateLogits[std::size_t(row) * mix.tokens + n] = term.z;
+    if (mix.gateInput == GateInput::normalised)
+        result.rstd[std::size_t(s) * mix.tokens + n] = term.rstd;
     double projection = 0;
     for (int c = 0; c < d; ++c)
         projection += data.gateVectors[o * d + c] * x[c];
@@ -328,6 +331,8 @@ MixResult reference(const MixCase& mix, const MixData& data)
     const std::size_t rows = std::size_t(mix.outputs) * mix.sources;
     result.weightGrad.assign(mix.weightKind == WeightKind::none ? 0 : data.weights.size(), 0);
     result.tokenGrad.assign(mix.gateKind == GateKind::none ? 0 : rows * mix.tokens, 0);
+    result.gateLogits.assign(isRelu(mix.gateKind) ? rows * mix.tokens : 0, 0);
+    result.rstd.assign(mix.gateInput == GateInput::normalised ? std::size_t(mix.sources) * mix.tokens : 0, 0);
     result.gateVectorGrad.assign(isRelu(mix.gateKind) ? data.gateVectors.size() : 0, 0);
     const Values zero(std::size_t(mix.tokens) * mix.width);
     for (int s = 0; s < mix.sources; ++s) {
@@ -357,6 +362,10 @@ MixResult runKernels(const MixCase& mix, const MixData& data, MixBackend& backen
     for (int o = 0; o < mix.outputs; ++o)
         result.out.push_back(problem.get(problem.forward.out[o], problem.tensor(), mix.dataType));
     const DataType weights = weightType(mix);
+    result.gateLogits =
+        problem.get(problem.forward.gateLogits, problem.forward.gateLogits ? problem.tokenCount() : 0, weights);
+    result.rstd =
+        problem.get(problem.forward.rstd, problem.forward.rstd ? std::size_t(mix.sources) * mix.tokens : 0, weights);
     result.weightGrad = problem.get(problem.backward.weightGrad, problem.weightCount(), weights);
     result.tokenGrad = problem.get(problem.backward.tokenGrad, problem.tokenCount(), weights);
     result.gateVectorGrad = problem.get(problem.backward.gateVectorGrad, problem.vectorCount(), weights);
@@ -431,6 +440,13 @@ std::string difference(const MixCase& mix, const MixResult& got, const MixResult
         return text;
     };
     std::string text = all("out", got.out, want.out);
+    // The forms on tensor cores split a gate's vector into two bfloat16 parts: without the smaller one a logit would be
+    // wrong by 2^-9.
+    const double logit = mix.dataType == DataType::float64 ? sum : 0x1p-16;
+    if (text.empty())
+        text = difference("gateLogits", got.gateLogits, want.gateLogits, logit);
+    if (text.empty())
+        text = difference("rstd", got.rstd, want.rstd, logit);
     if (text.empty())
         text = difference("weightGrad", got.weightGrad, want.weightGrad, sum);
     if (text.empty())

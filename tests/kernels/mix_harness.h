@@ -42,6 +42,8 @@ struct MixData {
 
 struct MixResult {
     std::vector<Values> out; // [O][N·d]
+    Values gateLogits;       // [O, t, N] of relu gates
+    Values rstd;             // [t, N] of normalised gate inputs
     Values weightGrad;
     Values tokenGrad; // dγ, or q of the relu gates
     Values gateVectorGrad;

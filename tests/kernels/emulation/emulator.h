@@ -4,7 +4,7 @@
 // emulator, because the kernels are compiled with -fsanitize=thread and the emulator has the functions that the
 // compiler then calls (memory.cpp). It reports
 //   - accesses outside of what cudaMalloc returned and of the block's shared memory;
-//   - reads of shared memory that the block has not written;
+//   - reads of shared memory that the block has not written, or that an asynchronous copy may still write;
 //   - two accesses to one address, at least one of them a write, by threads without a barrier (or, within a warp, a
 //     __syncwarp) between them; in global memory also by threads of different blocks;
 //   - accesses that are not aligned as their type needs, and indices outside of an array (UBSan's checks);
@@ -59,12 +59,17 @@ void report(const std::string& finding, const void* code = nullptr);
 [[nodiscard]] const std::string& firstReport();
 [[nodiscard]] bool isDevice(const void* address, std::size_t bytes);
 
+/// True in every second launch: its asynchronous copies land where they are issued, and in the others where the thread
+/// waits for them. A kernel must be right under both.
+[[nodiscard]] bool copiesLandAtOnce();
 void beginLaunch(const LaunchCall& call, std::size_t dynamicSharedBytes);
 void endLaunch();
 void beginBlock();
 /// All threads of the block have met at a barrier.
 void nextPhase();
-/// An access of the running thread to memory that is not private.
-void touch(const void* address, std::size_t bytes, bool write, const void* code);
+/// What the running thread does with memory that is not private. Issue begins an asynchronous copy to it: a write,
+/// after which nobody may read it before the Write of the landed copy.
+enum class Access { Read, Write, Issue };
+void touch(const void* address, std::size_t bytes, Access access, const void* code);
 
 } // namespace residua::emulation

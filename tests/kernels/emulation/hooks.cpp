@@ -16,7 +16,8 @@ struct SourceLocation {
 inline void access(const void* address, std::size_t bytes, bool write, const void* code)
 {
     if (!residua::emulation::isPrivate(address))
-        residua::emulation::touch(address, bytes, write, code);
+        residua::emulation::touch(address, bytes,
+                                  write ? residua::emulation::Access::Write : residua::emulation::Access::Read, code);
 }
 
 void reportAt(const SourceLocation& at, const std::string& what)

@@ -169,6 +169,32 @@ __global__ void forgetsToWait(const __grid_constant__ PlantedArgs args)
     result(args) = shared[3];
 }
 
+__global__ void copiesOverWhatOthersRead(const __grid_constant__ PlantedArgs args)
+{
+    float* shared = sharedMemory<float>();
+    shared[4 * self()] = 1;
+    __syncthreads();
+    const float others = shared[4 * ((self() + 1) % kPlantedThreads)];
+    if (!args.planted)
+        __syncthreads();
+    __pipeline_memcpy_async(shared + 4 * self(), args.in + 4 * self(), 4 * sizeof(float));
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    result(args) = others + shared[4 * self() + 3];
+}
+
+__global__ void readsWhatIsUnderWay(const __grid_constant__ PlantedArgs args)
+{
+    float* shared = sharedMemory<float>() + 4 * self();
+    shared[3] = 1;
+    __pipeline_memcpy_async(shared, args.in + 4 * self(), 4 * sizeof(float));
+    __pipeline_commit();
+    const float early = args.planted ? shared[3] : 0;
+    __pipeline_wait_prior(0);
+    result(args) = early + shared[3];
+}
+
 } // namespace
 
 std::vector<PlantedError> plantedErrors()
@@ -192,6 +218,8 @@ std::vector<PlantedError> plantedErrors()
         {"loses a lane", losesALane, "lanes of a warp wait for others that never come"},
         {"barrier in a branch", barrierInABranch, "some threads wait at __syncthreads"},
         {"shuffle from outside", shufflesFromOutside, "a shuffle reads a lane that its mask lacks"},
+        {"copies over what others read", copiesOverWhatOthersRead, "race in shared memory"},
+        {"reads what is under way", readsWhatIsUnderWay, "read of uninitialised shared memory"},
         {"forgets to wait", forgetsToWait, "read of uninitialised shared memory"},
     };
 }

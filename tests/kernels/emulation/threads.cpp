@@ -129,6 +129,12 @@ void yield()
     runNext();
 }
 
+void move(const AsyncCopy& copy, const void* code)
+{
+    touch(copy.from, copy.bytes, Access::Read, code);
+    std::memcpy(copy.to, copy.from, copy.bytes);
+}
+
 /// Each lane of `mask` gives a value and gets the values of all, [32].
 const std::uint64_t* exchange(unsigned mask, std::uint64_t value, const void* code)
 {
@@ -277,7 +283,7 @@ const std::uint64_t* rowsOf(const void* row, const void* code)
 std::uint32_t loadWord(std::uint64_t row, std::size_t offset, std::size_t bytes, const void* code)
 {
     const auto* from = reinterpret_cast<const unsigned char*>(row) + offset;
-    touch(from, bytes, false, code);
+    touch(from, bytes, Access::Read, code);
     std::uint32_t word = 0;
     std::memcpy(&word, from, bytes);
     return word;
@@ -338,7 +344,11 @@ void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes)
     const bool sized = bytes == 4 || bytes == 8 || bytes == 16;
     if (!sized || (reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % bytes != 0)
         report("cp.async takes 4, 8 or 16 aligned bytes", __builtin_return_address(0));
-    fibers[running.number].copies.push_back({to, from, bytes, fibers[running.number].committed});
+    const AsyncCopy copy{to, from, bytes, fibers[running.number].committed};
+    touch(to, bytes, Access::Issue, __builtin_return_address(0));
+    if (copiesLandAtOnce())
+        move(copy, __builtin_return_address(0));
+    fibers[running.number].copies.push_back(copy);
 }
 
 void __pipeline_commit()
@@ -352,9 +362,9 @@ void __pipeline_wait_prior(std::size_t groups)
     const auto done = [&](const AsyncCopy& copy) { return copy.group + groups < self.committed; };
     for (const AsyncCopy& copy : self.copies)
         if (done(copy)) {
-            touch(copy.from, copy.bytes, false, __builtin_return_address(0));
-            touch(copy.to, copy.bytes, true, __builtin_return_address(0));
-            std::memcpy(copy.to, copy.from, copy.bytes);
+            if (!copiesLandAtOnce())
+                move(copy, __builtin_return_address(0));
+            touch(copy.to, copy.bytes, Access::Write, __builtin_return_address(0));
         }
     std::erase_if(self.copies, done);
 }
