@@ -19,14 +19,17 @@ Status failed(cudaError_t error);
 /// Counts a call for CudaKernels::singleElementCalls. Ignores float64, which has only this form.
 void countCall(DataType type, bool packed);
 
+/// Lets a block of the kernel have so many bytes of dynamic shared memory on the current device. The limit is never
+/// lowered: threads may launch one kernel with different sizes. Thread-safe.
+Status allowShared(const void* kernel, std::size_t bytes);
+
 template <class Args>
 Status launch(void (*kernel)(Args), dim3 grid, dim3 block, std::size_t sharedBytes, void* stream, const Args& args)
 {
     if (sharedBytes > 48 * 1024) {
-        const cudaError_t error =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sharedBytes));
-        if (error != cudaSuccess)
-            return failed(error);
+        const Status allowed = allowShared(reinterpret_cast<const void*>(kernel), sharedBytes);
+        if (allowed != Status::ok)
+            return allowed;
     }
     void* arguments[] = {const_cast<Args*>(&args)};
     const cudaError_t error =

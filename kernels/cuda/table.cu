@@ -3,6 +3,9 @@
 #include "kernels/cuda/launch.cuh"
 
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace residua::kernels::cuda {
 namespace {
@@ -39,6 +42,25 @@ Status failed(cudaError_t error)
     // Clears the runtime's stored error, which a later, unrelated call would otherwise return.
     static_cast<void>(cudaGetLastError());
     return Status::deviceFailure;
+}
+
+Status allowShared(const void* kernel, std::size_t bytes)
+{
+    static std::mutex mutex;
+    static std::map<std::pair<const void*, int>, std::size_t> limits;
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error != cudaSuccess)
+        return failed(error);
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::size_t& limit = limits[{kernel, device}];
+    if (bytes <= limit)
+        return Status::ok;
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
+    if (error != cudaSuccess)
+        return failed(error);
+    limit = bytes;
+    return Status::ok;
 }
 
 void countCall(DataType type, bool packed)
