@@ -5,9 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdlib>
-#include <string_view>
-
 namespace residua::kernels::cuda {
 
 /// The dynamic shared memory that leaves room for two blocks on a multiprocessor of every supported architecture.
@@ -47,16 +44,9 @@ inline std::size_t mostShared()
     return found ? std::size_t(most) : 0;
 }
 
-/// Returns false if RESIDUA_CUDA_FORMS is "rows", which leaves out the forms on tensor cores so that they can be
-/// measured against the forms for rows. Read at the first call.
-inline bool tensorFormsAreOn()
-{
-    static const bool isOn = [] {
-        const char* forms = std::getenv("RESIDUA_CUDA_FORMS");
-        return forms == nullptr || std::string_view(forms) != "rows";
-    }();
-    return isOn;
-}
+/// Returns false if RESIDUA_CUDA_FORMS was "rows" when the library was loaded. The forms on tensor cores are left out
+/// then, so that they can be measured against the forms for rows.
+bool tensorFormsAreOn();
 
 /// Returns this block's dynamic shared memory.
 template <class T>

@@ -3,6 +3,8 @@
 #include "kernels/cuda/launch.cuh"
 
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -12,6 +14,14 @@ namespace {
 
 thread_local cudaError_t lastFailure = cudaSuccess;
 std::atomic<std::uint64_t> callsByElement{0};
+
+const bool tensorForms = [] {
+    const char* forms = std::getenv("RESIDUA_CUDA_FORMS");
+    return forms == nullptr || std::strcmp(forms, "rows") != 0;
+}();
+
+std::mutex limitsMutex;
+std::map<std::pair<const void*, int>, std::size_t> limits; ///< of shared memory, by kernel and device
 
 std::int32_t deviceCount()
 {
@@ -46,13 +56,11 @@ Status failed(cudaError_t error)
 
 Status allowShared(const void* kernel, std::size_t bytes)
 {
-    static std::mutex mutex;
-    static std::map<std::pair<const void*, int>, std::size_t> limits;
     int device = 0;
     cudaError_t error = cudaGetDevice(&device);
     if (error != cudaSuccess)
         return failed(error);
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard<std::mutex> lock(limitsMutex);
     std::size_t& limit = limits[{kernel, device}];
     if (bytes <= limit)
         return Status::ok;
@@ -61,6 +69,11 @@ Status allowShared(const void* kernel, std::size_t bytes)
         return failed(error);
     limit = bytes;
     return Status::ok;
+}
+
+bool tensorFormsAreOn()
+{
+    return tensorForms;
 }
 
 void countCall(DataType type, bool packed)
