@@ -275,8 +275,12 @@ std::vector<std::string> describe(const DepthPicture& picture, const Arc& arc)
         lines.push_back(translate("Canvas", "unfold to see each"));
         return lines;
     }
+    if (const std::string effect = effectText(picture.weights, arc.shortcut); !effect.empty()) {
+        lines.push_back(effect);
+    }
     for (const DepthPort& port : picture.ports) {
-        if (const auto weight = picture.weights.port(port.port).of(arc.shortcut); weight && port.shown) {
+        const auto weight = picture.weights.port(port.port).of(arc.shortcut);
+        if (weight && port.shown && !picture.weights.areEffects()) {
             const std::string name(nameOf(port.port));
             lines.push_back((name.empty() ? nameOfValue(picture.weights) : name) + " " +
                             textOfValue(picture.weights, *weight));

@@ -186,7 +186,8 @@ std::vector<Chip> MatrixCanvas::measureChips() const
     }
     std::vector<std::string> labels;
     for (const LiveMeasure each : shown) {
-        labels.push_back(each == LiveMeasure::Mean ? translate("Canvas", "mean")
+        labels.push_back(each == LiveMeasure::Mean
+                             ? weights().areEffects() ? translate("Canvas", "effect") : translate("Canvas", "mean")
                          : each == LiveMeasure::Spread
                              ? translate("Canvas", "spread")
                              : filled(translate("Canvas", "feature %1"), {std::to_string(weights().feature())}));

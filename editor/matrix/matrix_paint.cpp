@@ -347,7 +347,11 @@ std::vector<std::string> describe(const MatrixPicture& picture, const Shortcut& 
     case MatrixCell::Outside:
         break;
     }
-    if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut)) {
+    if (const std::string effect = effectText(picture.weights, shortcut); !effect.empty()) {
+        lines.push_back(effect);
+    }
+    const bool told = picture.weights.areEffects() && picture.measure == LiveMeasure::Mean;
+    if (const auto weight = picture.weights.port(picture.port, picture.measure).of(shortcut); weight && !told) {
         lines.push_back(nameOfValue(picture.weights, picture.measure) + " " +
                         textOfValue(picture.weights, *weight, picture.measure));
     }

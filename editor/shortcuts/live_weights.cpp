@@ -92,6 +92,49 @@ LiveWeights LiveWeights::rowShares() const
     return shares;
 }
 
+void LiveWeights::setEffects(std::map<projects::Shortcut, LiveEffect> effects, std::int64_t step)
+{
+    ++m_revision;
+    m_effects = std::move(effects);
+    m_effectStep = step;
+}
+
+const LiveEffect* LiveWeights::effect(const projects::Shortcut& shortcut) const
+{
+    const auto found = m_effects.find(shortcut);
+    return found == m_effects.end() ? nullptr : &found->second;
+}
+
+LiveWeights LiveWeights::byEffect() const
+{
+    LiveWeights effects = *this;
+    effects.m_areEffects = true;
+    effects.m_shares = false;
+    WeightGrid grid;
+    projects::FiniteRange range;
+    for (const auto& [shortcut, effect] : m_effects) {
+        grid.rows = std::max(grid.rows, shortcut.target);
+        grid.columns = std::max(grid.columns, shortcut.source + 1);
+        range.add(effect.rise);
+    }
+    grid.mix.assign(static_cast<std::size_t>(grid.rows * grid.columns), std::nanf(""));
+    for (const auto& [shortcut, effect] : m_effects) {
+        grid.mix[static_cast<std::size_t>((shortcut.target - 1) * grid.columns + shortcut.source)] =
+            static_cast<float>(effect.rise);
+    }
+    Measured& measured = effects.m_measured[static_cast<std::size_t>(LiveMeasure::Mean)];
+    if (measured.grids.empty()) {
+        measured.grids[projects::MixPort::Input] = {}; // fixed weights are not recorded
+    }
+    for (auto& [port, weights] : measured.grids) {
+        weights = grid;
+    }
+    measured.step = m_effectStep;
+    measured.title.clear();
+    measured.scale = range.empty() ? projects::WeightScale() : projects::differenceScale(range.low, range.high);
+    return effects;
+}
+
 double LiveWeights::activeShare(std::int64_t layer) const
 {
     const auto index = static_cast<std::size_t>(layer - 1);

@@ -57,6 +57,12 @@ struct PortWeights {
     [[nodiscard]] std::optional<float> of(const projects::Shortcut& shortcut) const;
 };
 
+/// The effect of a shortcut: the rise of the loss without it, on held-out batches.
+struct LiveEffect {
+    double rise = 0;
+    double error = 0; ///< the standard error over batches; NaN of one batch
+};
+
 /// The live weights that are drawn, as a copy of the engine's numbers. There is one grid for each port with a mix and
 /// each measure. All ports of a measure share a scale, so that they can be compared.
 class LiveWeights {
@@ -69,6 +75,17 @@ public:
     [[nodiscard]] LiveWeights rowShares() const;
     /// True if this is a result of rowShares().
     [[nodiscard]] bool areShares() const { return m_shares; }
+    /// Sets the measured effects of shortcuts, at the step of the checkpoint that they were measured on. clear()
+    /// removes them.
+    void setEffects(std::map<projects::Shortcut, LiveEffect> effects, std::int64_t step);
+    /// Returns the effect of a shortcut; null if it is not known.
+    [[nodiscard]] const LiveEffect* effect(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] std::int64_t effectStep() const { return m_effectStep; }
+    /// Returns a copy with the effects in the place of the weights of every port. Spreads and single features are
+    /// unchanged.
+    [[nodiscard]] LiveWeights byEffect() const;
+    /// True if this is a result of byEffect().
+    [[nodiscard]] bool areEffects() const { return m_areEffects; }
     /// Returns the name of the numbers if they are not weights; else empty.
     [[nodiscard]] const std::string& title(LiveMeasure measure = LiveMeasure::Mean) const { return of(measure).title; }
     /// Sets the reason why no weights are drawn, for the canvas. clear() and take() reset it.
@@ -108,6 +125,9 @@ private:
     std::int64_t m_feature = 0;
     std::uint64_t m_revision = 0;
     bool m_shares = false;
+    bool m_areEffects = false;
+    std::map<projects::Shortcut, LiveEffect> m_effects;
+    std::int64_t m_effectStep = 0;
     std::string m_absence;
 };
 

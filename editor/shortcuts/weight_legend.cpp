@@ -7,6 +7,7 @@
 #include "projects/depth/depth_names.h"
 #include "resources/axis.h"
 
+#include <cmath>
 #include <string>
 
 namespace residua::editor {
@@ -34,12 +35,28 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
     if (!title.empty()) {
         return title;
     }
-    return weights.areShares() ? translate("Canvas", "share of the row") : translate("Canvas", "mixing weight");
+    return weights.areEffects()  ? translate("Canvas", "loss without it")
+           : weights.areShares() ? translate("Canvas", "share of the row")
+                                 : translate("Canvas", "mixing weight");
 }
 
 std::string textOfValue(const LiveWeights& weights, double value, LiveMeasure measure)
 {
     return projects::weightText(value, weights.scale(measure));
+}
+
+std::string effectText(const LiveWeights& weights, const projects::Shortcut& shortcut)
+{
+    constexpr int kDigits = 3;
+    const LiveEffect* const effect = weights.effect(shortcut);
+    if (effect == nullptr) {
+        return {};
+    }
+    const std::string rise = (effect->rise < 0 ? "" : "+") + numberText(effect->rise, kDigits);
+    const std::string step = groupedText(weights.effectStep());
+    return std::isnan(effect->error) ? filled(translate("Canvas", "loss %1 without it (step %2)"), {rise, step})
+                                     : filled(translate("Canvas", "loss %1 ± %2 without it (step %3)"),
+                                              {rise, numberText(effect->error, kDigits), step});
 }
 
 void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,

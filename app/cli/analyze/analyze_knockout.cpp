@@ -6,9 +6,9 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/weakest_shortcuts.h"
 #include "app/cli/terminal/console.h"
+#include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
-#include "projects/studies/paired_difference.h"
 #include "projects/transfer/weakest.h"
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <sstream>
+#include <optional>
 
 namespace residua::cli {
 namespace {
@@ -33,35 +33,6 @@ json finite(double value)
 std::string shown(double value)
 {
     return std::isnan(value) ? "-" : numberText(value, 4);
-}
-
-/// Returns Spearman's correlation of the shortcuts' weights, by magnitude, with their effects; NaN for fewer than three
-/// shortcuts or if all weights are equal.
-double weightAgainstEffect(const engine::KnockoutReady& ready)
-{
-    std::vector<double> weights;
-    std::vector<double> effects;
-    for (const KnockoutRow& row : ready.rows) {
-        if (!std::isnan(row.weight)) {
-            weights.push_back(std::abs(row.weight));
-            effects.push_back(row.rise);
-        }
-    }
-    return projects::rankCorrelation(weights, effects);
-}
-
-std::string knockoutCsv(const engine::KnockoutReady& ready)
-{
-    std::ostringstream csv;
-    csv << "part,first,reader,weight,loss_rise,standard_error,divergence\n";
-    for (const KnockoutRow& row : ready.rows) {
-        csv << row.name << ',' << row.first << ',' << row.reader;
-        for (const double value : {row.weight, row.rise, row.error, row.divergence}) {
-            csv << ',' << (std::isnan(value) ? "" : numberText(value));
-        }
-        csv << '\n';
-    }
-    return csv.str();
 }
 
 /// Returns the measure of --weak-by. Checks what --weakest needs, before anything is measured.
@@ -102,7 +73,7 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
     console.line("loss of the whole network " + numberText(ready.loss, 5) + ", over " + groupedText(ready.batches) +
                  " batches at step " + groupedText(ready.step) +
                  "; +- is the standard error over the batches, KL in nats");
-    const double correlation = weightAgainstEffect(ready);
+    const double correlation = engine::weightAgainstEffect(ready);
     if (!std::isnan(correlation)) {
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
     }
@@ -156,7 +127,7 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
         return end;
     }
     const std::filesystem::path path = arguments.text("output");
-    const Exit written = deliver({path, knockoutCsv(ready), "csv"},
+    const Exit written = deliver({path, engine::effectsCsv(ready), "csv"},
                                  "wrote " + path.string() + ": " + groupedText(std::ssize(ready.rows)) + " parts" +
                                      (weak.empty() ? "" : "; weakest: " + weak),
                                  {{"file", path.string()}, {"weakest", weak}}, console);

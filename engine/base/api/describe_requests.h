@@ -128,11 +128,12 @@ constexpr void describe(const StabilityRequest*, auto&& v)
 }
 constexpr void describe(const KnockoutRequest*, auto&& v)
 {
-    v({"by", {}, {}, {.value = "PART"}}, &KnockoutRequest::by);
-    v({"renormalise", {}, "the other weights of a softmax take the place of a shortcut's"},
+    v({"by", "switch off", {}, {.value = "PART"}}, &KnockoutRequest::by);
+    v({"renormalise", "the other weights of a softmax take the place of a shortcut's",
+       "the other weights of a softmax take the place of a shortcut's"},
       &KnockoutRequest::renormalise);
     v({"batches",
-       {},
+       "held-out batches",
        "batches of the validation split",
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &KnockoutRequest::batches);
@@ -215,10 +216,10 @@ struct Choices<engine::Split> {
 };
 template <>
 struct Choices<KnockoutBy> {
-    static constexpr Choice all[] = {{"term", {}, "each shortcut"},
-                                     {"layer", {}, "each layer"},
-                                     {"half", {}, "the attention and the FFN of each layer"},
-                                     {"stream", {}, "each parallel stream"}};
+    static constexpr Choice all[] = {{"term", "each shortcut", "each shortcut"},
+                                     {"layer", "each layer", "each layer"},
+                                     {"half", "each half of a layer", "the attention and the FFN of each layer"},
+                                     {"stream", "each parallel stream", "each parallel stream"}};
 };
 template <>
 struct Choices<InterventionKind> {

@@ -10,10 +10,13 @@
 #include "engine/runs/store/run_directory.h"
 #include "projects/base/files.h"
 #include "projects/base/printable.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
+#include "projects/studies/paired_difference.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <system_error>
 #include <utility>
@@ -307,6 +310,43 @@ Status copyEffects(const fs::path& from, const fs::path& to, std::int64_t upTo)
         }
     }
     return Done{};
+}
+
+double weightAgainstEffect(const KnockoutReady& measured)
+{
+    std::vector<double> weights;
+    std::vector<double> effects;
+    for (const KnockoutRow& row : measured.rows) {
+        if (!std::isnan(row.weight)) {
+            weights.push_back(std::abs(row.weight));
+            effects.push_back(row.rise);
+        }
+    }
+    return projects::rankCorrelation(weights, effects);
+}
+
+std::vector<projects::ShortcutStrength> strengthsOf(const KnockoutReady& measured)
+{
+    std::vector<projects::ShortcutStrength> strengths;
+    for (const KnockoutRow& row : measured.rows) {
+        if (row.reader > 0) {
+            strengths.push_back({{row.first, row.reader}, row.weight, row.rise});
+        }
+    }
+    return strengths;
+}
+
+std::string effectsCsv(const KnockoutReady& measured)
+{
+    std::string csv = "part,first,reader,weight,loss_rise,standard_error,divergence\n";
+    for (const KnockoutRow& row : measured.rows) {
+        csv += row.name + "," + std::to_string(row.first) + "," + std::to_string(row.reader);
+        for (const auto& [name, number] : kRowNumbers) {
+            csv += "," + (std::isnan(row.*number) ? std::string() : numberText(row.*number));
+        }
+        csv += "\n";
+    }
+    return csv;
 }
 
 } // namespace residua::engine

@@ -4,6 +4,7 @@
 #include "engine/base/api/commands.h"
 #include "engine/base/api/events.h"
 #include "projects/base/result.h"
+#include "projects/transfer/weakest.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -59,5 +60,13 @@ inline constexpr std::size_t kLongestEffects = std::size_t{1} << 24;
 [[nodiscard]] Status keepEffects(const std::filesystem::path& runDirectory, const KeptEffects& effects);
 /// Keeps the results of `from` up to a step in `to` too, which has the same weights until then.
 [[nodiscard]] Status copyEffects(const std::filesystem::path& from, const std::filesystem::path& to, std::int64_t upTo);
+
+/// Returns Spearman's correlation of the shortcuts' weights, by magnitude, with their effects; NaN for fewer than three
+/// shortcuts or if all weights are equal.
+[[nodiscard]] double weightAgainstEffect(const KnockoutReady& measured);
+/// Returns the weights and effects of the shortcuts; empty for other parts.
+[[nodiscard]] std::vector<projects::ShortcutStrength> strengthsOf(const KnockoutReady& measured);
+/// Returns one line for each part, below the names of the columns. Unknown numbers are empty.
+[[nodiscard]] std::string effectsCsv(const KnockoutReady& measured);
 
 } // namespace residua::engine

@@ -69,7 +69,8 @@ private slots:
     {
         QStringList with;
         eachQuery<0>(with);
-        QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "ExportRequest", "FetchCheckpoint"}));
+        QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "ExportRequest", "KnockoutRequest",
+                                    "FetchCheckpoint"}));
     }
 
 private:
