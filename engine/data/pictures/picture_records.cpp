@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace residua::engine {
 namespace {
@@ -83,46 +86,59 @@ Status addRecords(const fs::path& path, const Values& content, const CifarVersio
     return Done{};
 }
 
-/// Adds the names of the classes from the file beside the records, if it has a name for each; else a note on why not.
-void addNames(PictureSet& set, const fs::path& records, const CifarVersion& version)
+/// Returns the lines of a file of names that have text, without blanks around it. Errors have no place.
+Result<std::vector<std::string>> linesOf(const fs::path& path)
 {
     constexpr std::uint64_t kMostBytes = 16384;
-    const fs::path path = records.parent_path() / version.names;
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) {
-        return;
-    }
-    const auto refuse = [&](const std::string& why) {
-        set.notes.push_back(path.string() + ": the names of the classes are not used: " + why);
-    };
     const Result<InputFile> file = InputFile::open(path);
-    if (!file || file->size() > kMostBytes) {
-        return refuse(file ? "has " + std::to_string(file->size()) + " bytes, expected at most " +
-                                 std::to_string(kMostBytes)
-                           : file.error().message);
+    if (!file) {
+        return Error{{}, file.error().message};
+    }
+    if (file->size() > kMostBytes) {
+        return Error{{},
+                     "has " + std::to_string(file->size()) + " bytes, expected at most " + std::to_string(kMostBytes)};
     }
     std::string text(file->size(), '\0');
     if (const Status read = file->read(0, std::as_writable_bytes(std::span(text))); !read) {
-        return refuse(read.error().message);
+        return Error{{}, read.error().message};
     }
     if (const Status valid = checkUtf8(text, path.string()); !valid) {
-        return refuse(valid.error().message);
+        return Error{{}, valid.error().message};
     }
-    std::vector<std::string> names;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) {
         line.erase(0, line.find_first_not_of(" \t\r"));
         line.erase(line.find_last_not_of(" \t\r") + 1);
         if (!line.empty()) {
-            names.push_back(line);
+            lines.push_back(line);
         }
     }
-    const std::set<std::string> different(names.begin(), names.end());
-    if (std::ssize(names) != version.classes || different.size() != names.size()) {
-        return refuse("has " + countText(different.size(), "different name") + ", expected " +
-                      std::to_string(version.classes));
+    return lines;
+}
+
+/// Gives the classes their names by the lines of a file beside the records, or adds a note on why not. Each of so many
+/// classes needs a name of its own; 0: of those in the file.
+template <class NamesOf>
+void addNames(PictureSet& set, const fs::path& path, std::int64_t classes, const NamesOf& namesOf)
+{
+    std::error_code ignored;
+    if (path.empty() || !fs::exists(path, ignored)) {
+        return;
     }
-    set.classes = std::move(names);
+    Result<std::vector<std::string>> names = linesOf(path).and_then(namesOf);
+    if (names) {
+        const std::set<std::string> different(names->begin(), names->end());
+        classes = classes > 0 ? classes : std::ssize(*names);
+        if (std::ssize(*names) == classes && std::ssize(different) == classes) {
+            set.classes = *std::move(names);
+            set.numbered = classes;
+            return;
+        }
+        names =
+            Error{{}, "has " + countText(different.size(), "different name") + ", expected " + std::to_string(classes)};
+    }
+    set.notes.push_back(path.string() + ": the names of the classes are not used: " + names.error().message);
 }
 
 // IDX
@@ -184,6 +200,74 @@ fs::path labelsBeside(const fs::path& pictures)
     return fs::exists(other, ignored) ? other : labels;
 }
 
+/// Returns the file that maps the numbers of EMNIST's classes to characters, beside a file of pictures such as
+/// emnist-letters-train-images-idx3-ubyte; empty if the name has no part of a data set.
+fs::path mappingBeside(const fs::path& pictures)
+{
+    const std::string name = pictures.filename().string();
+    for (const char* const part : {"-train-images", "-test-images"}) {
+        if (const std::size_t at = name.find(part); at != std::string::npos) {
+            return pictures.parent_path() / (name.substr(0, at) + "-mapping.txt");
+        }
+    }
+    return {};
+}
+
+/// Reads a line of a mapping: the number of a class, then the ASCII codes of its characters, such as "1 65 97".
+Result<std::pair<std::int64_t, std::string>> mappedClass(const std::string& line)
+{
+    constexpr std::size_t kMostCharacters = 8;
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    const std::optional<std::int64_t> number = numberFrom<std::int64_t>(word);
+    std::string name;
+    while (number && words >> word) {
+        const std::optional<int> code = numberFrom<int>(word);
+        if (!code || *code <= ' ' || *code > '~') {
+            return Error{{},
+                         "has \"" + word.substr(0, kMostCharacters) + "\" for class " + std::to_string(*number) +
+                             ", expected the ASCII code of a printable character, 33 … 126"};
+        }
+        name.push_back(static_cast<char>(*code));
+    }
+    if (!number || name.empty() || name.size() > kMostCharacters) {
+        return Error{
+            {}, "has the line \"" + line.substr(0, 40) + "\", expected the number of a class and 1 … 8 ASCII codes"};
+    }
+    return std::pair(*number, name);
+}
+
+/// Returns the names by the lines of a mapping, in the order of the classes' numbers. These follow each other from
+/// `first`, which is 0 or 1, and include all `labels`.
+Result<std::vector<std::string>> mappedNames(const std::vector<std::string>& lines,
+                                             const std::vector<std::int64_t>& labels, std::int64_t& first)
+{
+    std::map<std::int64_t, std::string> byNumber;
+    for (const std::string& line : lines) {
+        const Result<std::pair<std::int64_t, std::string>> mapped = mappedClass(line);
+        if (!mapped) {
+            return mapped.error();
+        }
+        if (!byNumber.insert(*mapped).second) {
+            return Error{{}, "has two lines for class " + std::to_string(mapped->first)};
+        }
+    }
+    first = byNumber.contains(0) ? 0 : 1;
+    std::vector<std::string> names;
+    for (const auto& [number, name] : byNumber) {
+        if (const std::int64_t next = first + std::ssize(names); number != next) {
+            return Error{{}, "has no line for class " + std::to_string(next)};
+        }
+        names.push_back(name);
+    }
+    const auto hasNone = [&](std::int64_t label) { return !byNumber.contains(label); };
+    if (const auto missing = std::ranges::find_if(labels, hasNone); missing != labels.end()) {
+        return Error{{}, "has no line for class " + std::to_string(*missing)};
+    }
+    return names;
+}
+
 } // namespace
 
 PictureSet setOf(Values values, const PictureForm& form, std::vector<std::int64_t> labels, std::vector<fs::path> files)
@@ -226,7 +310,8 @@ Result<PictureSet> openCifar(const std::vector<fs::path>& files, const Preparati
     PictureSet set = setOf(std::move(values), kCifar, std::move(labels), files);
     set.numbered = of->classes;
     if (reading != ReadingVersion::First) {
-        addNames(set, files.front(), *of);
+        addNames(set, files.front().parent_path() / of->names, of->classes,
+                 [](std::vector<std::string> lines) { return Result<std::vector<std::string>>(std::move(lines)); });
     }
     return set;
 }
@@ -243,7 +328,7 @@ bool isCifar(const std::vector<std::uint8_t>& content)
     return version != nullptr && hasLabels(content, *version);
 }
 
-Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& watch)
+Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& watch, ReadingVersion reading)
 {
     std::vector<std::int64_t> sizes;
     Result<Values> values = readIdx(pictures, 3, sizes, watch);
@@ -263,7 +348,19 @@ Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& wat
         return Error{beside.string(), "has " + std::to_string(count[0]) + " labels, expected " +
                                           std::to_string(sizes[0]) + ", one for each picture"};
     }
-    return setOf(*std::move(values), {sizes[1], sizes[2], 1}, {labels->begin(), labels->end()}, {pictures, beside});
+    PictureSet set =
+        setOf(*std::move(values), {sizes[1], sizes[2], 1}, {labels->begin(), labels->end()}, {pictures, beside});
+    if (reading != ReadingVersion::First) {
+        addNames(set, mappingBeside(pictures), 0, [&](const std::vector<std::string>& lines) {
+            return mappedNames(lines, set.labels, set.firstNumber);
+        });
+    }
+    if (!set.classes.empty()) {
+        for (std::int64_t& label : set.labels) {
+            label -= set.firstNumber;
+        }
+    }
+    return set;
 }
 
 } // namespace residua::engine

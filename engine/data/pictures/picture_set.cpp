@@ -157,7 +157,7 @@ Result<PictureSet> openFolder(const fs::path& path, const PictureRequest& reques
                          joinedText(files, ", ", [](const fs::path& file) { return file.filename().string(); }) +
                          "; name the file of one of them as the path"};
     }
-    return openIdx(files.front(), watch);
+    return openIdx(files.front(), watch, request.reading);
 }
 
 /// Returns the beginning of a file's content; empty if it cannot be read.
@@ -324,7 +324,7 @@ Result<PictureSet> openPictures(const fs::path& path, const PictureRequest& requ
         return Error{path.string(), "is empty"};
     }
     if (head->starts_with(kIdxHead)) {
-        return openIdx(path, watch);
+        return openIdx(path, watch, request.reading);
     }
     const bool isText =
         std::ranges::all_of(*head, [](char c) { return c == '\n' || c == '\r' || (c >= ' ' && c <= '~'); });

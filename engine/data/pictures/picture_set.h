@@ -33,6 +33,7 @@ struct PictureSet {
     std::vector<std::filesystem::path> files; ///< all that are read
     PictureForm form;                         ///< of pictures that are all of one form; else empty
     std::int64_t numbered = 0;                ///< the number of classes that the format has; 0 if it does not say
+    std::int64_t firstNumber = 0;             ///< the format's number of the first named class
     std::optional<PictureColumns> columns;    ///< of a CSV
     /// Returns a picture by its index. Returns an error that names the file if it cannot be read. Any thread.
     std::function<Result<Picture>(std::size_t index)> read;
@@ -58,7 +59,8 @@ struct PictureRequest {
 /// - a file of CIFAR-10 or CIFAR-100 (fine labels) in the binary version, or a folder of such files. The file beside
 ///   them that names the classes (batches.meta.txt, fine_label_names.txt) is used if it has a name for each
 /// - a file of MNIST's pictures, whose name contains images-idx3, with that of their labels (labels-idx1) beside it, or
-///   a folder with one such pair for each use. A folder with several is an error that names them
+///   a folder with one such pair for each use. A folder with several is an error that names them. EMNIST's file beside
+///   them (emnist-letters-mapping.txt) names the classes by their characters
 /// - CSV, with or without a header: the values of a square picture, grey or colour, behind or before the label. A
 ///   header decides which; else the column of whole numbers that differ and have no gaps or fit the number of classes;
 ///   else the last. Values are scaled to 0 … 255 from the smallest range of projects::ValueRange that holds all
@@ -82,7 +84,8 @@ struct PictureRequest {
                                                   const PictureRequest& request = {});
 [[nodiscard]] Result<PictureSet> openCifar(const std::vector<std::filesystem::path>& files,
                                            const PreparationWatch& watch, ReadingVersion reading = kNewestReading);
-[[nodiscard]] Result<PictureSet> openIdx(const std::filesystem::path& pictures, const PreparationWatch& watch);
+[[nodiscard]] Result<PictureSet> openIdx(const std::filesystem::path& pictures, const PreparationWatch& watch,
+                                         ReadingVersion reading = kNewestReading);
 [[nodiscard]] Result<PictureSet> openPictureCsv(const std::filesystem::path& path, const PictureRequest& request,
                                                 const PreparationWatch& watch);
 /// Returns a set of pictures of one form, one after another in `values`.

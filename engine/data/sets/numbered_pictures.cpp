@@ -2,9 +2,11 @@
 #include "engine/data/sets/numbered_pictures.h"
 
 #include "engine/data/text/folder_files.h"
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
@@ -96,12 +98,22 @@ std::string noteOnClasses(const PictureSet& set, const std::string& place)
            (label < set.classes.size() ? set.classes[label] : std::to_string(label));
 }
 
-/// Forgets the names of numbered classes if the network's classes have other names: the numbers are theirs.
+/// Forgets the names of numbered classes if the network's classes have other names or are numbers: the numbers are
+/// theirs.
 void dropOtherNames(PictureSet& set, const std::vector<std::string>& known)
 {
     const auto isKnown = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
-    if (set.numbered > 0 && !known.empty() && std::ranges::none_of(set.classes, isKnown)) {
-        set.classes.clear();
+    const auto areNumbers = [](const std::vector<std::string>& names) {
+        return std::ranges::all_of(names,
+                                   [](const std::string& name) { return numberFrom<std::uint64_t>(name).has_value(); });
+    };
+    if (set.numbered == 0 || known.empty() ||
+        (std::ranges::any_of(set.classes, isKnown) && areNumbers(known) == areNumbers(set.classes))) {
+        return;
+    }
+    set.classes.clear();
+    for (std::int64_t& label : set.labels) {
+        label += set.firstNumber;
     }
 }
 
