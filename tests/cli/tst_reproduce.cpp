@@ -178,8 +178,12 @@ private slots:
             QVERIFY2(runs || recordingsOf(row).empty(), row.name().c_str());
             // An open row tells what would decide it. The number of pairs is counted, not written.
             const std::vector<Outcome> outcomes = recordedOutcomes(row);
-            const std::vector<std::size_t> seeds = seedsTrained(row, Console(Output::Json));
-            const std::vector<Need> needs = needsOf(row, outcomes, seeds);
+            const std::vector<TrainedRuns> trained = trainedRuns(row, Console(Output::Json));
+            const std::vector<Need> needs = needsOf(row, outcomes, trained);
+            for (const Need& need : needs) { // runs, steps and time, unless nothing is trained
+                const bool isCounted = need.text != row.needs && trained.front().steps > 0;
+                QVERIFY2(!isCounted || need.text.find(" steps take roughly ") != std::string::npos, need.text.c_str());
+            }
             const std::optional<projects::Verdict> verdict = recordedVerdict(row);
             const bool isOpen = runs && row.paper != "own" && (!verdict || verdict == projects::Verdict::CannotTell);
             QVERIFY2(!isOpen || !needs.empty(), row.name().c_str());
@@ -192,7 +196,7 @@ private slots:
                 QVERIFY2(row.needs.find(counted) == std::string::npos || row.needs.find("all seeds") != row.needs.npos,
                          row.name().c_str());
             }
-            QCOMPARE(seeds.size(), std::max<std::size_t>(row.comparisons.size(), 1));
+            QCOMPARE(trained.size(), std::max<std::size_t>(row.comparisons.size(), 1));
         }
     }
 
@@ -207,18 +211,20 @@ private slots:
         const std::vector<SeededValue> none{{"1", 0}, {"2", 0}, {"3", 0}};
         const Outcome pairs = outcomeOf(row.comparisons[1], a, none);
         const Outcome decided = outcomeOf(row.comparisons[2], a, {{"1", 9}, {"2", 11}, {"3", 10}});
-        const std::vector<Need> needs = needsOf(row, {unknown, pairs, decided}, {6, 5, 4});
+        const std::vector<Need> needs = needsOf(row, {unknown, pairs, decided}, {{6}, {5, 2, 300, 3e9}, {4}});
         QCOMPARE(needs.size(), std::size_t{2});
         QCOMPARE(needs[0].text, std::string("needs paired seeds: its command trains 6"));
         QVERIFY2(needs[1].comparison.find("step 1,200") != std::string::npos, needs[1].comparison.c_str());
         const std::string stays = " pairs would be needed if the mean difference stays";
-        QCOMPARE(needs[1].text, "about 5" + stays + "; its command trains 5"); // mean 1.5, deviation 1
+        QCOMPARE(needs[1].text, // mean 1.5, deviation 1
+                 "about 5" + stays +
+                     "; its command trains 5; 10 runs of 300 steps take roughly 2 s on one thread of a CPU");
         QCOMPARE(textOf(needs[1]), needs[1].comparison + ": " + needs[1].text);
         const Outcome tiny = outcomeOf(row.comparisons[1], {{"1", -1}, {"2", 1.01}}, none);
         Outcome ofMeans = pairs;
         ofMeans.difference = projects::differenceOfMeans({1, 0.5, 3}, {1.5, 0.5, 3});
         row.needs = "another machine";
-        const std::vector<Need> further = needsOf(row, {tiny, ofMeans, decided}, {0, 0, 0});
+        const std::vector<Need> further = needsOf(row, {tiny, ofMeans, decided}, {{}, {}, {}});
         QCOMPARE(further.size(), std::size_t{3});
         QCOMPARE(further[0].text, "more than 1,000" + stays);
         QVERIFY2(further[1].text.starts_with("about 11" + stays + " and the sides are independent"), // deviation 0.707
@@ -231,8 +237,8 @@ private slots:
     {
         const auto needsText = [](const char* paper, const char* item) {
             const Reproduction& row = *findReproduction(paper, item);
-            const std::vector<std::size_t> seeds = seedsTrained(row, Console(Output::Json));
-            return QString::fromStdString(joinedText(needsOf(row, recordedOutcomes(row), seeds), "\n",
+            const std::vector<TrainedRuns> trained = trainedRuns(row, Console(Output::Json));
+            return QString::fromStdString(joinedText(needsOf(row, recordedOutcomes(row), trained), "\n",
                                                      [](const Need& need) { return textOf(need); }));
         };
         // ANCRe against 0:2: mean 2.387e-08, deviation 2.903e-08 of 6 pairs, 0.53 s a run.
@@ -242,8 +248,15 @@ private slots:
                  qPrintable(linear));
         const QString single = needsText("raptr", "figure-2");
         QVERIFY2(single.startsWith("needs several seeds: its command trains 1"), qPrintable(single));
-        const QString none = needsText("dca", "table-4");
-        QVERIFY2(none.endsWith("needs paired seeds: its command trains 5"), qPrintable(none));
+        Reproduction unrecorded = *findReproduction("dca", "table-4");
+        unrecorded.item = "table-0";
+        const std::vector<TrainedRuns> trained = trainedRuns(unrecorded, Console(Output::Json));
+        QCOMPARE(trained.size(), std::size_t{1});
+        QCOMPARE(trained[0].runs, std::size_t{2});
+        QCOMPARE(trained[0].steps, std::int64_t{300}); // with those after the retrofit
+        const std::vector<Need> none = needsOf(unrecorded, recordedOutcomes(unrecorded), trained);
+        QVERIFY2(none[0].text.starts_with("needs paired seeds: its command trains 5; 10 runs of 300 steps take "),
+                 none[0].text.c_str());
     }
 
     /// Each command is one of the program with options that it takes. What trains is a shipped example in the form that

@@ -20,6 +20,8 @@ using projects::Verdict;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFewestPairs = 2;
+constexpr std::size_t kFewestSeeds = 3;   ///< for a row that one seed cannot decide
+constexpr double kFlopsOfThread = 1.5e10; ///< a second, in the recorded trainings on one thread of a CPU
 
 double meanOf(const std::vector<SeededValue>& values)
 {
@@ -128,29 +130,36 @@ std::string machineText(const Recording& recording)
     return recording.device + (lacksThreads(recording) ? ", threads not recorded" : "");
 }
 
-std::string trainsText(std::size_t seeds, const char* between)
+/// Returns the number of seeds that the command trains, and the size of so many runs with the time that they take. That
+/// follows from the recording, or without it from their FLOP.
+std::string trainsText(const TrainedRuns& trained, const char* between, std::size_t runs, const Recording* recording)
 {
-    return seeds > 0 ? between + ("its command trains " + std::to_string(seeds)) : "";
+    std::string text = trained.seeds > 0 ? between + ("its command trains " + std::to_string(trained.seeds)) : "";
+    if (trained.steps > 0) {
+        const bool isTimed = recording != nullptr && recording->secondsPerRun;
+        const double seconds = isTimed ? *recording->secondsPerRun : trained.flops / kFlopsOfThread;
+        text += "; " + countText(runs, "run") + " of " + groupedText(trained.steps) + " steps take roughly " +
+                durationText(static_cast<double>(runs) * seconds) + " on " +
+                (isTimed ? machineText(*recording) : "one thread of a CPU");
+    }
+    return text;
 }
 
-/// Returns what would decide a difference that cannot tell. Its command trains `seeds` pairs, and `recording` has how
-/// long they take; null if nothing was recorded.
-std::string needText(const projects::PairedDifference& difference, std::size_t seeds, const Recording* recording)
+/// Returns what would decide a difference that cannot tell. `recording` has how long its runs take; null if nothing was
+/// recorded.
+std::string needText(const projects::PairedDifference& difference, const TrainedRuns& trained,
+                     const Recording* recording)
 {
     const std::optional<std::size_t> pairs = projects::pairsToDecide(difference);
     if (!pairs) {
-        return "needs paired seeds" + trainsText(seeds, ": ");
+        return "needs paired seeds" + trainsText(trained, ": ", trained.seeds * trained.runs, recording);
     }
-    const auto count = static_cast<std::int64_t>(std::min(*pairs, projects::kMostPairs));
-    std::string text = (*pairs > projects::kMostPairs ? "more than " : "about ") + groupedText(count) +
+    const std::size_t count = std::min(*pairs, projects::kMostPairs);
+    std::string text = (*pairs > projects::kMostPairs ? "more than " : "about ") +
+                       groupedText(static_cast<std::int64_t>(count)) +
                        " pairs would be needed if the mean difference stays";
     text += difference.pairs == 0 ? " and the sides are independent (only means are recorded)" : "";
-    text += trainsText(seeds, "; ");
-    if (recording != nullptr && recording->secondsPerRun && *pairs <= projects::kMostPairs) {
-        text += "; all take roughly " + durationText(2 * static_cast<double>(count) * *recording->secondsPerRun) +
-                " on " + machineText(*recording);
-    }
-    return text;
+    return text + trainsText(trained, "; ", count * trained.runs, recording);
 }
 
 /// Appends to every row of the table the cells of one column.
@@ -270,7 +279,7 @@ std::string textOf(const Need& need)
 }
 
 std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes,
-                          const std::vector<std::size_t>& seeds)
+                          const std::vector<TrainedRuns>& trained)
 {
     std::vector<Need> needs;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -278,13 +287,16 @@ std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& o
             const Comparison& comparison = row.comparisons[i];
             needs.push_back(
                 {nameOf(comparison.a, comparison.step) + " against " + nameOf(comparison.b, comparison.step),
-                 needText(outcomes[i].difference, seeds[i], recordingFor(row, comparison))});
+                 needText(outcomes[i].difference, trained[i], recordingFor(row, comparison))});
         }
     }
-    const auto isOfOneSeed = [](const Recording* recording) { return recording->seeds.size() == 1; };
-    if (row.comparisons.empty() && recordedVerdict(row) == Verdict::CannotTell &&
-        std::ranges::any_of(recordingsOf(row), isOfOneSeed)) {
-        needs.push_back({"", "needs several seeds" + trainsText(seeds.front(), ": ")});
+    if (row.comparisons.empty() && recordedVerdict(row) == Verdict::CannotTell) {
+        const std::vector<const Recording*> recorded = recordingsOf(row);
+        const auto single = std::ranges::find_if(recorded, [](const Recording* one) { return one->seeds.size() == 1; });
+        if (single != recorded.end()) {
+            needs.push_back({"", "needs several seeds" +
+                                     trainsText(trained.front(), ": ", kFewestSeeds * trained.front().runs, *single)});
+        }
     }
     if (!row.needs.empty()) {
         needs.push_back({"", row.needs});

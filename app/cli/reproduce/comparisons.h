@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -45,16 +46,26 @@ struct Outcome {
 /// row without comparisons has the verdict of a person; nullopt if no person gave one.
 [[nodiscard]] std::optional<projects::Verdict> recordedVerdict(const Reproduction& row);
 
+/// The runs that decide a comparison, or a whole row.
+struct TrainedRuns {
+    std::size_t seeds = 0;  ///< that the command trains
+    std::size_t runs = 0;   ///< for each seed
+    std::int64_t steps = 0; ///< of a run; 0: nothing is trained
+    double flops = 0;       ///< of a run
+};
+
 /// An answer to what would decide an open row.
 struct Need {
     std::string comparison; ///< its sides; empty if the whole row needs it
-    std::string text;       ///< "about 24 pairs would be needed if the mean difference stays; its command trains 6"
+    /// "about 24 pairs would be needed if the mean difference stays; its command trains 6; 48 runs of 300 steps take
+    /// roughly 12 min on CPU, 1 thread"
+    std::string text;
 };
 [[nodiscard]] std::string textOf(const Need& need);
 /// Returns what would decide each comparison whose outcome cannot tell, then the row's own remark. `outcomes` has one
-/// for each comparison of the row, and `seeds` is that of seedsTrained().
+/// for each comparison of the row, and `trained` is that of trainedRuns().
 [[nodiscard]] std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes,
-                                        const std::vector<std::size_t>& seeds);
+                                        const std::vector<TrainedRuns>& trained);
 
 /// Returns the label of a sweep's member without the values of its seed axes.
 [[nodiscard]] std::string labelApartFromSeeds(const projects::Membership& membership);

@@ -32,7 +32,7 @@ constexpr std::size_t kVerdictColumns = 13;
 /// Returns what would decide the row's open comparisons by these outcomes.
 std::vector<Need> openIn(const Reproduction& row, const std::vector<Outcome>& outcomes, const Console& console)
 {
-    return needsOf(row, outcomes, seedsTrained(row, console));
+    return needsOf(row, outcomes, trainedRuns(row, console));
 }
 
 json jsonOf(const Reproduction& row, const Console& console)

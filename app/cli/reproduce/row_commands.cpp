@@ -7,6 +7,8 @@
 #include "engine/base/api/environment.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
+#include "projects/cost/cost.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <nlohmann/json.hpp>
 
@@ -67,16 +69,44 @@ void addRuns(Trained& trained, const std::vector<std::string>& words, const Cons
     }
 }
 
-/// Returns the number of seeds of the runs whose label is `member`, or of all if it is nullopt.
-std::size_t seedsOf(const Trained& trained, const std::optional<std::string>& member)
+/// Returns the runs whose label is one of `members`, or all if it is empty.
+TrainedRuns runsOf(const Trained& trained, const std::set<std::string>& members)
 {
+    TrainedRuns found;
     std::set<std::uint64_t> seeds;
+    std::size_t runs = 0;
     for (std::size_t i = 0; i < trained.projects.size(); ++i) {
-        if (!member || trained.labels[i] == *member) {
-            seeds.insert(trained.projects[i].seeds.init);
+        const projects::Project& project = trained.projects[i];
+        if (!members.empty() && !members.contains(trained.labels[i])) {
+            continue;
+        }
+        ++runs;
+        if (seeds.insert(project.seeds.init).second || project.training.steps > found.steps) {
+            const Result<projects::CostReport> cost = projects::costOf(project, projects::DeviceKind::Cpu);
+            found.steps = std::max(found.steps, project.training.steps);
+            found.flops = std::max(found.flops, cost ? projects::trainingFlops(project, cost->total) : 0);
         }
     }
-    return seeds.size();
+    found.seeds = seeds.size();
+    found.runs = seeds.empty() ? 0 : runs / seeds.size();
+    return found;
+}
+
+/// Makes the runs those of a row that trains a run for each seed and goes on with it. A comparison is of two of its
+/// runs, or of two values of one.
+void takeFurtherSteps(TrainedRuns& runs, const Reproduction& row, const Comparison& comparison)
+{
+    runs.runs = comparison.a.member == comparison.b.member ? 1 : 2;
+    for (const std::string& line : row.commands) {
+        const std::vector<std::string> words = commandWords(line, "", "");
+        const auto option = std::ranges::find(words, "--steps");
+        const auto steps =
+            option != words.end() && option + 1 != words.end() ? numberFrom<std::int64_t>(option[1]) : std::nullopt;
+        if (steps && runs.steps > 0 && *steps > runs.steps) {
+            runs.flops *= static_cast<double>(*steps) / static_cast<double>(runs.steps);
+            runs.steps = *steps;
+        }
+    }
 }
 
 /// Adds the options of this command that the command of the words takes too.
@@ -227,13 +257,13 @@ Trained trainedBy(const Reproduction& row, const Console& console)
     return all;
 }
 
-std::vector<std::size_t> seedsTrained(const Reproduction& row, const Console& console)
+std::vector<TrainedRuns> trainedRuns(const Reproduction& row, const Console& console)
 {
     if (row.comparisons.empty()) {
-        return {seedsOf(trainedBy(row, console), std::nullopt)};
+        return {runsOf(trainedBy(row, console), {})};
     }
     std::map<std::string, Trained> byCommand;
-    std::vector<std::size_t> seeds;
+    std::vector<TrainedRuns> all;
     for (const Comparison& comparison : row.comparisons) {
         const std::string command = commandOf(row, comparison);
         const auto [found, isNew] = byCommand.try_emplace(command);
@@ -241,9 +271,13 @@ std::vector<std::size_t> seedsTrained(const Reproduction& row, const Console& co
             found->second = trainedBy(row, command, console);
         }
         const bool isSweep = !comparison.a.member.starts_with(kOutPlaceholder);
-        seeds.push_back(seedsOf(found->second, isSweep ? std::optional(comparison.a.member) : std::nullopt));
+        all.push_back(runsOf(found->second,
+                             isSweep ? std::set{comparison.a.member, comparison.b.member} : std::set<std::string>()));
+        if (!isSweep) {
+            takeFurtherSteps(all.back(), row, comparison);
+        }
     }
-    return seeds;
+    return all;
 }
 
 Computed compute(const Reproduction& row, const std::string& out, const Arguments& arguments, const Console& console)

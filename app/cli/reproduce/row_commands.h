@@ -26,9 +26,8 @@ struct Trained {
 [[nodiscard]] Trained trainedBy(const Reproduction& row, const std::string& line, const Console& console);
 /// Returns the runs of all commands of the row.
 [[nodiscard]] Trained trainedBy(const Reproduction& row, const Console& console);
-/// Returns the number of seeds that the commands train: one number for each comparison, or for the whole row if it has
-/// none.
-[[nodiscard]] std::vector<std::size_t> seedsTrained(const Reproduction& row, const Console& console);
+/// Returns the runs that the commands train: for each comparison its sides, or all of a row that has none.
+[[nodiscard]] std::vector<TrainedRuns> trainedRuns(const Reproduction& row, const Console& console);
 
 /// The end of a row's commands.
 struct Computed {
