@@ -3,41 +3,19 @@
 
 #include "app/engine/background.h"
 #include "engine/base/api/data_summary.h"
+#include "projects/model/source_paths.h"
 
 #include <QGuiApplication>
 
-#include <algorithm>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace residua::app {
 
 namespace {
 
 constexpr int kSoonMilliseconds = 300; ///< delay, because several fields may be set in a row
-
-/// Returns the paths of the data; empty if they are generated.
-std::vector<std::string> pathsOf(const projects::Source& source)
-{
-    std::vector<std::string> paths;
-    std::visit(
-        [&](const auto& data) {
-            if constexpr (requires { data.path; }) {
-                paths.push_back(data.path);
-            }
-            if constexpr (requires { data.validationPath; }) {
-                paths.push_back(data.validationPath);
-            }
-            if constexpr (requires { data.parts; }) {
-                std::ranges::transform(data.parts, std::back_inserter(paths), &projects::MixturePart::path);
-            }
-        },
-        source);
-    return paths;
-}
 
 struct Found {
     DataCheck::State state = DataCheck::State::Done;
@@ -82,7 +60,8 @@ void DataCheck::check(const projects::Project& project, const std::filesystem::p
     m_subject = std::move(subject);
     m_known = true;
     m_project = project;
-    const bool isRead = !pathsOf(project.data.source).empty();
+    bool isRead = false; // generated data have no paths
+    projects::forEachPath(project.data.source, [&](const std::string& /*path*/) { isRead = true; });
     m_state = isRead ? State::Reading : State::Done;
     if (isRead) {
         m_soon.start();

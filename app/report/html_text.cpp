@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/model/data_source.h"
+#include "projects/model/source_paths.h"
 #include "resources/colours.h"
 
 #include <algorithm>
@@ -184,21 +185,7 @@ std::string shortened(const std::string& text, std::size_t bytes)
 projects::Project withoutPlaces(projects::Project project)
 {
     projects::Source& source = project.data.source;
-    std::visit(
-        [](auto& data) {
-            if constexpr (requires { data.path; }) {
-                takeName(data.path);
-            }
-            if constexpr (requires { data.validationPath; }) {
-                takeName(data.validationPath);
-            }
-            if constexpr (requires { data.parts; }) {
-                for (auto& part : data.parts) {
-                    takeName(part.path);
-                }
-            }
-        },
-        source);
+    projects::forEachPath(source, takeName);
     if (projects::Tokeniser* const tokeniser = projects::tokeniserOf(source)) {
         takeName(tokeniser->model);
     }

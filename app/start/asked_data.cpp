@@ -4,6 +4,7 @@
 #include "app/look/example_table.h"
 #include "app/look/format.h"
 #include "projects/model/data_endings.h"
+#include "projects/model/source_paths.h"
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>
@@ -269,15 +270,9 @@ QString amountText(const engine::DataSummary& data, const projects::NewProject& 
                      .arg(formatWhole(texts), formatWhole(tokens), formatWhole(data.texts[1].texts),
                           formatWhole(data.texts[1].tokens));
     }
-    std::visit(
-        [&](const auto& source) {
-            if constexpr (requires { source.validationPath; }) {
-                if (!source.validationPath.empty()) {
-                    lines << DataPreviewText::tr("Validated on %1").arg(QString::fromStdString(source.validationPath));
-                }
-            }
-        },
-        project.source);
+    if (const auto* const heldOut = projects::validationPathOf(project.source); heldOut && !heldOut->empty()) {
+        lines << DataPreviewText::tr("Validated on %1").arg(QString::fromStdString(*heldOut));
+    }
     for (const engine::DataPartSummary& part : data.parts) {
         const double passes = fed * part.share / static_cast<double>(std::max<std::int64_t>(part.train, 1));
         lines << DataPreviewText::tr("%1: %2 tokens, %3 epochs")

@@ -4,6 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
+#include "projects/model/source_paths.h"
 #include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>
@@ -84,7 +85,10 @@ Result<projects::Source> sourceFrom(const std::string& text, const engine::Table
     }
     const std::filesystem::path typed(text);
     // A part of a folder is below it, or beside it.
-    const auto stored = [&](std::string& found) {
+    projects::forEachPath(*source, [&](std::string& found) {
+        if (found.empty()) {
+            return;
+        }
         const std::filesystem::path below = std::filesystem::path(found).lexically_relative(*path);
         std::error_code ignored;
         const std::filesystem::path beside =
@@ -93,19 +97,7 @@ Result<projects::Source> sourceFrom(const std::string& text, const engine::Table
                            : below.empty() || *below.begin() == ".." ? beside.string()
                                                                      : (typed / below).string(),
                            project);
-    };
-    std::visit(
-        [&](auto& data) {
-            if constexpr (requires { data.path; }) {
-                stored(data.path);
-            }
-            if constexpr (requires { data.validationPath; }) {
-                if (!data.validationPath.empty()) {
-                    stored(data.validationPath);
-                }
-            }
-        },
-        *source);
+    });
     return source;
 }
 

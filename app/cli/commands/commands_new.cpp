@@ -11,6 +11,7 @@
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
+#include "projects/model/source_paths.h"
 #include "projects/schema/describe_data.h"
 #include "projects/shipped/examples.h"
 #include "projects/shipped/recipes.h"
@@ -210,23 +211,10 @@ bool haveFiles(const Arguments& arguments)
 /// Returns the source of a project in a folder that may not exist yet, with absolute paths.
 projects::Source withAbsolutePaths(projects::Source source, const std::filesystem::path& directory)
 {
-    const auto complete = [&](std::string& path) {
+    projects::forEachPath(source, [&](std::string& path) {
         const Result<std::filesystem::path> absolute = absolutePath(directory / path);
         path = absolute && !path.empty() ? absolute->lexically_normal().string() : path;
-    };
-    std::visit(
-        [&](auto& data) {
-            if constexpr (requires { data.path; }) {
-                complete(data.path);
-            }
-            if constexpr (requires { data.validationPath; }) {
-                complete(data.validationPath);
-            }
-            if constexpr (requires { data.parts; }) {
-                std::ranges::for_each(data.parts, complete, &projects::MixturePart::path);
-            }
-        },
-        source);
+    });
     return source;
 }
 
@@ -251,15 +239,9 @@ json showNewData(const projects::Project& project, const std::filesystem::path& 
 {
     const std::vector<engine::DataReading> readings = engine::readingsOf(project, directory);
     json value = {{"data", showReadings(readings, console)}};
-    std::visit(
-        [&](const auto& source) {
-            if constexpr (requires { source.validationPath; }) {
-                if (!source.validationPath.empty()) {
-                    console.line("held out for validation: " + printable(source.validationPath, LineEnds::Escape));
-                }
-            }
-        },
-        project.data.source);
+    if (const auto* const heldOut = projects::validationPathOf(project.data.source); heldOut && !heldOut->empty()) {
+        console.line("held out for validation: " + printable(*heldOut, LineEnds::Escape));
+    }
     const bool valid = !projects::hasErrors(projects::validate(project));
     if (console.rewritesProgress()) {
         console.status("reading the data");

@@ -6,6 +6,7 @@
 #include "engine/data/text/folder_files.h"
 #include "projects/base/text.h"
 #include "projects/model/data_endings.h"
+#include "projects/model/source_paths.h"
 
 #include <algorithm>
 #include <utility>
@@ -58,20 +59,13 @@ Found partsAt(const fs::path& folder, const std::vector<NamedParts>& sets, const
     if (!heldOut) {
         return heldOut.error();
     }
-    const bool taken = std::visit(
-        [&](auto& data) {
-            if constexpr (requires { data.validationPath; }) {
-                data.validationPath = parts.heldOut().front().string();
-                return heldOut->index() == source->index();
-            }
-            return false;
-        },
-        *source);
-    return taken ? std::move(source)
-                 : Found(Error{folder.string(), "has the parts " + parts.text() +
-                                                    " of a data set, which are not trained on together: name one, such "
-                                                    "as " +
-                                                    training});
+    if (auto* const path = projects::validationPathOf(*source); path && heldOut->index() == source->index()) {
+        *path = parts.heldOut().front().string();
+        return source;
+    }
+    return Error{folder.string(), "has the parts " + parts.text() +
+                                      " of a data set, which are not trained on together: name one, such as " +
+                                      training};
 }
 
 /// Returns the error for a folder in which no source finds anything; nullopt if one does.
@@ -165,18 +159,12 @@ void takeHeldOut(projects::Source& source, const fs::path& training, const Table
         return;
     }
     projects::Source both = source;
-    const bool takes = std::visit(
-        [&](auto& data) {
-            if constexpr (requires { data.validationPath; }) {
-                const bool isFree = data.validationPath.empty();
-                data.validationPath = beside.front().string();
-                return isFree;
-            }
-            return false;
-        },
-        both);
-    if (takes && checkReadable(both, {})) {
-        source = std::move(both);
+    auto* const path = projects::validationPathOf(both);
+    if (path && path->empty()) {
+        *path = beside.front().string();
+        if (checkReadable(both, {})) {
+            source = std::move(both);
+        }
     }
 }
 

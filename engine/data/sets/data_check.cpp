@@ -10,6 +10,7 @@
 #include "engine/data/text/text_files.h"
 #include "engine/data/tokens/token_files.h"
 #include "projects/base/text.h"
+#include "projects/model/source_paths.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -55,23 +56,11 @@ void addBytes(const fs::path& path, std::uintmax_t& bytes)
 bool isSmall(const projects::Project& project, const fs::path& directory)
 {
     std::uintmax_t bytes = 0;
-    std::visit(
-        [&](const auto& source) {
-            if constexpr (requires { source.parts; }) {
-                for (const projects::MixturePart& part : source.parts) {
-                    addBytes(directory / part.path, bytes);
-                }
-            }
-            if constexpr (requires { source.path; }) {
-                addBytes(directory / source.path, bytes);
-            }
-            if constexpr (requires { source.validationPath; }) {
-                if (!source.validationPath.empty()) {
-                    addBytes(directory / source.validationPath, bytes);
-                }
-            }
-        },
-        project.data.source);
+    projects::forEachPath(project.data.source, [&](const std::string& path) {
+        if (!path.empty()) {
+            addBytes(directory / path, bytes);
+        }
+    });
     return bytes <= kSmall;
 }
 
