@@ -371,22 +371,29 @@ Command coefficientsCommand()
             &runCoefficients};
 }
 
+/// Returns the command of an analysis that the engine computes from a checkpoint. Its own options stand after the step.
+Command measured(std::string name, std::string help, std::string example, PositionalSpec run,
+                 decltype(Command::run) carryOut, std::vector<OptionSpec> own,
+                 std::string output = "write FILE.csv instead; - is CSV on standard output")
+{
+    own.insert(own.begin(), stepOption("the checkpoint of this step (default: the last)"));
+    own.push_back(outputOption(std::move(output)));
+    return {
+        std::move(name), std::move(help), std::move(example), {{std::move(run)}, computed(std::move(own))}, carryOut};
+}
+
 Command stabilityCommand()
 {
-    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
-    std::ranges::move(stabilityOptions(), std::back_inserter(options));
-    options.push_back(outputOption("write FILE.csv or, with --figure, FILE.svg instead; - is CSV on standard output"));
-    return {"analyze stability",
-            "measure what the network of a checkpoint computes without each of its layers",
-            "residua-cli analyze stability my-project/runs/first",
-            {{{"RUN", "a run's directory; none with --figure", Presence::Optional}}, computed(std::move(options))},
-            &runStability};
+    return measured("analyze stability", "measure what the network of a checkpoint computes without each of its layers",
+                    "residua-cli analyze stability my-project/runs/first",
+                    {"RUN", "a run's directory; none with --figure", Presence::Optional}, &runStability,
+                    stabilityOptions(),
+                    "write FILE.csv or, with --figure, FILE.svg instead; - is CSV on standard output");
 }
 
 Command knockoutCommand()
 {
-    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
-    std::ranges::move(optionsOf<engine::KnockoutRequest>(), std::back_inserter(options));
+    std::vector<OptionSpec> options = optionsOf<engine::KnockoutRequest>();
     options.push_back({"weakest",
                        OptionKind::Integer,
                        "K",
@@ -394,24 +401,19 @@ Command knockoutCommand()
                        {},
                        1});
     options.push_back(weakByOption("of --weakest"));
-    options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
-    return {"analyze knockout",
-            "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",
-            "residua-cli analyze knockout my-project/runs/first --by layer",
-            {{{"RUN", "a run's directory"}}, computed(std::move(options))},
-            &runKnockout};
+    return measured("analyze knockout",
+                    "measure what the network of a checkpoint loses without each of its shortcuts, layers or streams",
+                    "residua-cli analyze knockout my-project/runs/first --by layer", runArgument(), &runKnockout,
+                    std::move(options));
 }
 
 Command interventionsCommand()
 {
-    std::vector<OptionSpec> options{stepOption("the checkpoint of this step (default: the last)")};
-    std::ranges::move(optionsOf<engine::InterventionRequest>(), std::back_inserter(options));
-    options.push_back(outputOption("write FILE.csv instead; - is CSV on standard output"));
-    return {"analyze interventions",
-            "measure a checkpoint's network with other values in its parallel streams, or other matrices between them",
-            "residua-cli analyze interventions my-project/runs/first --what rescue --streams 1",
-            {{{"RUN", "a run's directory"}}, computed(std::move(options))},
-            &runInterventions};
+    return measured("analyze interventions",
+                    "measure a checkpoint's network with other values in its parallel streams, or other matrices "
+                    "between them",
+                    "residua-cli analyze interventions my-project/runs/first --what rescue --streams 1", runArgument(),
+                    &runInterventions, optionsOf<engine::InterventionRequest>());
 }
 
 Command theoryCommand()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/describe_requests.h"
 #include "engine/base/api/session.h"
 #include "projects/base/result.h"
 
@@ -20,11 +21,24 @@ inline constexpr const char* kRemoteRuns = "runs";
 template <class Asked, class... Kinds>
 inline constexpr bool kIsOneOf = (std::is_same_v<Asked, Kinds> || ...);
 
+/// True for a query about a checkpoint of a run that names no other path: it writes into no folder.
+template <class Asked>
+[[nodiscard]] consteval bool asksOfRunAlone()
+{
+    bool alone = false;
+    if constexpr (kIsQuery<Asked> && requires { &Asked::of; }) {
+        alone = true;
+        projects::Fields<Asked>::visit([&]<class Member>(const projects::Field&, Member Asked::*) {
+            alone = alone && !std::is_same_v<Member, std::filesystem::path>;
+        });
+    }
+    return alone;
+}
+
 /// True for the commands that an engine takes at a place with a folder of its own.
 template <class Asked>
-inline constexpr bool kAtRemote =
-    kControlsRun<Asked> || kIsOneOf<Asked, StartRun, ResumeRun, ListDevices, SampleRequest, EvaluateRequest,
-                                    StabilityRequest, KnockoutRequest, InterventionRequest, GapRequest, GiveUp>;
+inline constexpr bool kAtRemote = kControlsRun<Asked> ||
+                                  asksOfRunAlone<Asked>() || kIsOneOf<Asked, StartRun, ResumeRun, ListDevices, GiveUp>;
 
 /// Returns an error if `folder` has no room for so many bytes. `what` begins the end of its message: "the store needs".
 [[nodiscard]] Status checkRoom(const std::filesystem::path& folder, std::uintmax_t bytes, const std::string& what);
