@@ -86,7 +86,7 @@ private slots:
         }
         ran = run({"eval", one, "--other-data"});
         QCOMPARE(ran.code, 0);
-        QVERIFY2(ran.errors.contains("note: the data are not those of the run"), qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("the data are not those"), qPrintable(ran.errors));
         QVERIFY2(ran.output.contains("at step 3"), qPrintable(ran.output));
 
         QVERIFY(QDir().rename(one, path("alone")));
@@ -122,7 +122,7 @@ private slots:
         QVERIFY2(ran.errors.contains("exists"), qPrintable(ran.errors));
         ran = run({"export", one, "--to", "pytoch", "-o", path("exported/other")});
         QCOMPARE(ran.code, 1);
-        QVERIFY2(ran.errors.contains("got \"pytoch\", expected one of pytorch"), qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("got \"pytoch\", expected"), qPrintable(ran.errors));
         ran = run({"export", one, "--to", "pytorch"});
         QCOMPARE(ran.code, 1);
         QVERIFY2(ran.errors.contains("-o FOLDER"), qPrintable(ran.errors));
@@ -244,8 +244,7 @@ private slots:
         for (const char* command : {"validate", "info", "train"}) {
             const Ran ran = run({command, path("endless")});
             QCOMPARE(ran.code, 2);
-            QVERIFY2((ran.output + ran.errors).contains("22.4 GiB while they are generated, expected at most 4 GiB"),
-                     qPrintable(ran.output));
+            QVERIFY2((ran.output + ran.errors).contains("22.4 GiB while"), qPrintable(ran.output));
         }
     }
 
@@ -349,8 +348,7 @@ private slots:
                       "/training/optimiser/momentum=0.5"})
                      .code,
                  0);
-        QVERIFY(
-            refused("/training/learning_rate/peak=0").contains("learning rate · peak] got 0, expected more than 0"));
+        QVERIFY(refused("/training/learning_rate/peak=0").contains("learning rate · peak] got 0"));
         QVERIFY(refused("/training/steps=many").contains("expected a whole number"));
         for (const char* const wrong : {"/training/steps=many", "/training/stepz=1", "steps=1", "/training/steps"}) {
             QCOMPARE(run({"validate", path("tiny"), "--set", wrong}).code, 1); // the command line is wrong,

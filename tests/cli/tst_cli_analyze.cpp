@@ -78,8 +78,7 @@ private slots:
         QVERIFY2(noise.errors.contains("expected one of gaussian, data"), qPrintable(noise.errors));
         const Ran odd = run({"factorise", whole, "--rank", "2", "--method", "best", "-o", thin});
         QCOMPARE(odd.code, 1);
-        QVERIFY2(odd.errors.contains("expected one of baseline, spectral, lfai, lfai-ws, relu-svd, exact"),
-                 qPrintable(odd.errors));
+        QVERIFY2(odd.errors.contains("baseline, spectral, lfai"), qPrintable(odd.errors));
         QCOMPARE(run({"factorise", whole, "--rank", "1000", "-o", thin}).code, 3);
         QVERIFY(!QDir(thin).exists());
         const QJsonObject made = json(run({"factorise", whole, "--rank-scale", "0.25", "--method", "relu-svd", "-o",

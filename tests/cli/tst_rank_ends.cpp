@@ -152,7 +152,7 @@ private slots:
         save(tinyProject().project);
         m_ranks.push_back(startRank({0, 3, m_port}, train()));
         const Ran ran = ended(*m_ranks.front());
-        QVERIFY2(ran.code != 0 && ran.errors.contains("expected a multiple of the 3 ranks"), qPrintable(ran.errors));
+        QVERIFY2(ran.code != 0 && ran.errors.contains("a multiple of the 3 ranks"), qPrintable(ran.errors));
         QVERIFY(!ran.errors.contains("waiting for the other ranks"));
     }
 
@@ -173,7 +173,7 @@ private slots:
         m_ranks.front()->terminate();
         const Ran ran = heard.ended();
         QVERIFY2(ran.code == kQuit, qPrintable(ran.errors));
-        QVERIFY2(ran.errors.contains("interrupted before the training began"), qPrintable(ran.errors));
+        QVERIFY2(ran.errors.contains("before the training began"), qPrintable(ran.errors));
     }
 
     /// Two of three ranks wait. One of them gets a stop request.
@@ -257,7 +257,7 @@ private slots:
         const Ran first = ended(*m_ranks[0]);
         QVERIFY2(first.code == 0 && !first.errors.contains("other values"), qPrintable(first.errors));
         const Ran second = ended(*m_ranks[1]);
-        QVERIFY2(second.code == 0 && second.errors.contains("rank 1 was given other values than rank 0") &&
+        QVERIFY2(second.code == 0 && second.errors.contains("rank 1 was given other values") &&
                      second.errors.contains(says),
                  qPrintable(second.errors));
     }

@@ -550,8 +550,7 @@ void TestCost::invalidDocumentsGiveErrors()
     QVERIFY(!costOf(project).ok());
     project = languageProject("x input; a linear; y output; x > a; a > y");
     project.network.blocks[0].graph.wires.push_back({{NodeId{2}, "out"}, {NodeId{9}, "in"}});
-    QCOMPARE(costOf(project).error().text(),
-             std::string("[block test · wire a.out > #9.in] there is no node 9")); // it was taken for one
+    QCOMPARE(costOf(project).error().place, std::string("block test · wire a.out > #9.in")); // it was taken for one
     project = languageProject("x input; a linear; x > a");
     QVERIFY(costOf(project).error().text().find("expected one output node") != std::string::npos);
     project = languageProject("x input; y output; x > y");

@@ -346,7 +346,7 @@ private Q_SLOTS:
         QCOMPARE(qwen->model.headDim, std::int64_t{128});
         QCOMPARE(qwen->model.positions, std::int64_t{32768});
         const auto tooMany = readText(std::string(R"("model_type": "qwen2", )") + kSomeSizes);
-        QVERIFY(!tooMany.ok() && tooMany.error().message.starts_with("got 32, expected a divisor of 8 heads"));
+        QVERIFY(!tooMany.ok() && tooMany.error().message.starts_with("got 32, expected"));
 
         const auto gpt2 =
             readText(R"("model_type": "gpt2", "vocab_size": 40, "n_embd": 16, "n_layer": 2, "n_head": 2)");

@@ -323,8 +323,7 @@ private slots:
         document.project.stack().topology = {};
         const Typed one = residua::projects::typed(document, {}, "1:3");
         QVERIFY(one.answer.valid);
-        QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned weight: +1 parameter,"),
-                 one.answer.message.c_str());
+        QVERIFY2(one.answer.message.starts_with("gives 1 shortcut a learned"), one.answer.message.c_str());
         perform(document, one.change->edit);
         QVERIFY(!residua::projects::typed(document, {}, "1:3").answer.valid);
     }

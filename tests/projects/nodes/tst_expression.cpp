@@ -132,8 +132,7 @@ void TestExpression::deepAndLongFormulasAreRefused()
         chain += "^1";
     }
     QVERIFY(!parseExpression(chain).ok());
-    QCOMPARE(parseExpression(std::string(2001, '1')).error().text(),
-             std::string("formula of 2001 characters, at most 2000 are read"));
+    QVERIFY(parseExpression(std::string(2001, '1')).error().text().find("2001 characters") != std::string::npos);
 }
 
 RESIDUA_TEST(TestExpression)

@@ -108,8 +108,7 @@ private slots:
         }
         const auto grid = expand(project, {"wide", {seeds}});
         QVERIFY(!grid.ok());
-        QVERIFY2(grid.error().text().find("[sweep wide] has 512 members of a document of") == 0,
-                 grid.error().text().c_str());
+        QVERIFY2(grid.error().text().find("[sweep wide] has 512") == 0, grid.error().text().c_str());
         seeds.values.resize(1);
         QVERIFY(expand(project, {"narrow", {seeds}}).ok());
     }
@@ -160,8 +159,7 @@ private slots:
               R"({"project": "a", "sweep": "s", "point": [{"field": "", "axis": ""}]})"}) {
             QVERIFY2(!membershipFrom(bad), bad);
         }
-        QCOMPARE(membershipFrom("1").error().text(),
-                 std::string("is 1, expected an object, or null for a run of no sweep"));
+        QVERIFY(membershipFrom("1").error().text().starts_with("is 1, expected an object"));
         QCOMPARE(membershipFrom(R"({"project": "a", "sweep": 1})").error().text(),
                  std::string("[sweep] is 1, expected a text"));
     }

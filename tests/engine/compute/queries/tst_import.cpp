@@ -183,8 +183,7 @@ private Q_SLOTS:
         std::ofstream(table.path) << "text,label\nw1,neg\nw2,bad\n";
         const auto other = imported(at("model"), at("refused"), table);
         QVERIFY(!other.ok());
-        QVERIFY2(other.error().text().find(
-                     "texts.csv:3] has the class \"bad\", which is none of the 3 of the network") != std::string::npos,
+        QVERIFY2(other.error().text().find("texts.csv:3] has the class \"bad\"") != std::string::npos,
                  other.error().text().c_str());
         const auto none = imported(at("model"), at("without"));
         QVERIFY2(none.ok(), none ? "" : none.error().text().c_str());
@@ -338,7 +337,7 @@ private Q_SLOTS:
         fs::remove_all(at("project"));
         const auto refused = imported(at("model"), at("project"));
         QVERIFY(!refused.ok());
-        QVERIFY2(refused.error().message.find("config.json says: ln_f.weight got [5]") != std::string::npos,
+        QVERIFY2(refused.error().message.find("ln_f.weight got [5]") != std::string::npos,
                  refused.error().message.c_str());
     }
 

@@ -136,7 +136,7 @@ private Q_SLOTS:
         QCOMPARE(stages.size(), std::size_t{3});
         for (std::size_t i = 1; i < stages.size(); ++i) {
             QVERIFY2(stages[i].note.ends_with("; the function is kept") == keeps, stages[i].note.c_str());
-            QVERIFY(keeps || stages[i].note.find("; the function is not kept: outputs differ by") != std::string::npos);
+            QVERIFY(keeps || stages[i].note.find("; the function is not kept") != std::string::npos);
             QCOMPARE(stages[i].trainAfter == stages[i].trainBefore, keeps);
             QCOMPARE(stages[i].validationAfter == stages[i].validationBefore, keeps);
         }
@@ -177,13 +177,11 @@ private Q_SLOTS:
         QCOMPARE(stages.size(), std::size_t{2});
         const std::string note = stages[1].note;
         QVERIFY2((note.find("the function is kept") != std::string::npos) == keeps, note.c_str());
-        QVERIFY2(keeps || note.find("is not kept, although what is new counts nothing at first: outputs differ by") !=
-                              std::string::npos,
-                 note.c_str());
+        QVERIFY2(keeps || note.find("counts nothing at first") != std::string::npos, note.c_str());
         const bool layers = schedule == "lemon" || schedule == "msg";
-        QVERIFY2(note.starts_with(layers                    ? "new layers 3, 4 as copies of the top layers"
-                                  : schedule == "msg-heads" ? "heads from 50 % to 100 %, as initialised"
-                                                            : "MLP parts from 50 % to 100 %, as initialised") ||
+        QVERIFY2(note.starts_with(layers                    ? "new layers 3, 4 as copies"
+                                  : schedule == "msg-heads" ? "heads from 50 % to 100 %"
+                                                            : "MLP parts from 50 % to 100 %") ||
                      schedule == "lemon",
                  note.c_str());
     }

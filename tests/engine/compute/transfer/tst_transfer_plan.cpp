@@ -215,7 +215,7 @@ private Q_SLOTS:
         std::erase_if(others, [](const auto& each) { return each.first.starts_with("layers.1."); });
         Optimiser fresh(project.training, other->parameters());
         const Status without = plan.applyMoments(written(others), other->parameters(), fresh);
-        QVERIFY(!without && without.error().text().find("layers.1.weight.weight.mean is missing") != std::string::npos);
+        QVERIFY(!without && without.error().text().find("weight.mean is missing") != std::string::npos);
         QVERIFY(plan.applyMoments(written({}), other->parameters(), fresh)); // weights that came without any
         const HostTensors begun = fresh.state();
         for (const auto& [name, tensor] : begun.stored()) {

@@ -107,7 +107,7 @@ private slots:
         const auto dataset = open(projects::JsonLinesData{.path = "t.jsonl.zst", .tokeniser = {}});
         QVERIFY2(dataset, dataset ? "" : dataset.error().text().c_str());
         QCOMPARE((*dataset)->notes().size(), std::size_t{1});
-        QVERIFY((*dataset)->notes().front().ends_with("t.jsonl.zst is decompressed with a window of 256 MiB"));
+        QVERIFY((*dataset)->notes().front().ends_with("a window of 256 MiB"));
     }
 
     void contentTellsTheKind_data()
@@ -186,11 +186,8 @@ private slots:
         QCOMPARE((*shards)->size(Split::Train), (*all)->size(Split::Train));
         const auto notes = (*shards)->notes();
         QCOMPARE(notes.size(), std::size_t{2});
-        QVERIFY2(notes[0].ends_with("2 entries are left out as hidden, by a dot or an underscore: "
-                                    ".ipynb_checkpoints, _copy.jsonl"),
-                 notes[0].c_str());
-        QVERIFY2(notes[1].ends_with("2 entries are left out as other files: LICENSE.txt, dataset_info.json"),
-                 notes[1].c_str());
+        QVERIFY2(notes[0].ends_with(": .ipynb_checkpoints, _copy.jsonl"), notes[0].c_str());
+        QVERIFY2(notes[1].ends_with(": LICENSE.txt, dataset_info.json"), notes[1].c_str());
     }
 
     void jsonShardsOfAFolderAreRead()
@@ -224,9 +221,7 @@ private slots:
         writeAll(m_folder / "d.jsonl", "{\"text\": null}\n{\"text\": \"\"}\n");
         const auto nothing = open(projects::JsonLinesData{"d.jsonl", "text", {}});
         QVERIFY(!nothing);
-        QVERIFY2(nothing.error().text().find("d.jsonl:1] field \"text\" is empty or null here and in every other line "
-                                             "(2 in all)") != std::string::npos,
-                 nothing.error().text().c_str());
+        QVERIFY2(nothing.error().text().find("(2 in all)") != std::string::npos, nothing.error().text().c_str());
     }
 
     void emptyShardsPassInEveryFormat()

@@ -235,7 +235,7 @@ private slots:
                                                 .toStdString()); // gzip of "PAR1xxxx"
         const auto text = open(projects::TextData{"d.parquet", {}});
         QVERIFY(!text);
-        QVERIFY2(QString::fromStdString(text.error().text()).contains("choose the source \"JSON Lines or Parquet\""),
+        QVERIFY2(QString::fromStdString(text.error().text()).contains("JSON Lines or Parquet"),
                  text.error().text().c_str());
         const auto packed = open(projects::JsonLinesData{.path = "d.parquet.gz", .tokeniser = {}});
         QVERIFY(tests::isRefusedAt(packed, "d.parquet.gz", "compressed Parquet"));

@@ -4,6 +4,7 @@
 #include "engine/data/pictures/picture.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/fingerprint.h"
+#include "projects/base/text.h"
 #include "tests/engine/data/pictures/picture_files.h"
 #include "tests/support/test_program.h"
 
@@ -379,6 +380,73 @@ private slots:
         }
     }
 
+    void classesOfEmnistHaveTheirCharacters_data()
+    {
+        QTest::addColumn<QByteArray>("mapping");
+        QTest::addColumn<QByteArray>("known"); // names of the network's classes
+        QTest::addColumn<QByteArray>("classes");
+        QTest::addColumn<QByteArray>("note");
+        const QByteArray letters("1 65 97\n2 66 98\r\n\n3 67 99\n");
+        const QByteArray numbers("1 2 3");
+        QTest::newRow("no file") << QByteArray() << QByteArray() << numbers << QByteArray();
+        QTest::newRow("two cases") << letters << QByteArray() << QByteArray("Aa Bb Cc") << QByteArray();
+        QTest::newRow("another order") << QByteArray("3 67\n1 90\n2 66") << QByteArray() << QByteArray("Z B C")
+                                       << QByteArray();
+        QTest::newRow("a run with numbers") << letters << numbers << numbers << QByteArray();
+        QTest::newRow("a run with these names")
+            << letters << QByteArray("Aa Bb Cc") << QByteArray("Aa Bb Cc") << QByteArray();
+        QTest::newRow("a run with numbers, and a character that is one")
+            << QByteArray("1 50\n2 65\n3 66") << numbers << numbers << QByteArray();
+        const auto bad = [&](const char* name, const QByteArray& mapping, const char* note) {
+            QTest::newRow(name) << mapping << QByteArray() << numbers << QByteArray(note);
+        };
+        bad("a gap", "1 65\n3 67", "has no line for class 2");
+        bad("too few", "1 65\n2 66", "has no line for class 3");
+        bad("from 2", "2 65\n3 66", "has no line for class 1");
+        bad("twice", "1 65\n2 66\n2 67\n3 68", "has two lines for class 2");
+        bad("no number", "1 65\n2 B\n3 67", "has \"B\" for class 2");
+        bad("no class", "1 65\nB 66\n3 67", "has the line \"B 66\"");
+        bad("no code", "1 65\n2\n3 67", "has the line \"2\"");
+        bad("a control character", "1 65\n2 7\n3 67", "has \"7\" for class 2");
+        bad("no ASCII", "1 65\n2 300\n3 67", "has \"300\" for class 2");
+        bad("one name twice", "1 65\n2 65\n3 67", "has 2 different names, expected 3");
+        bad("too long a name", "1 65\n2 66 66 66 66 66 66 66 66 66\n3 67", "has the line \"2 66");
+        bad("too long", letters + QByteArray(20000, '\n'), "bytes, expected at most");
+    }
+    void classesOfEmnistHaveTheirCharacters()
+    {
+        QFETCH(QByteArray, mapping);
+        QFETCH(QByteArray, known);
+        QFETCH(QByteArray, classes);
+        QFETCH(QByteArray, note);
+        using namespace std::string_literals;
+        for (const std::string part : {"train", "test"}) {
+            const std::string set = "emnist-letters-" + part;
+            writeFile(m_folder / (set + "-images-idx3-ubyte"),
+                      "\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x02"s + std::string(12, 'a'));
+            writeFile(m_folder / (set + "-labels-idx1-ubyte"), "\0\0\x08\x01\0\0\0\x03\x01\x02\x03"s);
+        }
+        if (!mapping.isEmpty()) {
+            writeFile(m_folder / "emnist-letters-mapping.txt", mapping.toStdString());
+        }
+        std::vector<std::string> names;
+        for (const QByteArray& name : known.isEmpty() ? QByteArrayList() : known.split(' ')) {
+            names.push_back(name.toStdString());
+        }
+        projects::Project project;
+        project.data = {*dataAt(m_folder / "emnist-letters-train-images-idx3-ubyte"), 0, 0};
+        const auto dataset = Dataset::open(project, m_folder, {}, {kNewestReading, names});
+        QVERIFY2(dataset.ok(), dataset ? "" : dataset.error().text().c_str());
+        QCOMPARE(joinedText((*dataset)->classes(), " "), classes.toStdString());
+        QVERIFY2(joinedText((*dataset)->notes(), "; ").find(note.toStdString()) != std::string::npos,
+                 joinedText((*dataset)->notes(), "; ").c_str());
+        Batch batch;
+        for (const Split split : {Split::Train, Split::Validation}) {
+            QVERIFY((*dataset)->fillSequential(batch, split, 0, 3).ok());
+            QCOMPARE(batch.values<std::int64_t>(1), (std::vector<std::int64_t>{0, 1, 2}));
+        }
+    }
+
     void classesMustAgree()
     {
         write("train/a/1.png", 1);
@@ -387,8 +455,7 @@ private slots:
         write("val/c/1.png", 1);
         projects::Project project;
         project.data.source = filesAt("train", "val");
-        QVERIFY(errorOf(project).find("val] has the class \"c\", which is none of the 2 of the training data") !=
-                std::string::npos);
+        QVERIFY(errorOf(project).find("val] has the class \"c\"") != std::string::npos);
         fs::rename(m_folder / "val/c", m_folder / "val/b");
         const auto dataset = opened(project, m_folder);
         QVERIFY(dataset);
@@ -396,7 +463,7 @@ private slots:
         QCOMPARE(dataset->size(Split::Validation), 2);
         write("train/c/1.png", 1);
         write("train/d/1.png", 1);
-        QVERIFY(errorOf(project).find("train] has 4 different classes, expected at most 3") != std::string::npos);
+        QVERIFY(errorOf(project).find("has 4 different classes") != std::string::npos);
     }
 
     /// Folders have the numbers of the network's classes, and names that are numbers those numbers.

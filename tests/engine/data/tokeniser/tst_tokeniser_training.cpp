@@ -87,7 +87,7 @@ private slots:
         TokeniserTraining training = trainingOn("d.jsonl");
         const auto other = trainTokeniser(training);
         QVERIFY(!other);
-        QVERIFY(other.error().text().find("has no field \"text\"; its fields are: body") != std::string::npos);
+        QVERIFY(other.error().text().find("its fields are: body") != std::string::npos);
         training.field = "body";
         training.pieces = 290;
         QVERIFY(trainTokeniser(training));
@@ -110,7 +110,7 @@ private slots:
         const QString small = refusalOf(training);
         QVERIFY2(small.contains("got 260 pieces, expected at least "), qPrintable(small));
         writeAll(m_folder / "blank.txt", "\n\n");
-        QVERIFY2(refusalOf(trainingOn("blank.txt")).endsWith("has no line of text to learn pieces from"),
+        QVERIFY2(refusalOf(trainingOn("blank.txt")).contains("has no line of text"),
                  qPrintable(refusalOf(trainingOn("blank.txt"))));
         QVERIFY(!trainTokeniser(trainingOn("none.txt")));
         QCOMPARE(filesIn(m_folder), (QStringList{"blank.txt", "text.txt"}));

@@ -370,8 +370,7 @@ private slots:
         const auto dataset =
             Dataset::open(projectOn("low lower", {TokeniserKind::TokenizerJson, "tokenizer.json", 12}), m_folder);
         QVERIFY(!dataset);
-        QVERIFY2(dataset.error().text().find("the tokeniser has 13 tokens, the project's vocabulary is 12: set "
-                                             "data.source.tokeniser.vocabulary to 13 or more") != std::string::npos,
+        QVERIFY2(dataset.error().text().find("the tokeniser has 13 tokens") != std::string::npos,
                  dataset.error().text().c_str());
     }
 

@@ -165,8 +165,7 @@ private slots:
         QVERIFY(!excessRisk({}, 0).ok());
         QVERIFY(!excessRisk(DenseMatrix::Constant(1, 1, NAN), 0).ok());
         QVERIFY(!excessRisk(DenseMatrix::Identity(3, 3), -1).ok());
-        QCOMPARE(excessRisk(DenseMatrix::Identity(3, 3), 3).error().text(),
-                 "[collective rank r*] got 3, expected 0 to d − 1 = 2");
+        QCOMPARE(excessRisk(DenseMatrix::Identity(3, 3), 3).error().place, "collective rank r*");
         QVERIFY(!excessRiskWithoutShortcuts(DenseMatrix::Identity(3, 3), 4).ok());
     }
 
