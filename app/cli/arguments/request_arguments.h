@@ -9,6 +9,7 @@
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <sstream>
@@ -62,9 +63,11 @@ template <projects::Named E>
     if (std::ranges::all_of(projects::Choices<E>::all, &std::string_view::empty, &projects::Choice::help)) {
         return choiceText(words);
     }
-    return joinedText(projects::Choices<E>::all, "; ", [](const projects::Choice& choice) {
-        return std::string(choice.name) + ": " + std::string(choice.help);
-    });
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += (i > 0 ? "; " : "") + words[i] + ": " + std::string(projects::Choices<E>::all[i].help);
+    }
+    return text;
 }
 
 /// Returns the names in a list separated by commas, without blanks around them; skips empty ones.

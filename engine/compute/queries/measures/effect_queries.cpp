@@ -36,8 +36,9 @@ public:
         if (m_told < 0 && done >= 0) {
             m_told = 0;
             return QueryProgress{m_request.tag, -1,
-                                 groupedText(m_passes) + " passes of a batch at most, for " +
-                                     groupedText(std::ssize(m_knockout->subjects())) + " " + subjectWord()};
+                                 groupedText(m_passes) + " passes of a batch at most: on " +
+                                     groupedText(m_passes / (std::ssize(m_knockout->subjects()) + 1)) +
+                                     " batches, of " + subjectsText(std::ssize(m_knockout->subjects()))};
         }
         if (m_told >= done) {
             return std::nullopt;
@@ -52,7 +53,7 @@ public:
     }
 
 protected:
-    [[nodiscard]] virtual const char* subjectWord() const = 0;
+    [[nodiscard]] virtual std::string subjectsText(std::int64_t subjects) const = 0;
     [[nodiscard]] virtual LoadAs loadAs() const { return LoadAs::AsTrained; }
     /// Returns an answer that needs no measurement.
     [[nodiscard]] virtual std::optional<Event> known() { return std::nullopt; }
@@ -140,7 +141,10 @@ public:
     using EffectsQuery::EffectsQuery;
 
 private:
-    const char* subjectWord() const override { return "parts"; }
+    std::string subjectsText(std::int64_t subjects) const override
+    {
+        return "the whole network and without each of " + groupedText(subjects) + " parts";
+    }
     std::optional<Event> known() override
     {
         m_leftOut.clear();
@@ -236,7 +240,10 @@ public:
     using EffectsQuery::EffectsQuery;
 
 private:
-    const char* subjectWord() const override { return "interventions and a second pass without any"; }
+    std::string subjectsText(std::int64_t subjects) const override
+    {
+        return groupedText(subjects - 1) + " interventions and twice without any";
+    }
     Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
     {
         Result<std::vector<Intervention>> interventions = interventionsFor(project, m_request);

@@ -70,24 +70,6 @@ Result<std::vector<StreamSet>> setsFrom(const char* field, const std::string& te
     return sets;
 }
 
-Result<std::vector<ModuleRange>> rangesFrom(const char* field, const std::string& text, std::int64_t least,
-                                            std::int64_t most)
-{
-    std::vector<ModuleRange> ranges;
-    for (const std::string_view part : partsOf(text, ',')) {
-        const std::size_t dash = part.find('-');
-        const auto first = numberFrom<std::int64_t>(part.substr(0, dash));
-        const auto last = dash == std::string_view::npos ? first : numberFrom<std::int64_t>(part.substr(dash + 1));
-        if (!first || !last || *first < least || *last > most || *first > *last) {
-            return notIn(field, part,
-                         "modules of " + std::to_string(least) + " to " + std::to_string(most) +
-                             ", or a range of them such as 2-4 that does not descend");
-        }
-        ranges.push_back({*first, *last});
-    }
-    return ranges;
-}
-
 std::vector<ModuleRange> eachFrom(std::int64_t first, std::int64_t last)
 {
     std::vector<ModuleRange> each;
@@ -116,13 +98,8 @@ public:
     Result<std::vector<Intervention>> make()
     {
         const bool ofTransitions = m_request.what == InterventionKind::Transitions;
-        const bool rescues = m_request.what == InterventionKind::Rescue;
-        Status made = Done{};
-        if (ofTransitions && !m_request.streams.empty()) {
-            made = Error{"streams", "transitions are replaced whole; expected no streams"};
-        } else if (!rescues && !(m_request.restored.empty() && m_request.at.empty())) {
-            made = Error{m_request.restored.empty() ? "at" : "restored", "only a rescue restores streams"};
-        } else {
+        Status made = checkFields();
+        if (made) {
             made = ofTransitions ? transitions() : fills();
         }
         if (made && m_made.size() > kMostInterventions) {
@@ -133,26 +110,80 @@ public:
     }
 
 private:
+    /// Refuses a field that the kind of intervention does not use.
+    [[nodiscard]] Status checkFields() const
+    {
+        const bool ofTransitions = m_request.what == InterventionKind::Transitions;
+        if (ofTransitions && !m_request.streams.empty()) {
+            return Error{"streams", "transitions are replaced whole; expected no streams"};
+        }
+        if (ofTransitions && (m_request.fill != StreamFill::Zero || m_request.copied != 0)) {
+            return Error{"fill", "only streams are filled; expected by, or another value of what"};
+        }
+        if (!ofTransitions && m_request.by != TransitionForm::Identity) {
+            return Error{"by", "only transitions are replaced; expected what transitions"};
+        }
+        if (m_request.top != 1 && m_request.by < TransitionForm::Top) {
+            return Error{"top", "only by top and top-scaled keep some weights; expected one of them"};
+        }
+        if (m_request.what != InterventionKind::Rescue && !(m_request.restored.empty() && m_request.at.empty())) {
+            return Error{m_request.restored.empty() ? "at" : "restored",
+                         "only a rescue restores streams; expected what rescue"};
+        }
+        return Done{};
+    }
+
+    /// Returns the module with a number, or with a name as "2a" (projects::moduleName).
+    [[nodiscard]] std::optional<std::int64_t> moduleFrom(std::string_view word) const
+    {
+        const std::optional<std::int64_t> number = numberFrom<std::int64_t>(word);
+        for (std::int64_t module = 1; !number && module <= m_modules; ++module) {
+            if (word == projects::moduleName(m_project, module)) {
+                return module;
+            }
+        }
+        return number;
+    }
+
+    [[nodiscard]] Result<std::vector<ModuleRange>> ranges(const char* field, const std::string& text,
+                                                          std::int64_t least) const
+    {
+        std::vector<ModuleRange> found;
+        for (const std::string_view part : partsOf(text, ',')) {
+            const std::size_t dash = part.find('-');
+            const auto first = moduleFrom(part.substr(0, dash));
+            const auto last = dash == std::string_view::npos ? first : moduleFrom(part.substr(dash + 1));
+            if (!first || !last || *first < least || *last > m_modules || *first > *last) {
+                const bool isNamed = !projects::numbersNameModules(m_project);
+                return notIn(field, part,
+                             "a module of " + std::to_string(least) + " to " + std::to_string(m_modules) +
+                                 (isNamed ? ", its name such as 1f" : "") + ", or an ascending range such as 1-2");
+            }
+            found.push_back({*first, *last});
+        }
+        return found;
+    }
+
     Status transitions()
     {
         const std::int64_t half = m_modules / 2;
-        std::vector<ModuleRange> ranges{{1, m_modules}};
+        std::vector<ModuleRange> places{{1, m_modules}};
         if (half > 0) {
-            ranges.push_back({1, half});
-            ranges.push_back({half + 1, m_modules});
+            places.push_back({1, half});
+            places.push_back({half + 1, m_modules});
         }
         if (!m_request.after.empty()) {
-            auto given = rangesFrom("after", m_request.after, 1, m_modules);
+            auto given = ranges("after", m_request.after, 1);
             if (!given) {
                 return given.error();
             }
-            ranges = std::move(*given);
+            places = std::move(*given);
         }
         if (m_request.by >= TransitionForm::Top && (m_request.top < 1 || m_request.top > m_streams)) {
             return Error{"top", "got " + std::to_string(m_request.top) + ", expected 1 to " +
                                     std::to_string(m_streams) + ", the number of streams"};
         }
-        for (const ModuleRange& range : ranges) {
+        for (const ModuleRange& range : places) {
             projects::Alteration alteration;
             alteration.transitions = {{range.first, range.last, m_request.by, m_request.top}};
             InterventionRow row;
@@ -172,15 +203,15 @@ private:
             return sets.error();
         }
         const bool rescues = m_request.what == InterventionKind::Rescue;
-        const auto ranges = !m_request.after.empty() ? rangesFrom("after", m_request.after, 0, m_modules)
-                                                     : eachFrom(1, rescues ? 1 : m_modules);
-        if (!ranges) {
-            return ranges.error();
+        const auto places =
+            !m_request.after.empty() ? ranges("after", m_request.after, 0) : eachFrom(1, rescues ? 1 : m_modules);
+        if (!places) {
+            return places.error();
         }
         if (const Status copies = checkCopied(*sets); !copies) {
             return copies;
         }
-        for (const ModuleRange& range : *ranges) {
+        for (const ModuleRange& range : *places) {
             const Status made = m_request.what == InterventionKind::Pairs ? pairs(*sets, range)
                                 : rescues                                 ? rescue(*sets, range)
                                                                           : each(*sets, range);
@@ -238,7 +269,7 @@ private:
         const auto again = std::ranges::unique(all);
         all.erase(again.begin(), again.end());
         if (all.size() < 2) {
-            return Error{"streams", "a pair needs two streams; expected more streams"};
+            return Error{"streams", "got \"" + m_request.streams + "\", expected at least two streams for a pair"};
         }
         std::vector<std::size_t> alone;
         for (const std::int64_t stream : all) {
@@ -258,8 +289,8 @@ private:
         if (!restored) {
             return restored.error();
         }
-        const auto places = m_request.at.empty() ? eachFrom(range.first, m_modules)
-                                                 : rangesFrom("at", m_request.at, range.first, m_modules);
+        const auto places =
+            m_request.at.empty() ? eachFrom(range.first, m_modules) : ranges("at", m_request.at, range.first);
         if (!places) {
             return places.error();
         }

@@ -221,12 +221,17 @@ private Q_SLOTS:
         QCOMPARE(of([&](auto& r) { rescue(r), r.after = "2", r.at = "1"; }), std::string("at"));
         QCOMPARE(of([&](auto& r) { rescue(r), r.restored = "1+2"; }), std::string("restored"));
         QCOMPARE(of([](auto& r) { r.at = "2"; }), std::string("at"));
+        QCOMPARE(of([](auto& r) { r.by = TransitionForm::Mean; }), std::string("by"));
+        QCOMPARE(of([](auto& r) { r.top = 2; }), std::string("top"));
+        QCOMPARE(of([&](auto& r) { transitions(r), r.fill = StreamFill::Mean; }), std::string("fill"));
         QCOMPARE(of([](auto& r) { r.fill = StreamFill::Stream; }), std::string("copied"));
         QCOMPARE(of([](auto& r) { r.fill = StreamFill::Stream, r.copied = 1, r.streams = "1+2"; }),
                  std::string("copied"));
         QCOMPARE(of([](auto& r) { r.copied = 1; }), std::string("copied"));
         QCOMPARE(of([&](auto& r) { r.what = InterventionKind::Pairs, r.streams = "2"; }), std::string("streams"));
         QCOMPARE(of([](auto&) {}), std::string());
+        QCOMPARE(of([](auto& r) { r.after = "1a,1f-3a"; }), std::string());
+        QCOMPARE(of([](auto& r) { r.after = "4a"; }), std::string("after"));
     }
 };
 
