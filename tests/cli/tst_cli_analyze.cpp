@@ -201,8 +201,12 @@ private slots:
         QCOMPARE(run({"train", path("streams/project"), "--steps", "3", "--run", trained}).code, 0);
         const QStringList asked{"analyze", "interventions", trained};
         const auto depth = static_cast<qsizetype>(document.project.network.depth());
-        const QJsonObject told = json(run(asked + QStringList{"--json"})).object();
-        const QJsonArray zero = told["interventions"].toArray();
+        const Ran all = run(asked + QStringList{"--json"});
+        QVERIFY2(all.errors.contains("passes of a batch at most: on ") &&
+                     all.errors.contains(QString("batches, of %1 interventions and twice").arg(4 * depth)) &&
+                     all.errors.contains("the passes start from kept values of "),
+                 qPrintable(all.errors));
+        const QJsonArray zero = json(all).object()["interventions"].toArray();
         QCOMPARE(zero.size(), 2 * 2 * depth);
         QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after module 1"));
         QCOMPARE(zero[1]["routing"].toString(), QString("frozen"));
@@ -220,10 +224,33 @@ private slots:
                  QString("intervention,streams,first,last,restored,at,routing,loss_rise,standard_error,divergence,"
                          "perplexity_percent,derived"));
         QVERIFY2(csv.output.contains("top 1 scaled"), qPrintable(csv.output));
-        const Ran missing = run(asked + QStringList{"--streams", "3"});
-        QCOMPARE(missing.code, 3);
-        QVERIFY2(missing.errors.contains("streams of 1 to 2"), qPrintable(missing.errors));
+        const Ran pairs = run(asked + QStringList{"--what", "pairs", "--after", "0"});
+        for (const char* const explained :
+             {"redundancy", "+- is its standard error", "noise ", "module 0 is the entry"}) {
+            QVERIFY2(pairs.output.contains(explained), qPrintable(pairs.output));
+        }
+        const auto refused = [&](const QStringList& words, const QString& message) {
+            const Ran ran = run(asked + words);
+            QVERIFY2(ran.code == 3 && ran.errors.contains(message) && ran.errors.count("error: ") == 1,
+                     qPrintable(ran.errors));
+        };
+        refused({"--streams", "3"}, "[streams] got \"3\", expected different streams of 1 to 2");
+        refused({"--after", QString::number(depth + 1)}, QString("expected a module of 0 to %1").arg(depth));
+        refused({"--after", "2-1"}, "[after] got \"2-1\", expected a module");
+        refused({"--what", "rescue", "--after", "2", "--at", "1"}, "[at] got \"1\", expected a module of 2 to");
+        refused({"--restored", "1"}, "expected what rescue");
+        refused({"--fill", "stream", "--copied", "3"}, "[copied] got 3, expected a stream of 1 to 2");
         QCOMPARE(run(asked + QStringList{"--what", "nothing"}).code, 1);
+        for (const projects::Wiring& wiring :
+             {projects::Wiring(projects::DepthMix()), projects::Wiring(projects::Concatenation())}) {
+            document.project.stack().topology.wiring = wiring;
+            QVERIFY(projects::saveProject(path("streams/none").toStdString(), document).ok());
+            QCOMPARE(run({"train", path("streams/none"), "--steps", "1", "--run", path("streams/without")}).code, 0);
+            const Ran without = run({"analyze", "interventions", path("streams/without")});
+            QCOMPARE(without.code, 3);
+            QVERIFY2(without.errors.contains("no parallel streams; expected a run with"), qPrintable(without.errors));
+            QVERIFY(QDir(path("streams/without")).removeRecursively());
+        }
     }
 
     void figure4FindsItsPowers()
