@@ -130,14 +130,14 @@ void CanvasMenu::fill(QMenu& menu) const
     const projects::Selection& selection = m_documents.selection();
     if (!selection.shortcuts.empty()) {
         add(menu, {m_window.freeze, m_window.freezeAtStart, m_window.prune});
-        add(menu, {m_window.goOnWithout, m_window.goOnWired});
+        add(menu, {m_window.whatIf, m_window.goOnWithout, m_window.goOnWired});
     }
     if (!selection.layers.empty()) {
         add(menu, {m_canvas.openBlock});
         add(menu, {m_canvas.cut, m_canvas.copy, m_canvas.paste, m_canvas.duplicate, m_window.prune});
         add(menu, {m_canvas.fold, m_canvas.group, m_canvas.ungroup});
         if (selection.shortcuts.empty()) {
-            add(menu, {m_window.goOnWithout});
+            add(menu, {m_window.whatIf, m_window.goOnWithout});
         }
     }
     if (selection.shortcuts.empty() && selection.layers.empty()) {

@@ -90,6 +90,9 @@ void addBlockCommands(const WindowParts& parts, EditCommands& commands);
 /// Runs the requests of the gap panel: computes gaps in the engine, links weights and canvases, and queues runs from
 /// each start.
 void addGapCommands(const WindowParts& parts);
+/// The knock-outs of the run in front: measures and shows them, evaluates the selected parts, and selects the weakest
+/// shortcuts.
+void addKnockoutCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Opens the explanation of the selection in the document or in the palette.
 void addHelpCommands(const WindowParts& parts);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is

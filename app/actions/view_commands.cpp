@@ -37,7 +37,13 @@ ViewCommands::ViewCommands(const WindowParts& parts) : CommandGroup(parts)
     m_actions.theme->setChecked(m_look.theme().kind() == ThemeKind::Dark);
     connect(m_actions.theme, &QAction::toggled, this,
             [this](bool dark) { m_look.setKind(dark ? ThemeKind::Dark : ThemeKind::Light); });
-    connect(m_actions.rowShares, &QAction::toggled, &parts.live, &LiveViews::setRowShares);
+    const auto colour = [this, &live = parts.live] {
+        live.setColours(m_actions.effectColours->isChecked() ? LiveViews::Colours::Effects
+                        : m_actions.rowShares->isChecked()   ? LiveViews::Colours::RowShares
+                                                             : LiveViews::Colours::Weights);
+    };
+    connect(m_actions.rowShares, &QAction::toggled, this, colour);
+    connect(m_actions.effectColours, &QAction::toggled, this, colour);
     connectCanvases();
     connectPanels();
     connectValues();

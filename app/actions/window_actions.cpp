@@ -118,7 +118,14 @@ void WindowActions::makeView(const Make& make)
     }
     rowShares = make("rowShares", "", Text::tr("Colour shortcuts by &row share"), {},
                      Text::tr("Colour each shortcut by its share of what its layer reads, not by its weight"));
-    rowShares->setCheckable(true);
+    effectColours = make("effectColours", "", Text::tr("Colour shortcuts by &effect"), {},
+                         Text::tr("Colour each shortcut by the rise of the loss without it, as a knock-out measured"));
+    auto* colours = new QActionGroup(rowShares); // one of them, or none: then by the weights
+    colours->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
+    for (QAction* action : {rowShares, effectColours}) {
+        action->setCheckable(true);
+        colours->addAction(action);
+    }
     theme = make("theme", "theme", Text::tr("&Dark theme"), {QKeySequence(Qt::CTRL | Qt::Key_T)},
                  Text::tr("Switch between light and dark"));
     theme->setCheckable(true);
@@ -146,6 +153,12 @@ void WindowActions::makeRuns(const Make& make)
                      Text::tr("A copy of the run in front goes on wired as the project is now, its weights kept"));
     goOnWithout = make("goOnWithout", "", Text::tr("Go on with&out the selection…"), {},
                        Text::tr("A copy of the run in front goes on without the selected shortcuts and layers"));
+    knockOut = make("knockOut", "", Text::tr("K&nock-out…"), {},
+                    Text::tr("Measure what the run in front loses without each of its shortcuts, layers or streams"));
+    whatIf = make("whatIf", "", Text::tr("W&hat if without it…"), {},
+                  Text::tr("Measure on one held-out batch what the run in front loses without each selected part"));
+    selectWeakest = make("selectWeakest", "", Text::tr("Se&lect the weakest…"), {},
+                         Text::tr("Select the shortcuts of the run in front that matter least, to go on without them"));
     sweep = make("sweep", "", Text::tr("S&weep a field…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W)},
                  Text::tr("Train the project once for each of several values of a field"));
     fed = make("fed", "", Text::tr("Show what is &fed first…"), {},
@@ -243,7 +256,8 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     view->addSeparator();
     view->addActions({actions.fit, actions.zoomToSelection});
     view->addSeparator();
-    view->addActions({actions.showWeights, actions.showChanges, actions.showLogs, actions.rowShares});
+    view->addActions(
+        {actions.showWeights, actions.showChanges, actions.showLogs, actions.rowShares, actions.effectColours});
     view->addSeparator();
     for (const auto& [action, layout] : actions.layouts) {
         view->addAction(action);
@@ -258,6 +272,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     run->addSeparator();
     run->addActions({actions.enqueue, actions.goOnWithQueue, actions.skip, actions.clearQueue});
     run->addSeparator();
+    run->addActions({actions.knockOut, actions.whatIf, actions.selectWeakest});
     run->addActions({actions.goOnWired, actions.goOnWithout});
     run->addSeparator();
     menus.places = run->addMenu(Text::tr("&Train in"));

@@ -50,6 +50,9 @@ struct WindowActions {
     QAction* skip;
     QAction* goOnWired;
     QAction* goOnWithout;
+    QAction* knockOut;
+    QAction* whatIf;
+    QAction* selectWeakest;
     QAction* sweep;
     QAction* fed;
     QAction* depth;
@@ -67,6 +70,7 @@ struct WindowActions {
     QAction* showChanges;
     QAction* showLogs;
     QAction* rowShares;
+    QAction* effectColours;
     QAction* theme;
     QList<std::pair<QAction*, const Layout*>> layouts; ///< of the panels
     QAction* explain;

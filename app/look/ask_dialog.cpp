@@ -78,6 +78,13 @@ void AskDialog::setBusy()
     m_go->setEnabled(false);
 }
 
+void AskDialog::setDone(const QString& answer)
+{
+    m_progress->hide();
+    m_go->setEnabled(true);
+    tell(answer);
+}
+
 void AskDialog::setShare(double share)
 {
     m_progress->setRange(0, kWholeWork);

@@ -40,6 +40,8 @@ protected:
     void tellError(const QString& text) { showReason(text, "error"); }
     /// Hides the reason, disables the button that begins, and shows progress, without a share until setShare().
     void setBusy();
+    /// Shows the answer to the request in the place of the progress. The user can make another request.
+    void setDone(const QString& answer);
 
 private:
     void showReason(const QString& text, const char* role);

@@ -8,6 +8,7 @@
 #include "engine/base/api/matrix_name.h"
 #include "projects/diff/diff.h"
 #include "projects/model/topology.h"
+#include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <QLocale>
@@ -53,6 +54,7 @@ LiveViews::LiveViews(const DocumentSession& session, Workspace& workspace, QObje
 {
     connect(&session, &DocumentSession::changed, this, &LiveViews::onDocumentChanged);
     connect(&m_matrices, &visualizers::ShownMatrices::changed, this, &LiveViews::update);
+    connect(&workspace.shownEffects(), &visualizers::ShownEffects::changed, this, &LiveViews::update);
 }
 
 bool LiveViews::fits() const
@@ -150,17 +152,32 @@ LiveViews::frozenAsShown(const std::set<projects::Shortcut>& shortcuts) const
     return states;
 }
 
-void LiveViews::setRowShares(bool shown)
+void LiveViews::setColours(Colours colours)
 {
-    m_rowShares = shown;
+    m_colours = colours;
     update();
+}
+
+/// Copies the effects of shortcuts of the run in front.
+void LiveViews::takeEffects(editor::LiveWeights& live) const
+{
+    const visualizers::ShownEffects& effects = m_workspace.shownEffects();
+    const engine::KeptEffects* const measured = effects.ofShortcuts();
+    if (measured == nullptr || effects.run() != m_workspace.shownRuns().front()) {
+        return;
+    }
+    std::map<projects::Shortcut, editor::LiveEffect> known;
+    for (const engine::KnockoutRow& row : measured->measured.rows) {
+        known[{row.first, row.reader}] = {row.rise, row.error};
+    }
+    live.setEffects(std::move(known), measured->measured.step);
 }
 
 void LiveViews::update()
 {
     m_fits = fits();
     m_live.clear();
-    editor::LiveWeights recorded; // the outline always shows the weights themselves
+    editor::LiveWeights recorded = m_live; // the outline always shows the weights themselves
     if (m_fits && m_matrices.any()) {
         const auto asRecorded = [](const std::string& /*kind*/) { return visualizers::CellValue::Weight; };
         takeFrames(m_matrices, m_matrices.framesShown(), m_live);
@@ -168,9 +185,16 @@ void LiveViews::update()
     } else {
         m_live.setAbsence(absence().toStdString());
     }
+    if (m_fits) {
+        takeEffects(m_live);
+        takeEffects(recorded);
+    }
     const bool asRecorded = m_matrices.valueOf(engine::matrix::kMix) == visualizers::CellValue::Weight;
-    const bool shares = m_rowShares && (asRecorded || !m_matrices.isValueChosen());
-    const auto drawn = std::make_shared<const editor::LiveWeights>(shares ? recorded.rowShares() : m_live);
+    const bool shares = m_colours == Colours::RowShares && (asRecorded || !m_matrices.isValueChosen());
+    const bool effects = m_colours == Colours::Effects && recorded.hasEffects();
+    const auto drawn = std::make_shared<const editor::LiveWeights>(effects  ? recorded.byEffect()
+                                                                   : shares ? recorded.rowShares()
+                                                                            : m_live);
     const auto live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
     m_workspace.shownMatrices().setRemark(remark());
     for (CanvasWidget* canvas : m_workspace.canvases()) {

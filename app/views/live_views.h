@@ -22,7 +22,8 @@ class DocumentSession;
 class Workspace;
 
 /// Shows the weights of the run in front on the canvases and in the outline, like the heatmap: at the same step and in
-/// the same colours, and on the canvases as their change or as logarithms if the heatmap does so. They are shown while
+/// the same colours, and on the canvases as their change or as logarithms if the heatmap does so. The effects of a
+/// knock-out of that run are shown under the pointer, or on request as colours. Both are shown while
 /// the document's wiring is that of the run. Its shortcuts may differ; a shortcut that the run lacks has no weight. GUI
 /// thread.
 class LiveViews : public QObject {
@@ -30,8 +31,13 @@ class LiveViews : public QObject {
 public:
     LiveViews(const DocumentSession& session, Workspace& workspace, QObject* parent = nullptr);
 
-    /// Shows each weight on the canvases as its share of its layer's inputs. The outline still shows the weight.
-    void setRowShares(bool shown);
+    /// The numbers that colour the shortcuts on the canvases. The outline always shows the weights.
+    enum class Colours {
+        Weights,
+        RowShares, ///< each weight's share of its layer's inputs
+        Effects,   ///< the rise of the loss without each shortcut; weights while no effects are known
+    };
+    void setColours(Colours colours);
 
     /// Returns the reason why the weights of the run in front are not drawn; empty if they are, or if it has none.
     [[nodiscard]] QString absence() const;
@@ -47,12 +53,13 @@ private:
     [[nodiscard]] QString remark() const;
     void onDocumentChanged();
     void update();
+    void takeEffects(editor::LiveWeights& live) const;
 
     const DocumentSession& m_session;
     Workspace& m_workspace;
     const visualizers::ShownMatrices& m_matrices;
     editor::LiveWeights m_live;
-    bool m_rowShares = false;
+    Colours m_colours = Colours::Weights;
     bool m_fits = false; ///< true if weights are shown when there are any
 };
 

@@ -168,6 +168,7 @@ void MainWindow::makeRunCommands()
                 fetch->ask(run, again, reason);
             });
     addRunCommands(parts(), *fetch);
+    addKnockoutCommands(parts(), *fetch);
     addRecordCommands(parts());
     addGapCommands(parts());
     auto* bundles = new BundleCommands(parts(), *m_saveCommands);

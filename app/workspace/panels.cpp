@@ -59,7 +59,9 @@ QWidget* makeLoss(const PanelModels& models)
 
 QWidget* makeHeatmap(const PanelModels& models)
 {
-    return new visualizers::HeatmapView(models.shownMatrices);
+    auto* view = new visualizers::HeatmapView(models.shownMatrices);
+    view->showBeside(models.shownEffects);
+    return view;
 }
 
 QWidget* makeConfusion(const PanelModels& models)

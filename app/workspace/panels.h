@@ -9,6 +9,7 @@
 class QWidget;
 
 namespace residua::visualizers {
+class ShownEffects;
 class ShownMatrices;
 class ShownRuns;
 } // namespace residua::visualizers
@@ -30,6 +31,7 @@ struct PanelModels {
     const RunCosts& costs;
     visualizers::ShownRuns& shownRuns;
     visualizers::ShownMatrices& shownMatrices;
+    visualizers::ShownEffects& shownEffects;
     visualizers::ShownMatrices& confusion; ///< the same of a classifier's outputs
 };
 

@@ -95,8 +95,8 @@ Workspace::Workspace(const Look& look, QWidget* parent)
     makeCentre();
     m_shownMatrices.follow(m_shownRuns);
     m_confusion.follow(m_shownRuns);
-    const PanelModels models{m_look,  m_outlineModel, m_paletteModel,  m_runsModel,
-                             m_costs, m_shownRuns,    m_shownMatrices, m_confusion};
+    const PanelModels models{m_look,      m_outlineModel,  m_paletteModel, m_runsModel, m_costs,
+                             m_shownRuns, m_shownMatrices, m_shownEffects, m_confusion};
     for (const Panel& panel : panels()) {
         addDock(panel, panel.make(models));
     }

@@ -7,6 +7,7 @@
 #include "app/records/runs_model.h"
 #include "app/workspace/layouts.h"
 #include "app/workspace/panels.h"
+#include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -75,6 +76,7 @@ public:
     [[nodiscard]] RunsModel& runsModel() { return m_runsModel; }
     [[nodiscard]] visualizers::ShownRuns& shownRuns() { return m_shownRuns; }
     [[nodiscard]] visualizers::ShownMatrices& shownMatrices() { return m_shownMatrices; }
+    [[nodiscard]] visualizers::ShownEffects& shownEffects() { return m_shownEffects; }
     /// Returns the view of this type in one of the panels. Ends the program with the type's name if there is none.
     template <class View>
     [[nodiscard]] View& view() const
@@ -138,6 +140,7 @@ private:
     const Look& m_look;
     visualizers::ShownRuns m_shownRuns;
     visualizers::ShownMatrices m_shownMatrices;
+    visualizers::ShownEffects m_shownEffects;
     visualizers::ShownMatrices m_confusion{visualizers::ShownMatrices::Of::Outputs};
     bool m_classifies = false;
     OutlineModel m_outlineModel;

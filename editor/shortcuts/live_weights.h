@@ -80,6 +80,7 @@ public:
     void setEffects(std::map<projects::Shortcut, LiveEffect> effects, std::int64_t step);
     /// Returns the effect of a shortcut; null if it is not known.
     [[nodiscard]] const LiveEffect* effect(const projects::Shortcut& shortcut) const;
+    [[nodiscard]] bool hasEffects() const { return !m_effects.empty(); }
     [[nodiscard]] std::int64_t effectStep() const { return m_effectStep; }
     /// Returns a copy with the effects in the place of the weights of every port. Spreads and single features are
     /// unchanged.

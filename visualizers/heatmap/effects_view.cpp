@@ -3,72 +3,106 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/weight_scale.h"
-#include "projects/studies/paired_difference.h"
+#include "visualizers/heatmap/effects_plot.h"
 #include "visualizers/heatmap/heatmap_grid.h"
+#include "visualizers/heatmap/shown_effects.h"
+#include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/control_rows.h"
-#include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_controls.h"
 
+#include <QAction>
 #include <QComboBox>
+#include <QCursor>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QTextStream>
+#include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace residua::visualizers {
 
-EffectsView::EffectsView(QWidget* parent)
+EffectsView::EffectsView(ShownEffects& effects, const ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
+      m_effects(effects),
+      m_matrices(matrices),
       m_title(new QLabel(this)),
       m_readout(new QLabel(this)),
+      m_result(new PlotChoice(this)),
       m_picture(new PlotChoice(this)),
+      m_controls(new ControlRows),
       m_grid(new HeatmapGrid({}, this)),
-      m_points(new CurvePlot(this))
+      m_points(new EffectsPlot(this))
+{
+    layOut();
+    connect(m_result, &QComboBox::currentIndexChanged, this,
+            [this](int place) { m_effects.choose(static_cast<std::size_t>(std::max(place, 0))); });
+    connect(m_picture, &QComboBox::currentIndexChanged, this, &EffectsView::draw);
+    connect(&effects, &ShownEffects::changed, this, &EffectsView::draw);
+    connect(&matrices, &ShownMatrices::changed, this, [this] {
+        if (asGrid()) {
+            drawGrid(); // it has the rows and columns of the shown weights
+        }
+    });
+    connect(m_grid, &HeatmapGrid::cellPointed, this, &EffectsView::pointCell);
+    connect(m_points, &EffectsPlot::pointed, this, &EffectsView::pointRow);
+    EffectsView::setTheme(resources::Theme::Light);
+    draw();
+}
+
+void EffectsView::layOut()
 {
     setAccessibleName(tr("Effects of a knock-out"));
     m_grid->setAccessibleName(tr("Heatmap of effects"));
     m_points->setAccessibleName(tr("Plot of effects"));
     m_title->setObjectName(QStringLiteral("effectsTitle"));
-    m_title->setTextFormat(Qt::PlainText); // a run's name is the user's
+    m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
     m_title->setContentsMargins(8, 2, 8, 0);
+    m_readout->setObjectName(QStringLiteral("effectsReadout"));
+    m_readout->setContentsMargins(8, 0, 8, 0);
+    m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_result->setObjectName(QStringLiteral("effectsResult"));
+    m_result->setAccessibleName(tr("Knock-out"));
     m_picture->setObjectName(QStringLiteral("effectsPicture"));
     m_picture->setAccessibleName(tr("Picture of the effects"));
     m_picture->addItems({tr("effects as a grid"), tr("effect against weight")});
-    auto* controls = new ControlRows;
-    controls->addWidget(m_picture);
-    controls->addWidget(m_readout);
+    auto* const hide = new QToolButton(this);
+    hide->setObjectName(QStringLiteral("effectsHide"));
+    hide->setText(tr("Hide"));
+    hide->setToolTip(tr("Show the weights alone"));
+    connect(hide, &QToolButton::clicked, this, &EffectsView::hideRequested);
+    m_controls->addWidget(m_result);
+    m_controls->addWidget(m_picture);
+    m_controls->addWidget(hide);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(m_title);
-    column->addLayout(controls);
+    column->addLayout(m_controls);
+    column->addWidget(m_readout);
     for (QCustomPlot* each : {static_cast<QCustomPlot*>(m_grid), static_cast<QCustomPlot*>(m_points)}) {
-        each->setMinimumHeight(kLeastPlotHeight);
+        each->setFocusPolicy(Qt::StrongFocus);
+        each->setMinimumHeight(kLeastPlotHeight / 2); // its title and controls are higher than those of the weights
         column->addWidget(each, 1);
     }
-    connect(m_picture, &QComboBox::currentIndexChanged, this, &EffectsView::draw);
-    connect(m_grid, &HeatmapGrid::readingChanged, m_readout, &QLabel::setText);
-    setEffects({}, {});
 }
 
-void EffectsView::setEffects(const engine::KnockoutReady& measured, const QString& of)
+void EffectsView::addCommand(QAction* command)
 {
-    m_measured = measured;
-    m_of = of;
-    setVisible(!measured.rows.empty());
-    draw();
+    auto* const button = new QToolButton(this);
+    button->setDefaultAction(command);
+    m_controls->addWidget(button);
 }
 
 bool EffectsView::ofShortcuts() const
 {
-    return !m_measured.rows.empty() && m_measured.rows.front().reader > 0;
+    return m_effects.shown() != nullptr && m_effects.shown()->key.by == projects::KnockoutBy::Term;
 }
 
 bool EffectsView::asGrid() const
@@ -76,38 +110,78 @@ bool EffectsView::asGrid() const
     return ofShortcuts() && m_picture->currentIndex() == 0;
 }
 
+/// Returns the loss of the whole network, the rank correlation of weights and effects, and the notes on the result.
+QString EffectsView::title() const
+{
+    if (m_effects.shown() == nullptr) {
+        return {};
+    }
+    constexpr int kDigits = 5;
+    const engine::KnockoutReady& measured = m_effects.shown()->measured;
+    QString text = tr("Loss %1 of the whole network").arg(QString::fromStdString(numberText(measured.loss, kDigits)));
+    if (ofShortcuts()) {
+        const double correlation = engine::weightAgainstEffect(measured);
+        text += QStringLiteral(" · ") + (std::isnan(correlation)
+                                             ? tr("no rank correlation: the weights are equal or fewer than 3")
+                                             : tr("rank correlation of weight and effect %1")
+                                                   .arg(QString::fromStdString(numberText(correlation, 2))));
+    }
+    if (measured.batches == 1) {
+        text += QStringLiteral(" · ") + tr("one batch has no standard error");
+    }
+    for (const std::string& note : measured.notes) {
+        text += QLatin1Char('\n') + QString::fromStdString(note);
+    }
+    return text;
+}
+
+void EffectsView::fillResults()
+{
+    const QSignalBlocker quiet(m_result);
+    m_result->clear();
+    for (const engine::KeptEffects& each : m_effects.all()) {
+        m_result->addItem(titleOf(each));
+    }
+    m_result->setCurrentIndex(static_cast<int>(m_effects.place()));
+}
+
 void EffectsView::draw()
 {
+    fillResults();
+    m_title->setText(title());
+    m_readout->clear();
     m_picture->setVisible(ofShortcuts());
-    m_readout->setVisible(asGrid());
     m_grid->setVisible(asGrid());
     m_points->setVisible(!asGrid());
-    m_title->setText(tr("%1, step %2, %3 batches, loss %4")
-                         .arg(m_of, QString::fromStdString(groupedText(m_measured.step)),
-                              QString::fromStdString(groupedText(m_measured.batches)),
-                              QString::fromStdString(numberText(m_measured.loss, 5))));
-    if (asGrid()) {
+    if (m_effects.shown() == nullptr) {
+        m_grid->setNothing();
+        m_points->setRows({}, EffectsPlot::As::Parts);
+    } else if (asGrid()) {
         drawGrid();
-    } else if (ofShortcuts()) {
-        drawAgainstWeights();
     } else {
-        drawByPart();
+        m_points->setRows(m_effects.shown()->measured.rows,
+                          ofShortcuts() ? EffectsPlot::As::AgainstWeights : EffectsPlot::As::Parts);
     }
 }
 
 void EffectsView::drawGrid()
 {
     HeatmapGrid::Picture picture;
+    if (m_matrices.any() && m_matrices.series().isOfShortcuts()) {
+        const engine::Matrix weights = m_matrices.frameShown().matrix;
+        picture.rows = static_cast<int>(weights.rows);
+        picture.columns = static_cast<int>(weights.columns);
+    }
     projects::FiniteRange range;
-    for (const engine::KnockoutRow& row : m_measured.rows) {
+    const std::vector<engine::KnockoutRow>& rows = m_effects.shown()->measured.rows;
+    for (const engine::KnockoutRow& row : rows) {
         picture.rows = std::max(picture.rows, static_cast<int>(row.reader));
         picture.columns = std::max(picture.columns, static_cast<int>(row.first) + 1);
         range.add(row.rise);
     }
-    picture.columns = std::max(picture.columns, picture.rows);
     picture.cells.assign(static_cast<std::size_t>(picture.rows) * static_cast<std::size_t>(picture.columns),
                          std::numeric_limits<float>::quiet_NaN());
-    for (const engine::KnockoutRow& row : m_measured.rows) {
+    for (const engine::KnockoutRow& row : rows) {
         picture.cells[static_cast<std::size_t>((row.reader - 1) * picture.columns + row.first)] =
             static_cast<float>(row.rise);
     }
@@ -116,81 +190,61 @@ void EffectsView::drawGrid()
     m_grid->setPicture(picture);
 }
 
-void EffectsView::drawAgainstWeights()
+/// Shows what is known of a part, on one line and at the pointer.
+void EffectsView::tell(const QString& reading, QWidget& at)
 {
-    std::vector<const engine::KnockoutRow*> rows;
-    for (const engine::KnockoutRow& row : m_measured.rows) {
-        if (std::isfinite(row.weight) && std::isfinite(row.rise)) {
-            rows.push_back(&row);
-        }
-    }
-    std::ranges::sort(rows, {}, &engine::KnockoutRow::weight);
-    std::vector<double> weights;
-    std::vector<double> rises;
-    PlotSpec spec;
-    PlotCurve& points = spec.curves.emplace_back();
-    points.stroke = Stroke::Dots;
-    points.marks = true;
-    points.reading = tr("effect").toStdString();
-    for (const engine::KnockoutRow* row : rows) {
-        weights.push_back(row->weight);
-        rises.push_back(row->rise);
-        points.points.append(row->weight, row->rise);
-    }
-    spec.xLabel = tr("weight").toStdString();
-    spec.yLabel = tr("rise of the loss").toStdString();
-    m_points->setSpec(std::move(spec));
-    const double correlation = projects::rankCorrelation(weights, rises);
-    m_title->setText(m_title->text() + (std::isnan(correlation)
-                                            ? tr(", rank correlation unknown")
-                                            : tr(", rank correlation %1").arg(correlation, 0, 'f', 2)));
+    QString line = reading;
+    m_readout->setText(line.replace(QLatin1Char('\n'), QStringLiteral(" · ")));
+    QToolTip::showText(QCursor::pos(), reading, &at);
 }
 
-/// Draws a point for each part, and its standard error as an area around it.
-void EffectsView::drawByPart()
+void EffectsView::pointCell(int row, int column)
 {
-    PlotSpec spec;
-    spec.curves.resize(3);
-    PlotCurve& low = spec.curves[0];
-    PlotCurve& high = spec.curves[1];
-    PlotCurve& points = spec.curves[2];
-    low.stroke = high.stroke = Stroke::Dots;
-    high.fillTo = 0;
-    high.alpha = 0.25;
-    points.marks = true;
-    points.stroke = Stroke::Dots;
-    points.reading = tr("effect").toStdString();
-    double place = 0;
-    for (const engine::KnockoutRow& row : m_measured.rows) {
-        ++place;
-        const double error = std::isfinite(row.error) ? row.error : 0;
-        low.points.append(place, row.rise - error);
-        high.points.append(place, row.rise + error);
-        points.points.append(place, row.rise);
+    if (row < 0 || m_effects.shown() == nullptr) {
+        tell({}, *m_grid);
+        emit cellHovered(-1, -1);
+        return;
     }
-    spec.xLabel = tr("part, in the order of the network").toStdString();
-    spec.yLabel = tr("rise of the loss").toStdString();
-    m_points->setSpec(std::move(spec));
+    const auto isHere = [&](const engine::KnockoutRow& part) { return part.reader == row + 1 && part.first == column; };
+    const auto& rows = m_effects.shown()->measured.rows;
+    const auto found = std::ranges::find_if(rows, isHere);
+    tell(found == rows.end() ? QString() : readingOf(*found), *m_grid);
+    emit cellHovered(row, column);
+}
+
+void EffectsView::pointRow(int row)
+{
+    if (row < 0 || m_effects.shown() == nullptr) {
+        tell({}, *m_points);
+        emit cellHovered(-1, -1);
+        return;
+    }
+    const engine::KnockoutRow& part = m_effects.shown()->measured.rows[static_cast<std::size_t>(row)];
+    tell(readingOf(part), *m_points);
+    if (ofShortcuts()) {
+        emit cellHovered(static_cast<int>(part.reader) - 1, static_cast<int>(part.first));
+    }
+}
+
+void EffectsView::setHighlighted(int row, int column)
+{
+    if (asGrid()) {
+        m_grid->outline(row, column);
+    }
 }
 
 void EffectsView::setTheme(resources::Theme theme)
 {
     m_grid->setTheme(theme);
     m_points->setTheme(theme);
+    draw();
 }
 
 CsvText EffectsView::csvText() const
 {
-    return [measured = m_measured](QTextStream& out) {
-        out << "part,weight,effect,standard_error,divergence\n";
-        for (const engine::KnockoutRow& row : measured.rows) {
-            out << QString::fromStdString(row.name);
-            for (const double number : {row.weight, row.rise, row.error, row.divergence}) {
-                out << ',' << QString::fromStdString(numberText(number));
-            }
-            out << '\n';
-        }
-    };
+    const engine::KnockoutReady measured =
+        m_effects.shown() != nullptr ? m_effects.shown()->measured : engine::KnockoutReady{};
+    return [measured](QTextStream& out) { out << QString::fromStdString(engine::effectsCsv(measured)); };
 }
 
 QCustomPlot& EffectsView::plot() const

@@ -1,51 +1,67 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/api/events.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QString>
 
+class QAction;
 class QComboBox;
 class QLabel;
 
 namespace residua::visualizers {
 
-class CurvePlot;
+class ControlRows;
+class EffectsPlot;
 class HeatmapGrid;
+class ShownEffects;
+class ShownMatrices;
 
-/// The effects of a knock-out: of shortcuts as a grid with the axes of their weights, or against the weights with
-/// Spearman's rank correlation in the title; of other parts as points with their standard errors. GUI thread.
+/// The effects of a knock-out: of shortcuts as a grid with the rows and columns of the shown weights, or against the
+/// size of their weights with Spearman's rank correlation in the title; of other parts as bars with their standard
+/// errors. GUI thread.
 class EffectsView : public PlotView {
     Q_OBJECT
 public:
-    explicit EffectsView(QWidget* parent = nullptr);
+    /// Follows both, which must outlive the view.
+    EffectsView(ShownEffects& effects, const ShownMatrices& matrices, QWidget* parent = nullptr);
 
-    /// Shows a measurement; `of` names its run and mode. Shows nothing if it has no rows.
-    void setEffects(const engine::KnockoutReady& measured, const QString& of);
-
+    /// Adds a button for a command.
+    void addCommand(QAction* command);
     void setTheme(resources::Theme theme) override;
+    /// Outlines a cell that another view reports as hovered; row = target − 1. A negative row means none.
+    void setHighlighted(int row, int column);
     [[nodiscard]] CsvText csvText() const override;
+
+signals:
+    void cellHovered(int row, int column); ///< −1, −1 when the pointer leaves
+    void hideRequested();
 
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
 
 private:
+    void layOut();
+    void draw();
+    void fillResults();
+    void drawGrid();
+    void tell(const QString& reading, QWidget& at);
+    void pointCell(int row, int column);
+    void pointRow(int row);
     [[nodiscard]] bool ofShortcuts() const;
     [[nodiscard]] bool asGrid() const;
-    void draw();
-    void drawGrid();
-    void drawAgainstWeights();
-    void drawByPart();
+    [[nodiscard]] QString title() const;
 
-    engine::KnockoutReady m_measured;
-    QString m_of;
+    ShownEffects& m_effects;
+    const ShownMatrices& m_matrices;
     QLabel* m_title;
     QLabel* m_readout;
+    QComboBox* m_result;
     QComboBox* m_picture;
+    ControlRows* m_controls;
     HeatmapGrid* m_grid;
-    CurvePlot* m_points;
+    EffectsPlot* m_points;
 };
 
 } // namespace residua::visualizers

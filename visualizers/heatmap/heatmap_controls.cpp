@@ -58,12 +58,14 @@ HeatmapControls::HeatmapControls(ShownMatrices& matrices, QWidget* parent)
       feature(new QSpinBox(this)),
       value(new PlotChoice(this)),
       distance(new QToolButton(this)),
+      effects(new QToolButton(this)),
       pin(new QToolButton(this)),
       play(new QToolButton(this)),
       scrubber(new QSlider(Qt::Horizontal, this)),
       stepLabel(new QLabel(this)),
       readout(new QLabel(this)),
       m_matrices(matrices),
+      m_choices(new ControlRows),
       m_player(new QTimer(this))
 {
     name();
@@ -94,6 +96,12 @@ void HeatmapControls::name()
     distance->setObjectName(QStringLiteral("byDistance"));
     distance->setCheckable(true);
     distance->setToolTip(tr("The weights' median and 90th percentile by how far back their source is"));
+    effects->setText(tr("Effects"));
+    effects->setObjectName(QStringLiteral("effects"));
+    effects->setCheckable(true);
+    effects->setChecked(true);
+    effects->setToolTip(tr("Show what the run in front loses without each part, as measured"));
+    effects->hide();
     pin->setText(tr("Pin"));
     pin->setToolTip(tr("Compare with this step from now on (P)"));
     pin->setAccessibleName(tr("Pin this step"));
@@ -106,9 +114,8 @@ void HeatmapControls::name()
 
 void HeatmapControls::layOut()
 {
-    auto* choices = new ControlRows;
-    for (QWidget* each : std::initializer_list<QWidget*>{kind, port, feature, value, distance}) {
-        choices->addWidget(each);
+    for (QWidget* each : std::initializer_list<QWidget*>{kind, port, feature, value, distance, effects}) {
+        m_choices->addWidget(each);
     }
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(8, 0, 8, 0);
@@ -123,8 +130,15 @@ void HeatmapControls::layOut()
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addLayout(choices);
+    column->addLayout(m_choices);
     column->addLayout(controls);
+}
+
+void HeatmapControls::addCommand(QAction* command)
+{
+    auto* const button = new QToolButton(this);
+    button->setDefaultAction(command);
+    m_choices->addWidget(button);
 }
 
 void HeatmapControls::connectAll()

@@ -6,6 +6,7 @@
 
 #include <string>
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QSlider;
@@ -15,10 +16,11 @@ class QToolButton;
 
 namespace residua::visualizers {
 
+class ControlRows;
 class ShownMatrices;
 
 /// The two rows above a heatmap, which select the contents and the step of `matrices`. The owner connects "by distance"
-/// and the readout.
+/// "effects" and the readout.
 class HeatmapControls : public QWidget {
     Q_OBJECT
 public:
@@ -26,12 +28,15 @@ public:
 
     /// Returns the kind of matrix that is shown, for people.
     [[nodiscard]] QString kindTitle() const;
+    /// Adds a button for a command behind the choices.
+    void addCommand(QAction* command);
 
     QComboBox* kind; ///< of matrix
     QComboBox* port;
     QSpinBox* feature;
     QComboBox* value;      ///< CellValue
     QToolButton* distance; ///< shows the weights by distance instead of the grid
+    QToolButton* effects;  ///< shows the effects too; hidden until its owner has some
     QToolButton* pin;
     QToolButton* play;
     QSlider* scrubber;
@@ -47,6 +52,7 @@ private:
     [[nodiscard]] QString titleOf(const std::string& of) const;
 
     ShownMatrices& m_matrices;
+    ControlRows* m_choices;
     QTimer* m_player;
 };
 

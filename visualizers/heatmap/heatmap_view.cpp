@@ -2,12 +2,15 @@
 #include "visualizers/heatmap/heatmap_view.h"
 
 #include "visualizers/heatmap/distance_plot.h"
+#include "visualizers/heatmap/effects_view.h"
 #include "visualizers/heatmap/heatmap_controls.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 #include "visualizers/heatmap/heatmap_grid.h"
+#include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/plot_controls.h"
 
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QSlider>
@@ -19,10 +22,16 @@
 #include <string>
 
 namespace residua::visualizers {
+namespace {
+
+constexpr int kWideEnoughForTwo = 560; ///< pixels, for weights and effects beside each other
+
+} // namespace
 
 HeatmapView::HeatmapView(ShownMatrices& matrices, QWidget* parent)
     : PlotView(parent),
       m_matrices(matrices),
+      m_weights(new QWidget(this)),
       m_whose(new QLabel(this)),
       m_controls(new HeatmapControls(matrices, this)),
       m_grid(
@@ -57,7 +66,10 @@ void HeatmapView::layOut()
     m_whose->setWordWrap(true);
     m_whose->setContentsMargins(8, 2, 8, 0);
     m_grid->setMinimumHeight(kLeastPlotHeight - m_whose->sizeHint().height()); // its row is the grid's in a low panel
-    auto* column = new QVBoxLayout(this);
+    auto* beside = new QHBoxLayout(this);
+    beside->setContentsMargins(0, 0, 0, 0);
+    beside->addWidget(m_weights, 1);
+    auto* column = new QVBoxLayout(m_weights);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(m_whose);
@@ -157,6 +169,44 @@ void HeatmapView::hideControls()
     m_controls->hide();
 }
 
+void HeatmapView::addCommand(QAction* command)
+{
+    m_controls->addCommand(command);
+}
+
+void HeatmapView::showBeside(ShownEffects& effects)
+{
+    m_effects = &effects;
+    m_beside = new EffectsView(effects, m_matrices, this);
+    static_cast<QHBoxLayout*>(layout())->addWidget(m_beside, 1);
+    connect(m_beside, &EffectsView::cellHovered, this, &HeatmapView::cellHovered);
+    connect(m_beside, &EffectsView::cellHovered, m_grid, &HeatmapGrid::outline);
+    connect(m_grid, &HeatmapGrid::cellPointed, m_beside, &EffectsView::setHighlighted);
+    connect(m_beside, &EffectsView::hideRequested, m_controls->effects, [this] { m_controls->effects->toggle(); });
+    connect(m_controls->effects, &QToolButton::toggled, this, &HeatmapView::placeEffects);
+    connect(&effects, &ShownEffects::changed, this, &HeatmapView::placeEffects);
+    placeEffects();
+}
+
+/// Shows the effects if there are any and they are wanted, and the weights if there is room for both.
+void HeatmapView::placeEffects()
+{
+    if (m_beside == nullptr) {
+        return;
+    }
+    const bool any = m_effects->shown() != nullptr;
+    const bool wanted = any && m_controls->effects->isChecked();
+    m_controls->effects->setVisible(any);
+    m_beside->setVisible(wanted);
+    m_weights->setVisible(!wanted || width() >= kWideEnoughForTwo);
+}
+
+void HeatmapView::resizeEvent(QResizeEvent* event)
+{
+    PlotView::resizeEvent(event);
+    placeEffects();
+}
+
 void HeatmapView::setTheme(resources::Theme theme)
 {
     m_grid->setTheme(theme);
@@ -168,6 +218,9 @@ void HeatmapView::setHighlighted(int row, int column)
 {
     if (m_matrices.series().isOfShortcuts()) {
         m_grid->outline(row, column);
+    }
+    if (m_beside != nullptr) {
+        m_beside->setHighlighted(row, column);
     }
 }
 

@@ -7,13 +7,16 @@
 #include <QString>
 #include <QWidget>
 
+class QAction;
 class QLabel;
 
 namespace residua::visualizers {
 
 class DistancePlot;
+class EffectsView;
 class HeatmapControls;
 class HeatmapGrid;
+class ShownEffects;
 class ShownMatrices;
 
 /// Mixing coefficients of one port as a grid (rows are targets, columns are sources) with a step scrubber: their
@@ -27,6 +30,11 @@ public:
     explicit HeatmapView(ShownMatrices& matrices, QWidget* parent = nullptr);
 
     void setTheme(resources::Theme theme) override;
+    /// Shows the effects beside the weights while there are any and the user has not hidden them. In a narrow view they
+    /// take the place of the weights. `effects` must outlive the view.
+    void showBeside(ShownEffects& effects);
+    /// Adds a button for a command on the run in front.
+    void addCommand(QAction* command);
     /// Leaves the choice of the contents to another widget.
     void hideControls();
     /// Outlines a cell that a canvas reports as hovered; row = target − 1. A negative row means none.
@@ -39,18 +47,23 @@ signals:
 protected:
     [[nodiscard]] QCustomPlot& plot() const override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void layOut();
     void say();
     void draw();
+    void placeEffects();
     [[nodiscard]] bool byDistance() const;
 
     ShownMatrices& m_matrices;
-    QLabel* m_whose; ///< the run that the weights belong to
+    QWidget* m_weights; ///< contains everything except the effects
+    QLabel* m_whose;    ///< the run that the weights belong to
     HeatmapControls* m_controls;
     HeatmapGrid* m_grid;
     DistancePlot* m_distances; ///< shown instead of the grid on request
+    EffectsView* m_beside = nullptr;
+    const ShownEffects* m_effects = nullptr;
 };
 
 /// The confusion matrix of a classifier, by step. A type of its own, by which the workspace finds it. GUI thread.

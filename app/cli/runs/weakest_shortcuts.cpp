@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runs/weakest_shortcuts.h"
 
+#include "engine/runs/results/effects.h"
+
 #include <optional>
-#include <vector>
 
 namespace residua::cli {
 
@@ -22,11 +23,7 @@ Result<projects::WeakBy> weakByFrom(const std::string& text)
 Result<projects::Pruning> weakestOf(const projects::Project& project, const engine::KnockoutReady& ready,
                                     projects::WeakBy by, std::int64_t count)
 {
-    std::vector<projects::ShortcutStrength> strengths;
-    for (const engine::KnockoutRow& row : ready.rows) {
-        strengths.push_back({{row.first, row.reader}, row.weight, row.rise});
-    }
-    return projects::weakest(project, strengths, by, count);
+    return projects::weakest(project, engine::strengthsOf(ready), by, count);
 }
 
 } // namespace residua::cli
