@@ -95,6 +95,8 @@ void addGapCommands(const WindowParts& parts);
 void addKnockoutCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Opens the explanation of the selection in the document or in the palette.
 void addHelpCommands(const WindowParts& parts);
+/// Measures interventions on the parallel streams of the run selected in the list, in a dialog.
+void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
 /// opened, chooses the background, so that the window shows that run and steers it.
 void addRemoteCommands(const WindowParts& parts);

@@ -123,6 +123,8 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
       m_rename(panelAction("run:rename", {}, tr("Rename"), tr("Give the run another name (F2)"), this)),
       m_report(panelAction("run:report", {}, tr("Export the report…"),
                            tr("Write the run's plots, heatmaps and tables as one page"), this)),
+      m_interventions(panelAction("run:interventions", {}, tr("Interventions…"),
+                                  tr("Measure the network with other values in its parallel streams"), this)),
       m_export(panelAction("run:export", {}, tr("Export the network…"),
                            tr("Write the network of one of its checkpoints as code for elsewhere"), this)),
       m_takeAlong(panelAction("run:takeAlong", {}, tr("Take along…"),
@@ -254,6 +256,8 @@ void RunsPanel::connectButtons()
             withCurrent([this](const std::string& directory) { emit settingsRequested(directory); }));
     connect(m_report, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit reportRequested(directory); }));
+    connect(m_interventions, &QAction::triggered, this,
+            withCurrent([this](const std::string& directory) { emit interventionsRequested(directory); }));
     connect(m_export, &QAction::triggered, this,
             withCurrent([this](const std::string& directory) { emit exportRequested(directory); }));
     connect(m_takeAlong, &QAction::triggered, this,
@@ -410,7 +414,7 @@ void RunsPanel::updateState()
     m_bar->setVisible(any);
     const engine::RunInfo* run = current();
     const std::size_t count = selected().size();
-    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_export, m_reveal}) {
+    for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_interventions, m_export, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);

@@ -59,8 +59,8 @@ public:
     /// Returns the commands that are only in the menu of a run.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_sides,  m_settings, m_stop,   m_stopAt,    m_retrofit, m_factorise, m_sample,
-                m_rename, m_report,   m_export, m_takeAlong, m_fetch,    m_reveal};
+        return {m_sides,         m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
+                m_interventions, m_rename,   m_report, m_export, m_takeAlong, m_fetch,     m_reveal};
     }
 
 signals:
@@ -78,6 +78,8 @@ signals:
     void reportRequested(const std::string& directory);
     /// Emitted to export the network of one of the run's checkpoints as code.
     void exportRequested(const std::string& directory);
+    /// Emitted to measure interventions on the run's parallel streams.
+    void interventionsRequested(const std::string& directory);
     /// Emitted to copy a checkpoint of a run on another machine here.
     void fetchRequested(const std::string& directory);
     void takeAlongRequested(const std::string& directory);
@@ -129,6 +131,7 @@ private:
     QAction* m_remove;
     QAction* m_rename;
     QAction* m_report;
+    QAction* m_interventions;
     QAction* m_export;
     QAction* m_takeAlong;
     QAction* m_fetch;

@@ -169,6 +169,7 @@ void MainWindow::makeRunCommands()
             });
     addRunCommands(parts(), *fetch);
     addKnockoutCommands(parts(), *fetch);
+    addInterventionCommands(parts(), *fetch);
     addRecordCommands(parts());
     addGapCommands(parts());
     auto* bundles = new BundleCommands(parts(), *m_saveCommands);

@@ -143,7 +143,7 @@ constexpr void describe(const KnockoutRequest*, auto&& v)
 }
 constexpr void describe(const InterventionRequest*, auto&& v)
 {
-    v({"what", {}, {}, {.value = "WHAT"}}, &InterventionRequest::what);
+    v({"what", "measure", {}, {.value = "WHAT"}}, &InterventionRequest::what);
     v({"streams", {}, "sets of streams, separated by commas: 1,2,1+3", {.value = "SETS", .otherwise = "each stream"}},
       &InterventionRequest::streams);
     v({"after",
@@ -152,9 +152,9 @@ constexpr void describe(const InterventionRequest*, auto&& v)
        "4, and the range 8 to 12; 0 is the entry",
        {.value = "MODULES", .otherwise = "each; rescue: 1; transitions: all, the first and the second half"}},
       &InterventionRequest::after);
-    v({"fill", {}, {}, {.value = "VALUE"}}, &InterventionRequest::fill);
+    v({"fill", "value", {}, {.value = "VALUE"}}, &InterventionRequest::fill);
     v({"copied",
-       {},
+       "copied stream",
        "with --fill stream: the stream whose value the others take",
        {.range = projects::Range::atLeast(1), .value = "STREAM", .otherwise = "none"}},
       &InterventionRequest::copied);
@@ -165,14 +165,14 @@ constexpr void describe(const InterventionRequest*, auto&& v)
        "rescue: the modules after which they are restored",
        {.value = "MODULES", .otherwise = "each from the filled one on"}},
       &InterventionRequest::at);
-    v({"by", {}, {}, {.value = "FORM"}}, &InterventionRequest::by);
+    v({"by", "transition", {}, {.value = "FORM"}}, &InterventionRequest::by);
     v({"top",
-       {},
+       "weights kept",
        "weights that --by top keeps of each new stream's",
        {.range = projects::Range::atLeast(1), .value = "K"}},
       &InterventionRequest::top);
     v({"batches",
-       {},
+       "held-out batches",
        "batches of the validation split",
        {.range = projects::Range::atLeast(1), .value = "N", .otherwise = "the run's"}},
       &InterventionRequest::batches);
@@ -223,23 +223,25 @@ struct Choices<KnockoutBy> {
 };
 template <>
 struct Choices<InterventionKind> {
-    static constexpr Choice all[] = {{"streams", {}, "sets of streams are filled"},
-                                     {"pairs", {}, "two streams at a time, and each alone"},
-                                     {"rescue", {}, "a filled stream is restored later"},
-                                     {"transitions", {}, "the matrices between the streams are replaced"}};
+    static constexpr Choice all[] = {
+        {"streams", "streams with another value", "sets of streams are filled"},
+        {"pairs", "streams alone and in pairs", "two streams at a time, and each alone"},
+        {"rescue", "streams that are restored later", "a filled stream is restored later"},
+        {"transitions", "replaced transitions", "the matrices between the streams are replaced"}};
 };
 template <>
 struct Choices<StreamFill> {
-    static constexpr Choice all[] = {{"zero", {}, "no value"},
-                                     {"mean", {}, "the stream's mean over the tokens of the batch"},
-                                     {"stream", {}, "another stream's"}};
+    static constexpr Choice all[] = {
+        {"zero", "zero", "no value"},
+        {"mean", "its mean over the tokens", "the stream's mean over the tokens of the batch"},
+        {"stream", "another stream's", "another stream's"}};
 };
 template <>
 struct Choices<TransitionForm> {
-    static constexpr Choice all[] = {{"identity", {}, "each stream keeps its value"},
-                                     {"mean", {}, "the mean over the tokens of the batch"},
-                                     {"top", {}, "only the largest weights of each new stream"},
-                                     {"top_scaled", {}, "these, scaled to the sum of all"}};
+    static constexpr Choice all[] = {{"identity", "identity", "each stream keeps its value"},
+                                     {"mean", "its mean over the tokens", "the mean over the tokens of the batch"},
+                                     {"top", "its largest weights", "only the largest weights of each new stream"},
+                                     {"top_scaled", "its largest weights, scaled", "these, scaled to the sum of all"}};
 };
 template <>
 struct Choices<engine::ExportFormat> {
