@@ -8,6 +8,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/alteration.h"
+#include "projects/shipped/examples.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
@@ -32,6 +33,14 @@ constexpr std::int64_t kPrunedRunSteps = 3;
 /// The rows of a table: one for each wiring under each of these.
 enum class TrainedUnder { Double, Recomputation, Bf16 };
 
+projects::Project wiredBy(const projects::Project& project, const std::string& topology)
+{
+    const auto presets = projects::topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
+    const auto wired = projects::rewired(project, {topology, preset->wiring});
+    return wired ? *wired : project;
+}
+
 projects::Project prunedRunProject(const std::string& topology)
 {
     projects::Project project = tests::quickLanguage(kPrunedRunSteps);
@@ -40,10 +49,33 @@ projects::Project prunedRunProject(const std::string& topology)
     project.stack().width = 8;
     project.training.precision = projects::Precision::Fp64;
     project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
-    const auto presets = projects::topologyPresets(project.network);
-    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
-    const auto wired = projects::rewired(project, {topology, preset->wiring});
-    return wired ? *wired : project;
+    return wiredBy(project, topology);
+}
+
+/// An example of another family than the decoders, made small.
+projects::Project familyProject(const std::string& example, const std::string& topology)
+{
+    constexpr std::int64_t kSide = 16;
+    projects::Project project = projects::findExample(example)->project;
+    project.stack().segments = {{project.stack().segments.front().block, kPrunedRunDepth}};
+    project.stack().schedule = {};
+    if (auto* const pictures = std::get_if<projects::DrawnPictures>(&project.data.source)) {
+        *pictures = {.size = kSide, .samples = 64};
+        project.network.stem = projects::patchStem(3, kSide, kSide);
+    } else if (auto* const language = std::get_if<projects::SyntheticLanguage>(&project.data.source)) {
+        language->tokens = 4000;
+        project.training.sequenceLength = 16;
+    }
+    project.data.validationFraction = 0.25;
+    project.training.steps = kPrunedRunSteps;
+    project.training.batching = projects::BatchKind::Random;
+    project.training.batch = 4;
+    project.training.precision = projects::Precision::Fp64;
+    project.training.learningRate = {.peak = 0.002, .warmupSteps = 0};
+    project.training.validateEvery = 0;
+    project.training.validationBatches = 2;
+    project.training.checkpointEvery = 0;
+    return wiredBy(project, topology);
 }
 
 /// Returns the shortcuts of the wiring that can be left out one at a time.
@@ -95,12 +127,19 @@ private slots:
     {
         QTest::addColumn<QString>("topology");
         QTest::addColumn<TrainedUnder>("under");
+        QTest::addColumn<QString>("example"); ///< empty for a decoder
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kPrunedRunDepth)) {
             const QString name = QString::fromStdString(preset.name);
             if (!removable(prunedRunProject(preset.name)).empty()) {
-                QTest::newRow(qPrintable(name)) << name << TrainedUnder::Double;
-                QTest::newRow(qPrintable(name + ", recomputed")) << name << TrainedUnder::Recomputation;
-                QTest::newRow(qPrintable(name + ", bf16")) << name << TrainedUnder::Bf16;
+                QTest::newRow(qPrintable(name)) << name << TrainedUnder::Double << "";
+                QTest::newRow(qPrintable(name + ", recomputed")) << name << TrainedUnder::Recomputation << "";
+                QTest::newRow(qPrintable(name + ", bf16")) << name << TrainedUnder::Bf16 << "";
+            }
+        }
+        for (const char* const example : {"small-vit", "small-bert", "boolean-polynomial"}) {
+            for (const char* const topology : {"plain", "ancre-ingoing"}) {
+                QTest::newRow((std::string(topology) + ", " + example).c_str())
+                    << topology << TrainedUnder::Double << example;
             }
         }
     }
@@ -111,9 +150,11 @@ private slots:
     {
         QFETCH(QString, topology);
         QFETCH(TrainedUnder, under);
+        QFETCH(QString, example);
         const double allowed = under == TrainedUnder::Bf16 ? 1.0 / 256 : 1e-6;
         const std::string name = QTest::currentDataTag();
-        projects::Project project = prunedRunProject(topology.toStdString());
+        projects::Project project = example.isEmpty() ? prunedRunProject(topology.toStdString())
+                                                      : familyProject(example.toStdString(), topology.toStdString());
         if (under == TrainedUnder::Bf16) {
             project.training.precision = projects::Precision::Bf16;
         } else if (under == TrainedUnder::Recomputation) {
