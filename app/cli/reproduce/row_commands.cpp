@@ -92,8 +92,8 @@ TrainedRuns runsOf(const Trained& trained, const std::set<std::string>& members)
     return found;
 }
 
-/// Makes the runs those of a row that trains a run for each seed and goes on with it. A comparison is of two of its
-/// runs, or of two values of one.
+/// Adjusts the runs of a row that trains one run for each seed and continues it with more steps. A comparison reads two
+/// runs of a seed, or two values of one run.
 void takeFurtherSteps(TrainedRuns& runs, const Reproduction& row, const Comparison& comparison)
 {
     runs.runs = comparison.a.member == comparison.b.member ? 1 : 2;
