@@ -173,35 +173,37 @@ void LiveViews::takeEffects(editor::LiveWeights& live) const
     live.setEffects(std::move(known), measured->measured.step);
 }
 
+editor::LiveWeights LiveViews::drawn() const
+{
+    const bool asRecorded = m_matrices.valueOf(engine::matrix::kMix) == visualizers::CellValue::Weight;
+    const bool shares = m_colours == Colours::RowShares && (asRecorded || !m_matrices.isValueChosen());
+    const bool effects = m_colours == Colours::Effects && m_recorded.hasEffects();
+    return effects ? m_recorded.byEffect() : shares ? m_recorded.rowShares() : m_live;
+}
+
 void LiveViews::update()
 {
     m_fits = fits();
     m_live.clear();
-    editor::LiveWeights recorded = m_live; // the outline always shows the weights themselves
+    m_recorded = m_live;
     if (m_fits && m_matrices.any()) {
         const auto asRecorded = [](const std::string& /*kind*/) { return visualizers::CellValue::Weight; };
         takeFrames(m_matrices, m_matrices.framesShown(), m_live);
-        takeFrames(m_matrices, m_matrices.frames().shownAt(*m_matrices.step(), asRecorded), recorded);
+        takeFrames(m_matrices, m_matrices.frames().shownAt(*m_matrices.step(), asRecorded), m_recorded);
     } else {
         m_live.setAbsence(absence().toStdString());
     }
     if (m_fits) {
         takeEffects(m_live);
-        takeEffects(recorded);
+        takeEffects(m_recorded);
     }
-    const bool asRecorded = m_matrices.valueOf(engine::matrix::kMix) == visualizers::CellValue::Weight;
-    const bool shares = m_colours == Colours::RowShares && (asRecorded || !m_matrices.isValueChosen());
-    const bool effects = m_colours == Colours::Effects && recorded.hasEffects();
-    const auto drawn = std::make_shared<const editor::LiveWeights>(effects  ? recorded.byEffect()
-                                                                   : shares ? recorded.rowShares()
-                                                                            : m_live);
-    const auto live = std::make_shared<const editor::LiveWeights>(std::move(recorded));
+    const auto onCanvases = std::make_shared<const editor::LiveWeights>(drawn());
     m_workspace.shownMatrices().setRemark(remark());
     for (CanvasWidget* canvas : m_workspace.canvases()) {
-        canvas->canvas().setLive(drawn);
+        canvas->canvas().setLive(onCanvases);
         canvas->refresh();
     }
-    m_workspace.outlineModel().setLive(live);
+    m_workspace.outlineModel().setLive(std::make_shared<const editor::LiveWeights>(m_recorded));
 }
 
 } // namespace residua::app

@@ -38,6 +38,8 @@ public:
         Effects,   ///< the rise of the loss without each shortcut; weights while no effects are known
     };
     void setColours(Colours colours);
+    /// Returns the numbers that the canvases show.
+    [[nodiscard]] editor::LiveWeights drawn() const;
 
     /// Returns the reason why the weights of the run in front are not drawn; empty if they are, or if it has none.
     [[nodiscard]] QString absence() const;
@@ -58,7 +60,8 @@ private:
     const DocumentSession& m_session;
     Workspace& m_workspace;
     const visualizers::ShownMatrices& m_matrices;
-    editor::LiveWeights m_live;
+    editor::LiveWeights m_live;     ///< as the heatmap shows them
+    editor::LiveWeights m_recorded; ///< the weights themselves, as the outline shows them
     Colours m_colours = Colours::Weights;
     bool m_fits = false; ///< true if weights are shown when there are any
 };

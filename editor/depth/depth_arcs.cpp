@@ -71,11 +71,12 @@ struct ShownPort {
     PortWeights weights;
 };
 
+/// Returns the visible ports, or one of them if a number of all ports is shown.
 std::vector<ShownPort> shownPorts(const DepthPicture& picture)
 {
     std::vector<ShownPort> shown;
     for (const DepthPort& port : picture.ports) {
-        if (port.shown) {
+        if (port.shown && (shown.empty() || !picture.weights.areEffects())) {
             shown.push_back({&port, picture.weights.port(port.port)});
         }
     }

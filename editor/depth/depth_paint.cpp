@@ -373,7 +373,7 @@ void paintDepth(ImDrawList& list, const DepthPicture& picture)
         centredText(list, kTitleSize, {picture.width / 2, row.bottom + 40}, picture.width, imColour(c.muted),
                     translate("Canvas", "No layers yet: press Tab and type, for example, 4 mlp"));
     }
-    const bool apart = std::ranges::count_if(picture.ports, &DepthPort::shown) > 1;
+    const bool apart = std::ranges::count_if(picture.ports, &DepthPort::shown) > 1 && !picture.weights.areEffects();
     if (picture.weights.empty() || hasWeighedArc(picture)) { // a legend explains colours that are there
         paintLegend(list, picture.weights, picture.theme, picture.height, LiveMeasure::Mean,
                     apart ? Colours::Ports : Colours::Weights);

@@ -5,6 +5,7 @@
 #include "editor/depth/shortcut_drag.h"
 #include "editor/shortcuts/live_weights.h"
 #include "editor/shortcuts/port_row.h"
+#include "editor/shortcuts/weight_legend.h"
 #include "projects/shipped/examples.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/editor/depth_stacks.h"
@@ -93,6 +94,38 @@ private slots:
         QVERIFY(!shares.scale().centre);
         QCOMPARE(shares.scale().high, 1.0);
         QCOMPARE(*live.port(projects::MixPort::Input).of({1, 2}), -3.0F);
+    }
+
+    /// They take the place of the weights of every port, signed about no effect; the weights themselves stay.
+    void effectsAreColoursOfTheirOwn()
+    {
+        const std::vector<float> weights{4, 1, 1, 3};
+        LiveWeights live;
+        LiveValues values;
+        values.mix = weights;
+        values.rows = values.columns = 2;
+        values.step = 9;
+        live.take(values, {});
+        QVERIFY(!live.hasEffects() && live.effect({0, 1}) == nullptr);
+        live.setEffects({{{0, 1}, {0.25, 0.01}}, {{1, 2}, {-0.5, std::numeric_limits<double>::quiet_NaN()}}}, 7);
+        const LiveWeights effects = live.byEffect();
+        QVERIFY(effects.areEffects() && !live.areEffects() && !live.rowShares().areEffects());
+        const PortWeights port = effects.port(projects::MixPort::Input);
+        QCOMPARE(*port.of({0, 1}), 0.25F);
+        QCOMPARE(*port.of({1, 2}), -0.5F);
+        QVERIFY(!port.of({0, 2})); // was not measured
+        QCOMPARE(*effects.scale().centre, 0.0);
+        QVERIFY(effects.scale().low <= -0.5 && effects.scale().high >= 0.5);
+        QCOMPARE(effects.step(), std::int64_t{7}); // of the measured checkpoint
+        QCOMPARE(nameOfValue(effects), std::string("loss without it"));
+        QCOMPARE(effectText(live, {0, 1}), std::string("loss +0.25 ± 0.01 without it (step 7)"));
+        QCOMPARE(effectText(live, {1, 2}), std::string("loss -0.5 without it (step 7)"));
+        QCOMPARE(effectText(live, {0, 2}), std::string());
+        LiveWeights fixed; // whose weights are not recorded
+        fixed.setEffects({{{0, 1}, {0.25, 0.01}}}, 7);
+        QVERIFY(fixed.empty() && !fixed.byEffect().empty());
+        live.clear();
+        QVERIFY(!live.hasEffects());
     }
 
     void keysGoFromPortToPort()
