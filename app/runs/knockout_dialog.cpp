@@ -136,14 +136,12 @@ Result<std::int64_t> KnockoutDialog::partsOf(const engine::KnockoutRequest& requ
 
 QString KnockoutDialog::costText(std::int64_t parts, std::int64_t batches) const
 {
-    const QString each = parts == 1 ? tr("one part") : tr("%1 parts").arg(formatWhole(parts));
-    if (batches <= 0) {
-        return tr("Takes %1 passes for each held-out batch: %2 and the whole network.")
-            .arg(formatWhole(parts + 1), each);
-    }
-    const QString on = batches == 1 ? tr("one held-out batch") : tr("%1 held-out batches").arg(formatWhole(batches));
-    return tr("Takes %1 passes of a batch at most: %2 and the whole network, on %3.")
-        .arg(formatWhole((parts + 1) * batches), each, on);
+    const QString each = tr("%n parts", nullptr, static_cast<int>(parts));
+    return batches > 0 ? tr("Takes %1 passes of a batch at most: %2 and the whole network, on %3.")
+                             .arg(formatWhole((parts + 1) * batches), each,
+                                  tr("%n held-out batches", nullptr, static_cast<int>(batches)))
+                       : tr("Takes %1 passes for each held-out batch: %2 and the whole network.")
+                             .arg(formatWhole(parts + 1), each);
 }
 
 /// Says what the chosen request costs, or why it cannot be made. Reports a kept result that answers it.
