@@ -126,7 +126,7 @@ void InterventionDialog::showAnswer(const engine::InterventionReady& measured)
                                 row.frozen ? tr("frozen") : tr("recomputed"),
                                 shownNumber(row.rise),
                                 shownNumber(row.error),
-                                shownNumber(row.divergence),
+                                row.divergence <= measured.noise ? tr("noise") : shownNumber(row.divergence),
                                 shownNumber(row.derived)};
         for (int column = 0; column < m_table->columnCount(); ++column) {
             auto* const cell = new QTableWidgetItem(cells[column]);
@@ -138,7 +138,7 @@ void InterventionDialog::showAnswer(const engine::InterventionReady& measured)
     m_table->resizeColumnsToContents();
     m_table->show();
     QStringList lines{tr("The loss rises above %1, that without interventions on %2 batches at step %3; ± is the "
-                         "standard error over the batches. KL is the divergence of the predictions, with a noise of "
+                         "standard error over the batches. KL is the divergence of the predictions, noise at most "
                          "%4. Routing: the weights of the streams, recomputed or as without the intervention.")
                           .arg(QString::fromStdString(numberText(measured.loss, 5)), formatWhole(measured.batches),
                                formatWhole(measured.step), shownNumber(measured.noise))};

@@ -208,7 +208,7 @@ private slots:
                  qPrintable(all.errors));
         const QJsonArray zero = json(all).object()["interventions"].toArray();
         QCOMPARE(zero.size(), 2 * 2 * depth);
-        QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after module 1"));
+        QCOMPARE(zero[1]["intervention"].toString(), QString("stream 1 zero after layer 1"));
         QCOMPARE(zero[1]["routing"].toString(), QString("frozen"));
         QCOMPARE(zero[1]["lossRise"].toDouble(), zero[0]["lossRise"].toDouble()); // static weights
         QVERIFY(zero[0]["lossRise"].toDouble() != 0);
@@ -226,7 +226,7 @@ private slots:
         QVERIFY2(csv.output.contains("top 1 scaled"), qPrintable(csv.output));
         const Ran pairs = run(asked + QStringList{"--what", "pairs", "--after", "0"});
         for (const char* const explained :
-             {"redundancy", "+- is its standard error", "noise ", "module 0 is the entry"}) {
+             {"redundancy", "+- is its standard error", "noise ", "zero after the entry"}) {
             QVERIFY2(pairs.output.contains(explained), qPrintable(pairs.output));
         }
         const auto refused = [&](const QStringList& words, const QString& message) {

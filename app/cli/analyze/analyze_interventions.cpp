@@ -67,13 +67,13 @@ std::string legendOf(const InterventionReady& ready, projects::InterventionKind 
                          "streams or frozen as they are without the intervention";
     legend += what == InterventionKind::Transitions
                   ? ""
-                  : "\nmodule: a layer, or one half of it (1a: attention, 1f: FFN of layer 1); module 0 is the entry";
+                  : "\nafter: a layer, or one of its halves: 1a is the attention of layer 1, 1f its FFN";
     if (!hasClasses) {
         return legend + "\nKL, perplexity, R and redundancy are those of networks that predict classes";
     }
     legend += "\nperplexity %: the change of exp(loss)\nKL: divergence of the predictions from those without "
               "interventions, as a mean over the outputs in "
-              "nats; noise " +
+              "nats; \"noise\": at most " +
               numberText(ready.noise, 3);
     legend +=
         what == InterventionKind::Rescue
@@ -122,7 +122,8 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
     const auto shown = [](double value) { return std::isnan(value) ? "-" : numberText(value, 4); };
     for (const InterventionRow& row : ready.rows) {
         rows.push_back({row.name, routingOf(row), shown(row.rise), shown(row.error)});
-        addCells(rows.back(), {shown(perplexityChange(row)), shown(row.divergence), shown(row.derived)});
+        addCells(rows.back(), {shown(perplexityChange(row)),
+                               row.divergence > ready.noise ? shown(row.divergence) : "noise", shown(row.derived)});
         interventions.push_back(rowJson(row, what));
     }
     console.line(console.table(rows));

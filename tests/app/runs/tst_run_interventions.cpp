@@ -43,7 +43,7 @@ private slots:
         QTRY_COMPARE(table->rowCount(), 8); // two routings
         QVERIFY(table->isVisible());
         QCOMPARE(table->columnCount(), 5);
-        QCOMPARE(table->item(0, 0)->text(), QString("stream 1 zero after module 0 (entry)"));
+        QCOMPARE(table->item(0, 0)->text(), QString("stream 1 zero after the entry"));
         QCOMPARE(table->item(1, 1)->text(), QString("frozen"));
         QVERIFY(table->item(0, 2)->text().toDouble() != 0);
         QVERIFY2(reason->text().contains("without interventions"), qPrintable(reason->text()));

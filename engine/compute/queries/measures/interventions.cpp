@@ -354,17 +354,18 @@ private:
         return index;
     }
 
-    /// Returns "module 3 (2a)", "modules 3-6 (2a-3f)", or "module 3" if a module is a layer.
+    /// Returns "the entry", "2a" and "2a-3f", or "layer 3" and "layers 3-5" if modules are layers.
     [[nodiscard]] std::string textOf(const ModuleRange& range) const
     {
-        const auto nameOf = [&](std::int64_t module) {
-            return module == 0 ? "entry" : projects::moduleName(m_project, module);
-        };
-        const bool several = range.last > range.first;
-        const std::string numbers = std::to_string(range.first) + (several ? "-" + std::to_string(range.last) : "");
-        const std::string names = nameOf(range.first) + (several ? "-" + nameOf(range.last) : "");
-        return (several ? "modules " : "module ") + numbers + (names != numbers ? " (" + names + ")" : "");
+        const bool isSingle = range.first == range.last;
+        if (isSingle && range.first == 0) {
+            return "the entry";
+        }
+        const auto nameOf = [&](std::int64_t module) { return projects::moduleName(m_project, module); };
+        const std::string names = nameOf(range.first) + (isSingle ? "" : "-" + nameOf(range.last));
+        return (!projects::numbersNameModules(m_project) ? "" : isSingle ? "layer " : "layers ") + names;
     }
+
     [[nodiscard]] std::string nameOfFill() const
     {
         return m_request.fill == StreamFill::Zero   ? "zero"
