@@ -72,6 +72,20 @@ private slots:
         QVERIFY(plot().xAxis->range().contains(10) && plot().xAxis->range().contains(100));
     }
 
+    /// Forks of one run differ in the cost of a pass, whatever was spent before them.
+    void theFrontIsThatOfTheChosenCost()
+    {
+        std::vector<ParetoRun> runs = fourRuns();
+        for (ParetoRun& run : runs) {
+            run.passFlops = run.name == QStringLiteral("c") ? 5 : 70;
+            run.isCostWhole = false;
+        }
+        m_view->setRuns(runs);
+        box("cost")->setCurrentIndex(3);
+        QVERIFY(plot().xAxis->label().contains(QStringLiteral("pass")));
+        QCOMPARE(frontIn(m_view->csv()), QString("ac"));
+    }
+
     /// If greater values of the metric are better, the expensive run on the front has the greatest value.
     void theJudgeTurnsTheFrontAround()
     {

@@ -26,7 +26,6 @@ struct ParetoRun {
     double parameters = 0;
     double flops = 0;          ///< of the steps that were trained
     double seconds = 0;        ///< taken by these steps
-    double passFlops = 0;      ///< of a forward pass, per token or sample
     double loss = 0;           ///< the last training loss, or what the run is judged by in its place; NaN: none
     double validationLoss = 0; ///< the same of validation
     ParetoStanding standing = ParetoStanding::Result;
@@ -34,6 +33,7 @@ struct ParetoRun {
     std::optional<projects::Membership> membership = std::nullopt; ///< nullopt if the run belongs to no sweep
     bool isCostWhole = true; ///< false if FLOP and seconds do not include the training of its initial weights
     projects::Judge judge = {};
+    double passFlops = 0; ///< of a forward pass, per token or sample
     bool operator==(const ParetoRun&) const = default;
 };
 

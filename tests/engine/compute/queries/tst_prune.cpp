@@ -352,6 +352,54 @@ private slots:
         QVERIFY(made->batches > 0 && made->lossAfter != made->lossBefore && made->added.empty());
     }
 
+    /// No gate acts on a frozen shortcut, so freezing a gated one changes the function: refused with the way on, and
+    /// measured the checkpoint's coefficient is held.
+    void aFrozenGatedShortcutIsMeasured()
+    {
+        projects::Project project = prunedRunProject("grn-v3");
+        QCOMPARE(tests::lossesOf(project, directory("gated")).size(), std::size_t{kPrunedRunSteps});
+        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
+        mix.states[{1, 3}] = projects::ShortcutState::frozenAsLearned();
+        RetrofitRequest request;
+        request.tag = QueryTag{7};
+        request.of.runDirectory = directory("gated");
+        request.topology = project.stack().topology;
+        request.newRun = directory("held");
+        const auto refused = answerTo(request);
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().text().ends_with(kGoOnMeasured), refused.error().text().c_str());
+        request.measured = true;
+        request.steps = kPrunedRunSteps + 2;
+        const auto made = answerTo(request);
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(made->lossAfter != made->lossBefore);
+        const std::vector<double> learned = coefficientsOf("gated");
+        QVERIFY(coefficientsOf("held") == learned);
+        QCOMPARE(tests::resumeToEnd(directory("held")), std::string());
+        const std::vector<double> after = coefficientsOf("held");
+        const auto plan = projects::planOf(mix, kPrunedRunDepth);
+        const std::size_t each = learned.size() / learnedTerms(mix, plan).size();
+        const auto first = static_cast<std::ptrdiff_t>(heldTerms(mix, plan).at(0).place * each);
+        QVERIFY(std::equal(learned.begin() + first, learned.begin() + first + static_cast<std::ptrdiff_t>(each),
+                           after.begin() + first));
+        QVERIFY(after != learned);
+    }
+
+    /// The loss after is the validation of the step that the new run goes on from, in place of its parent's.
+    void theLossAfterIsRecorded()
+    {
+        QCOMPARE(tests::lossesOf(prunedRunProject("dca"), directory("whole")).size(), std::size_t{kPrunedRunSteps});
+        const auto made = prune("whole", "1:3", "less");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        const auto reader = RunReader::open(directory("less"));
+        QVERIFY(reader.ok() && reader->info().ok());
+        const std::vector<MetricPoint> points = reader->metric(metric::kValidationLoss);
+        QVERIFY(!points.empty());
+        QCOMPARE(points.back().step, kPrunedRunSteps);
+        QCOMPARE(points.back().value, made->lossAfter);
+        QCOMPARE(reader->info()->validationLoss(), made->lossAfter);
+    }
+
     void partsThatAreNotThereAreRefused()
     {
         QCOMPARE(tests::lossesOf(prunedRunProject("dca"), directory("bad")).size(), std::size_t{kPrunedRunSteps});
@@ -368,6 +416,11 @@ private slots:
     }
 
 private:
+    [[nodiscard]] std::vector<double> coefficientsOf(const std::string& run) const
+    {
+        const auto checkpoint = loadCheckpoint(directory(run), std::nullopt, nullptr);
+        return numbersOf(checkpoint->model.tensors().at("topology.coefficient"));
+    }
     [[nodiscard]] fs::path directory(const std::string& name) const
     {
         return fs::path(m_folder.path().toStdString()) / name;

@@ -434,37 +434,6 @@ private slots:
         QVERIFY(after != learned);
     }
 
-    /// No gate acts on a frozen shortcut, so freezing a gated one changes the function: refused with the way on, and
-    /// measured the checkpoint's coefficient is held.
-    void aFrozenGatedShortcutIsMeasured()
-    {
-        projects::Project project = plainProject(Precision::Fp64);
-        project.stack().topology = topologyNamed("grn-v3");
-        project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
-        QCOMPARE(tests::lossesOf(project, directory("gated")).size(), std::size_t{kDone});
-        const std::vector<double> learned = coefficientsOf(directory("gated"));
-        auto& mix = std::get<projects::DepthMix>(project.stack().topology.wiring);
-        mix.states[{1, 3}] = projects::ShortcutState::frozenAsLearned();
-        const projects::DepthPlan plan = projects::planOf(mix, kDepth);
-        const std::size_t each = learned.size() / learnedTerms(mix, plan).size();
-        const auto first = static_cast<std::ptrdiff_t>(heldTerms(mix, plan).at(0).place * each);
-
-        RetrofitRequest request = requestOf("gated", project.stack().topology, "gated frozen");
-        const auto refused = ask(request);
-        QVERIFY(!refused.ok());
-        QVERIFY2(refused.error().text().ends_with(kGoOnMeasured), refused.error().text().c_str());
-        request.measured = true;
-        const auto ready = ask(request);
-        QVERIFY2(ready.ok(), ready ? "" : ready.error().text().c_str());
-        QVERIFY(ready->lossAfter != ready->lossBefore);
-        QVERIFY(coefficientsOf(directory("gated frozen")) == learned);
-        trainOn(directory("gated frozen"), kDone + 5);
-        const std::vector<double> after = coefficientsOf(directory("gated frozen"));
-        QVERIFY(std::equal(learned.begin() + first, learned.begin() + first + static_cast<std::ptrdiff_t>(each),
-                           after.begin() + first));
-        QVERIFY(after != learned);
-    }
-
     void inputDependentWeightsAreRefused_data()
     {
         QTest::addColumn<QString>("from");
