@@ -70,7 +70,7 @@ private slots:
         QStringList with;
         eachQuery<0>(with);
         QCOMPARE(with, QStringList({"RetrofitRequest", "FactoriseRequest", "ExportRequest", "KnockoutRequest",
-                                    "FetchCheckpoint"}));
+                                    "InterventionRequest", "FetchCheckpoint"}));
     }
 
 private:
