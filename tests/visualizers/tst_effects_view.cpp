@@ -189,6 +189,10 @@ private slots:
         QCOMPARE(m_effects->all().size(), std::size_t{2});
         QCOMPARE(m_effects->shown()->measured.loss, 3.0);
         QVERIFY(beside().findChild<QLabel*>("effectsTitle")->text().startsWith("Loss 3 "));
+        m_effects->setRun("run", {ofShortcuts(8), ofLayers(8)}); // read again
+        QVERIFY(m_effects->shown()->key.by == KnockoutBy::Term);
+        m_effects->setRun("other", {ofShortcuts(8), ofLayers(8)});
+        QVERIFY(m_effects->shown()->key.by == KnockoutBy::Layer);
     }
 
     void commandsHaveButtons()

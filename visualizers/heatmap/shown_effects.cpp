@@ -10,6 +10,9 @@
 #include <utility>
 
 namespace residua::visualizers {
+
+using engine::KeptEffects;
+
 namespace {
 
 constexpr int kEffectDigits = 3;
@@ -38,9 +41,12 @@ QString partsOf(projects::KnockoutBy by)
 
 void ShownEffects::setRun(const std::string& key, std::vector<engine::KeptEffects> results)
 {
+    const KeptEffects* const before = key == m_run ? shown() : nullptr;
+    const auto kept = before == nullptr ? results.end() : std::ranges::find(results, before->key, &KeptEffects::key);
+    m_place = kept == results.end() ? results.size() - (results.empty() ? 0 : 1)
+                                    : static_cast<std::size_t>(kept - results.begin());
     m_run = key;
     m_all = std::move(results);
-    m_place = m_all.empty() ? 0 : m_all.size() - 1;
     emit changed();
 }
 

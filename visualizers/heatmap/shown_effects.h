@@ -18,7 +18,8 @@ class ShownEffects : public QObject {
 public:
     using QObject::QObject;
 
-    /// Sets the results of a run, and shows the last one. An empty key: no run.
+    /// Sets the results of a run. Shows the same one as before if it is the same run and still has it, or else the last
+    /// one. An empty key: no run.
     void setRun(const std::string& key, std::vector<engine::KeptEffects> results);
     /// Adds a result of the run in place of that of its key, and shows it.
     void add(engine::KeptEffects result);
