@@ -45,6 +45,8 @@ private:
     void ask(const std::string& run, GoOnKind kind, const GoOnStart& start = {});
     void askInFront(const GoOnStart& start);
     void askWithoutSelection();
+    /// Asks to go on with the document's wiring, or without the layers that were deleted since it was the run's.
+    void openWired(GoOnSource source);
     void open(GoOnKind kind, GoOnSource source, const GoOnStart& start);
     void closeDialogs();
     void carryOut(GoOnRequest request);
@@ -89,7 +91,8 @@ RunCommands::RunCommands(const WindowParts& parts, FetchCommands& fetch) : Comma
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::stopAtRequested, this, &RunCommands::askWhereToStop);
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::goOnRequested, this,
             [this](const std::string& run, GoOnKind kind) { ask(run, kind); });
-    connect(m_actions.goOnWired, &QAction::triggered, this, [this] { askInFront({.measured = true, .prune = {}}); });
+    connect(m_actions.goOnWired, &QAction::triggered, this,
+            [this] { askInFront({.measured = true, .prune = {}, .asDocument = true}); });
     connect(m_actions.goOnWithout, &QAction::triggered, this, &RunCommands::askWithoutSelection);
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::forkRequested, this,
             [this](const std::string& run, std::int64_t step) {
@@ -281,12 +284,38 @@ void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& st
             if (project != m_session.directory()) {
                 return; // another project has been opened meanwhile
             }
-            if (source) {
+            if (source && start.asDocument) {
+                openWired(std::move(*source));
+            } else if (source) {
                 open(kind, std::move(*source), start);
             } else {
                 refuse(QString::fromStdString(source.error().text()));
             }
         });
+}
+
+void RunCommands::openWired(GoOnSource source)
+{
+    const projects::Project& document = m_session.project();
+    if (document.network.depth() == source.project.network.depth()) {
+        open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = {}});
+        return;
+    }
+    const auto layers = m_session.history().layersSince([&source](const projects::Project& project) {
+        return projects::isSameNetwork(project.network, source.project.network);
+    });
+    if (!layers) {
+        refuse(tr("The project has other layers than %1, and not by deleting layers since it was as the run. Undo to "
+                  "that state, then delete layers, or select them and choose \"Go on without the selection\".")
+                   .arg(QString::fromStdString(source.info.name)));
+        return;
+    }
+    const auto parts = projects::pruningBetween(source.project, document, *layers);
+    if (!parts) {
+        refuse(QString::fromStdString(parts.error().text()));
+        return;
+    }
+    open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = textOf(*parts)});
 }
 
 void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)

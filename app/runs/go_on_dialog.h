@@ -35,8 +35,9 @@ void listCheckpoints(QComboBox& list, const GoOnSource& source);
 
 /// The initial contents of a retrofit's dialog.
 struct GoOnStart {
-    bool measured = false; ///< goes on though the outputs change
-    std::string prune;     ///< RetrofitRequest::prune, in place of a topology
+    bool measured = false;   ///< goes on though the outputs change
+    std::string prune;       ///< RetrofitRequest::prune, in place of a topology
+    bool asDocument = false; ///< wired as the open project, without the layers that it lacks; before the dialog opens
 };
 
 /// Asks from which checkpoint a run goes on, to how many steps and, for a retrofit, under which topology, or for

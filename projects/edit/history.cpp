@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/history.h"
 
+#include <numeric>
 #include <utility>
 
 namespace residua::projects {
+namespace {
+
+/// Returns the layers that the edit removes, if it says so.
+std::vector<std::int64_t> removedLayers(const Edit& edit)
+{
+    if (const auto* const stack = std::get_if<SetStack>(&edit)) {
+        return stack->removed;
+    }
+    if (const auto* const group = std::get_if<EditGroup>(&edit)) {
+        for (const Edit& each : group->edits) {
+            if (auto removed = removedLayers(each); !removed.empty()) {
+                return removed;
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace
 
 History::History(Document document) : m_document(std::move(document)) {}
 
@@ -27,7 +47,7 @@ Status History::perform(const Edit& edit)
     if (Status applied = applyEdit(m_document, edit); !applied) {
         return applied;
     }
-    record(titleOf(edit), std::move(before));
+    record(titleOf(edit), std::move(before), removedLayers(edit));
     return Done{};
 }
 
@@ -38,13 +58,39 @@ void History::replace(Document document, const std::string& title)
     record(title, std::move(before));
 }
 
-void History::record(const std::string& title, DocumentSnapshot before)
+std::optional<std::vector<std::int64_t>> History::layersSince(const std::function<bool(const Project&)>& is) const
+{
+    std::int64_t depth = project().network.depth();
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(depth));
+    std::iota(layers.begin(), layers.end(), 1);
+    if (is(project())) {
+        return layers;
+    }
+    for (auto step = m_undo.rbegin(); step != m_undo.rend(); ++step) {
+        const Project& before = step->document->project;
+        if (before.network.depth() != depth + std::ssize(step->removed)) {
+            return std::nullopt;
+        }
+        for (std::int64_t& layer : layers) {
+            for (const std::int64_t removed : step->removed) { // ascending
+                layer += removed <= layer ? 1 : 0;
+            }
+        }
+        if (is(before)) {
+            return layers;
+        }
+        depth = before.network.depth();
+    }
+    return std::nullopt;
+}
+
+void History::record(const std::string& title, DocumentSnapshot before, std::vector<std::int64_t> removed)
 {
     if (m_document == *before) {
         return; // nothing to undo
     }
     m_snapshot.reset();
-    m_undo.push_back({title, std::move(before), m_revision});
+    m_undo.push_back({title, std::move(before), m_revision, std::move(removed)});
     if (m_undo.size() > kMostSteps) {
         m_undo.pop_front();
     }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,12 @@ public:
     /// Identifies the state. Undo restores the earlier number.
     [[nodiscard]] std::uint64_t revision() const { return m_revision; }
 
+    /// Returns the number, from 1, that each layer had in the newest state, this one included, that `is` accepts.
+    /// Returns nullopt if there is no such state that can be undone to, or if a step since then has changed the number
+    /// of layers other than by removing some (SetStack::removed).
+    [[nodiscard]] std::optional<std::vector<std::int64_t>>
+    layersSince(const std::function<bool(const Project&)>& is) const;
+
     void onChanged(std::function<void()> observer) { m_observers.push_back(std::move(observer)); }
 
 private:
@@ -60,10 +67,11 @@ private:
         std::string title;
         DocumentSnapshot document;  ///< the state after the step: an earlier one in m_undo, a later one in m_redo
         std::uint64_t revision = 0; ///< the revision of that state
+        std::vector<std::int64_t> removed = {}; ///< layers of the earlier state that the later one lacks, if it says so
     };
 
     /// Must be called after m_document has changed.
-    void record(const std::string& title, DocumentSnapshot before);
+    void record(const std::string& title, DocumentSnapshot before, std::vector<std::int64_t> removed = {});
     /// Moves one step from the end of `from` to the end of `to`.
     void move(std::deque<Step>& from, std::deque<Step>& to);
     void announce() const;

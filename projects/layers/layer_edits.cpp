@@ -331,19 +331,22 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
     const Project& project = document.project;
     const std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
     std::vector<std::string> kept;
+    std::vector<std::int64_t> removed;
     std::map<std::int64_t, std::int64_t> newNumber;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto layer = static_cast<std::int64_t>(i) + 1;
         if (!layers.contains(layer)) {
             kept.push_back(blocks[i]);
             newNumber[layer] = static_cast<std::int64_t>(kept.size());
+        } else {
+            removed.push_back(layer);
         }
     }
     if (kept.size() == blocks.size()) {
         return std::nullopt;
     }
-    EditGroup group{counted("Remove", blocks.size() - kept.size()), {}};
-    group.edits.emplace_back(SetStack{stackOf(kept)});
+    EditGroup group{counted("Remove", removed.size()), {}};
+    group.edits.emplace_back(SetStack{stackOf(kept), std::move(removed)});
     const Renumber layerTo = [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
         const auto found = newNumber.find(layer);
         return found == newNumber.end() ? std::nullopt : std::optional(found->second);

@@ -165,7 +165,69 @@ Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& laye
     return Done{};
 }
 
+/// Returns the shortcuts of `before` that `after`, which lacks these layers, has pruned.
+Result<std::vector<Shortcut>> shortcutsPruned(const Project& before, const Project& after,
+                                              const std::vector<std::int64_t>& layers)
+{
+    const Result<std::vector<Shortcut>> there = weighedShortcuts(before);
+    const auto* const wanted = std::get_if<DepthMix>(&after.stack().topology.wiring);
+    if (!there || wanted == nullptr) {
+        return std::vector<Shortcut>();
+    }
+    PrunedProject marked{before, {}};
+    marked.project.stack().topology.wiring = *withTerms(before.stack().topology.wiring, before.network.depth());
+    auto& states = std::get<DepthMix>(marked.project.stack().topology.wiring).states;
+    for (std::size_t i = 0; i < there->size(); ++i) {
+        states[(*there)[i]] = ShortcutState::frozenAt(static_cast<double>(i)); // its place, whatever its new name
+    }
+    const Status fewer = layers.empty() ? Status(Done{}) : removeLayersOf(marked, layers);
+    if (!fewer) {
+        return fewer.error();
+    }
+    std::vector<Shortcut> shortcuts;
+    for (const auto& [shortcut, state] : std::get<DepthMix>(marked.project.stack().topology.wiring).states) {
+        if (state == ShortcutState::Frozen && hasState(*wanted, shortcut, ShortcutState::Pruned)) {
+            shortcuts.push_back((*there)[static_cast<std::size_t>(state.number)]);
+        }
+    }
+    sortUnique(shortcuts);
+    return shortcuts;
+}
+
 } // namespace
+
+bool isSameNetwork(const Network& one, const Network& other)
+{
+    const auto comparable = [](Network network) {
+        network.stack().schedule = {};
+        network.stack().topology.preset.clear();
+        return network;
+    };
+    return comparable(one) == comparable(other);
+}
+
+Result<Pruning> pruningBetween(const Project& before, const Project& after, const std::vector<std::int64_t>& layers)
+{
+    Pruning parts;
+    for (std::int64_t layer = 1; layer <= before.network.depth(); ++layer) {
+        if (std::ranges::find(layers, layer) == layers.end()) {
+            parts.layers.push_back(layer);
+        }
+    }
+    Result<std::vector<Shortcut>> shortcuts = shortcutsPruned(before, after, parts.layers);
+    if (!shortcuts) {
+        return shortcuts.error();
+    }
+    parts.shortcuts = *std::move(shortcuts);
+    const Result<PrunedProject> made = pruned(before, parts);
+    if (!made) {
+        return made.error();
+    }
+    if (!isSameNetwork(made->project.network, after.network)) {
+        return Error{kPrune, "the network differs in more than the parts that were left out (" + textOf(parts) + ")"};
+    }
+    return parts;
+}
 
 Result<Pruning> pruningFrom(std::string_view text, const Project& project)
 {

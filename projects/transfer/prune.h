@@ -39,4 +39,11 @@ struct PrunedProject {
 /// example because a layer is left without a source.
 [[nodiscard]] Result<PrunedProject> pruned(const Project& project, const Pruning& pruning);
 
+/// Returns the parts without which `before` has the network of `after`, whose layer l was layer layers[l − 1]. Ignores
+/// the schedule. Returns an error if the networks differ otherwise.
+[[nodiscard]] Result<Pruning> pruningBetween(const Project& before, const Project& after,
+                                             const std::vector<std::int64_t>& layers);
+/// True if both networks have the same layers, parts and wiring. Ignores the schedule, and the preset's name.
+[[nodiscard]] bool isSameNetwork(const Network& one, const Network& other);
+
 } // namespace residua::projects

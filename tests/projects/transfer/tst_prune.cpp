@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Documents without some of their shortcuts and layers, and where the rows of their parameters come from.
 #include "projects/check/validate.h"
+#include "projects/commands/commands.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/edit/history.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/alteration.h"
 #include "projects/shipped/examples.h"
@@ -197,6 +199,65 @@ private slots:
             shape[dimension] = parameter.shape[dimension];
             QCOMPARE(shape, parameter.shape);
         }
+    }
+
+    void theDocumentTellsWhatWasDeleted_data()
+    {
+        QTest::addColumn<QString>("topology");
+        for (const TopologyPreset& preset : topologyPresets(kPrunedDepth)) {
+            QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
+        }
+    }
+    /// Layers that are alike leave one after the other, between other edits and through undo, and then a shortcut.
+    void theDocumentTellsWhatWasDeleted()
+    {
+        QFETCH(QString, topology);
+        const Project before = networkWiredBy(topology.toStdString());
+        History history(Document{before, {}});
+        const auto isBefore = [&](const Project& project) { return isSameNetwork(project.network, before.network); };
+        const auto told = [&] { return history.layersSince(isBefore).value_or(std::vector<std::int64_t>()); };
+        const auto deleted = [&](const Selection& selection) {
+            const auto change = deleteSelection(history.document(), selection);
+            return change && history.perform(change->edit).ok();
+        };
+        QVERIFY(told() == (std::vector<std::int64_t>{1, 2, 3, 4}));
+        QVERIFY(deleted({.layers = {2}}));
+        QVERIFY(history.perform(SetField{"/training/steps", {"77"}}).ok());
+        QVERIFY(deleted({.layers = {2}})); // the third
+        QVERIFY(told() == (std::vector<std::int64_t>{1, 4}));
+        history.undo();
+        QVERIFY(told() == (std::vector<std::int64_t>{1, 3, 4}));
+        const bool prunes = deleted({.shortcuts = {{0, 2}}});
+        const auto parts = pruningBetween(before, history.project(), told());
+        if (!prunes && !pruned(before, {{}, {2}})) {
+            QVERIFY(!parts.ok());
+            return; // the wiring cannot lose the layer
+        }
+        QVERIFY2(parts.ok(), parts ? "" : parts.error().text().c_str());
+        QVERIFY(parts->layers == std::vector<std::int64_t>{2});
+        const auto made = pruned(before, *parts);
+        QVERIFY(made.ok() && isSameNetwork(made->project.network, history.project().network));
+        const auto* const mix = std::get_if<DepthMix>(&history.project().stack().topology.wiring);
+        QCOMPARE(parts->shortcuts.size(),
+                 std::size_t{prunes && mix != nullptr && hasState(*mix, {0, 2}, ShortcutState::Pruned) ? 1U : 0U});
+        const auto added = duplicateSelection(history.document(), {.layers = {1}});
+        QVERIFY(added.ok() && history.perform(added->edit).ok());
+        QVERIFY(!history.layersSince(isBefore));
+    }
+
+    void otherChangesAreNoPruning()
+    {
+        const Project before = networkWiredBy("dca");
+        Project after = before;
+        after.stack().width *= 2;
+        QVERIFY(!pruningBetween(before, after, {1, 2, 3, 4}).ok());
+        const auto made = prunedBy(before, "layer 2, 1:3");
+        QVERIFY(made.ok());
+        after = made->project;
+        std::get<DepthMix>(after.stack().topology.wiring).temperature = 3;
+        const auto refused = pruningBetween(before, after, made->layers);
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().text().find("differs in more") != std::string::npos, refused.error().text().c_str());
     }
 
     void coefficientsAreTakenByTerm()
