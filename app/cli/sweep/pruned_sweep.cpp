@@ -213,7 +213,10 @@ Result<SweepPlan> planFor(const OpenedOrigin& origin, const engine::RunRef& of, 
         return sweep.error();
     }
     const std::filesystem::path& run = of.runDirectory;
-    const std::filesystem::path folder = run.parent_path() / directoryName(run.filename().string() + " " + sweep->name);
+    const std::string title = run.filename().string() + " pruned by " + arguments.text("weak-by", "effect") +
+                              " steps " + std::to_string(origin.step) + " to " +
+                              std::to_string(origin.project.training.steps);
+    const std::filesystem::path folder = run.parent_path() / directoryName(title);
     Result<SweepPlan> plan =
         planOf({{origin.project, {}}, origin.projectDirectory}, *sweep, arguments.text("output", folder.string()));
     if (!plan) {
