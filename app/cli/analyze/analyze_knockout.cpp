@@ -73,6 +73,9 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
     console.line("loss of the whole network " + numberText(ready.loss, 5) + ", over " + groupedText(ready.batches) +
                  " batches at step " + groupedText(ready.step) +
                  "; +- is the standard error over the batches, KL in nats");
+    if (ready.borderBytes > 0) {
+        console.line("the passes started from kept values of " + bytesText(static_cast<double>(ready.borderBytes)));
+    }
     const double correlation = engine::weightAgainstEffect(ready);
     if (!std::isnan(correlation)) {
         console.line("rank correlation of the size of a weight with its effect: " + numberText(correlation, 3));
@@ -117,21 +120,18 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     const auto& ready = std::get<engine::KnockoutReady>(answer);
     const Result<std::string> weakest =
         arguments.has("weakest") ? weakestText(ready, *by, arguments) : Result<std::string>(std::string());
-    if (!weakest) { // the effects are measured all the same
-        console.remark("error: " + weakest.error().text());
-    }
     const std::string weak = weakest ? *weakest : std::string();
-    const Exit end = weakest ? Exit::Ok : Exit::Usage;
+    const auto end = [&] { return weakest ? Exit::Ok : console.fail(Exit::Usage, weakest.error()); };
     if (!arguments.has("output")) {
-        show(ready, weak, console);
-        return end;
+        show(ready, weak, console); // the effects are measured in any case
+        return end();
     }
     const std::filesystem::path path = arguments.text("output");
     const Exit written = deliver({path, engine::effectsCsv(ready), "csv"},
                                  "wrote " + path.string() + ": " + groupedText(std::ssize(ready.rows)) + " parts" +
                                      (weak.empty() ? "" : "; weakest: " + weak),
                                  {{"file", path.string()}, {"weakest", weak}}, console);
-    return written == Exit::Ok ? end : written;
+    return written == Exit::Ok ? end() : written;
 }
 
 } // namespace residua::cli
