@@ -40,7 +40,6 @@ EffectsPlot::EffectsPlot(QWidget* parent)
     m_mark->setStyle(QCPItemTracer::tsCircle);
     m_mark->setVisible(false);
     yAxis->setTicker(shortTicker(yAxis->scaleType()));
-    yAxis->setLabel(tr("rise of the loss"));
     xAxis->setSubTicks(false);
     connect(this, &Plot::pointerLeft, this, [this] { point(-1); });
 }
@@ -84,7 +83,15 @@ void EffectsPlot::setRows(const std::vector<engine::KnockoutRow>& rows, As as)
     fitAxes();
     m_pointed = -1;
     m_mark->setVisible(false);
+    fitLabel();
     replotSoon(*this);
+}
+
+/// Leaves the label of the rises out if it is longer than the axis and would be cut off.
+void EffectsPlot::fitLabel()
+{
+    const QString label = tr("rise of the loss");
+    yAxis->setLabel(fontMetrics().horizontalAdvance(label) <= height() - kAxesRoom.height() ? label : QString());
 }
 
 /// Includes the errors, and the 0 of no effect.
@@ -169,6 +176,8 @@ void EffectsPlot::resizeEvent(QResizeEvent* event)
 {
     Plot::resizeEvent(event);
     labelParts();
+    fitLabel();
+    fitTicks(*this);
 }
 
 void EffectsPlot::setTheme(resources::Theme theme)

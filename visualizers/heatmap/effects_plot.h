@@ -34,6 +34,7 @@ protected:
 
 private:
     void fitAxes();
+    void fitLabel();
     void labelParts();
     void point(int at);
     /// Returns the index among the drawn rows that the pointer is over; −1: none.

@@ -32,12 +32,12 @@ EffectsView::EffectsView(ShownEffects& effects, const ShownMatrices& matrices, Q
       m_effects(effects),
       m_matrices(matrices),
       m_title(new QLabel(this)),
-      m_readout(new QLabel(this)),
       m_result(new PlotChoice(this)),
       m_picture(new PlotChoice(this)),
       m_controls(new ControlRows),
       m_grid(new HeatmapGrid({}, this)),
-      m_points(new EffectsPlot(this))
+      m_points(new EffectsPlot(this)),
+      m_hide(new QToolButton(this))
 {
     layOut();
     connect(m_result, &QComboBox::currentIndexChanged, this,
@@ -64,33 +64,33 @@ void EffectsView::layOut()
     m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
     m_title->setContentsMargins(8, 2, 8, 0);
-    m_readout->setObjectName(QStringLiteral("effectsReadout"));
-    m_readout->setContentsMargins(8, 0, 8, 0);
-    m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_result->setObjectName(QStringLiteral("effectsResult"));
     m_result->setAccessibleName(tr("Knock-out"));
     m_picture->setObjectName(QStringLiteral("effectsPicture"));
     m_picture->setAccessibleName(tr("Picture of the effects"));
-    m_picture->addItems({tr("effects as a grid"), tr("effect against weight")});
-    auto* const hide = new QToolButton(this);
-    hide->setObjectName(QStringLiteral("effectsHide"));
-    hide->setText(tr("Hide"));
-    hide->setToolTip(tr("Show the weights alone"));
-    connect(hide, &QToolButton::clicked, this, &EffectsView::hideRequested);
+    m_picture->addItems({tr("as a grid"), tr("against the weights")});
+    m_hide->setObjectName(QStringLiteral("effectsHide"));
+    m_hide->setText(tr("Weights"));
+    m_hide->setToolTip(tr("Show the weights instead"));
+    connect(m_hide, &QToolButton::clicked, this, &EffectsView::hideRequested);
     m_controls->addWidget(m_result);
     m_controls->addWidget(m_picture);
-    m_controls->addWidget(hide);
+    m_controls->addWidget(m_hide);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     column->addWidget(m_title);
     column->addLayout(m_controls);
-    column->addWidget(m_readout);
     for (QCustomPlot* each : {static_cast<QCustomPlot*>(m_grid), static_cast<QCustomPlot*>(m_points)}) {
         each->setFocusPolicy(Qt::StrongFocus);
         each->setMinimumHeight(kLeastPlotHeight / 2); // its title and controls are higher than those of the weights
         column->addWidget(each, 1);
     }
+}
+
+void EffectsView::setAlone(bool alone)
+{
+    m_hide->setVisible(alone);
 }
 
 void EffectsView::addCommand(QAction* command)
@@ -118,13 +118,14 @@ QString EffectsView::title() const
     }
     constexpr int kDigits = 5;
     const engine::KnockoutReady& measured = m_effects.shown()->measured;
-    QString text = tr("Loss %1 of the whole network").arg(QString::fromStdString(numberText(measured.loss, kDigits)));
+    QString text = tr("Loss %1").arg(QString::fromStdString(numberText(measured.loss, kDigits)));
     if (ofShortcuts()) {
         const double correlation = engine::weightAgainstEffect(measured);
-        text += QStringLiteral(" · ") + (std::isnan(correlation)
-                                             ? tr("no rank correlation: the weights are equal or fewer than 3")
-                                             : tr("rank correlation of weight and effect %1")
-                                                   .arg(QString::fromStdString(numberText(correlation, 2))));
+        text +=
+            QStringLiteral(" · ") +
+            (std::isnan(correlation)
+                 ? tr("no rank correlation, with equal or fewer than 3 weights")
+                 : tr("rank correlation with the weights %1").arg(QString::fromStdString(numberText(correlation, 2))));
     }
     if (measured.batches == 1) {
         text += QStringLiteral(" · ") + tr("one batch has no standard error");
@@ -149,7 +150,6 @@ void EffectsView::draw()
 {
     fillResults();
     m_title->setText(title());
-    m_readout->clear();
     m_picture->setVisible(ofShortcuts());
     m_grid->setVisible(asGrid());
     m_points->setVisible(!asGrid());
@@ -190,37 +190,29 @@ void EffectsView::drawGrid()
     m_grid->setPicture(picture);
 }
 
-/// Shows what is known of a part, on one line and at the pointer.
-void EffectsView::tell(const QString& reading, QWidget& at)
-{
-    QString line = reading;
-    m_readout->setText(line.replace(QLatin1Char('\n'), QStringLiteral(" · ")));
-    QToolTip::showText(QCursor::pos(), reading, &at);
-}
-
 void EffectsView::pointCell(int row, int column)
 {
     if (row < 0 || m_effects.shown() == nullptr) {
-        tell({}, *m_grid);
+        QToolTip::hideText();
         emit cellHovered(-1, -1);
         return;
     }
     const auto isHere = [&](const engine::KnockoutRow& part) { return part.reader == row + 1 && part.first == column; };
     const auto& rows = m_effects.shown()->measured.rows;
     const auto found = std::ranges::find_if(rows, isHere);
-    tell(found == rows.end() ? QString() : readingOf(*found), *m_grid);
+    QToolTip::showText(QCursor::pos(), found == rows.end() ? QString() : readingOf(*found), m_grid);
     emit cellHovered(row, column);
 }
 
 void EffectsView::pointRow(int row)
 {
     if (row < 0 || m_effects.shown() == nullptr) {
-        tell({}, *m_points);
+        QToolTip::hideText();
         emit cellHovered(-1, -1);
         return;
     }
     const engine::KnockoutRow& part = m_effects.shown()->measured.rows[static_cast<std::size_t>(row)];
-    tell(readingOf(part), *m_points);
+    QToolTip::showText(QCursor::pos(), readingOf(part), m_points);
     if (ofShortcuts()) {
         emit cellHovered(static_cast<int>(part.reader) - 1, static_cast<int>(part.first));
     }

@@ -9,6 +9,7 @@
 class QAction;
 class QComboBox;
 class QLabel;
+class QToolButton;
 
 namespace residua::visualizers {
 
@@ -30,6 +31,8 @@ public:
     /// Adds a button for a command.
     void addCommand(QAction* command);
     void setTheme(resources::Theme theme) override;
+    /// Tells whether the weights are hidden, which a button then brings back.
+    void setAlone(bool alone);
     /// Outlines a cell that another view reports as hovered; row = target − 1. A negative row means none.
     void setHighlighted(int row, int column);
     [[nodiscard]] CsvText csvText() const override;
@@ -46,7 +49,6 @@ private:
     void draw();
     void fillResults();
     void drawGrid();
-    void tell(const QString& reading, QWidget& at);
     void pointCell(int row, int column);
     void pointRow(int row);
     [[nodiscard]] bool ofShortcuts() const;
@@ -56,12 +58,12 @@ private:
     ShownEffects& m_effects;
     const ShownMatrices& m_matrices;
     QLabel* m_title;
-    QLabel* m_readout;
     QComboBox* m_result;
     QComboBox* m_picture;
     ControlRows* m_controls;
     HeatmapGrid* m_grid;
     EffectsPlot* m_points;
+    QToolButton* m_hide;
 };
 
 } // namespace residua::visualizers

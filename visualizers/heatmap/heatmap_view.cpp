@@ -199,6 +199,7 @@ void HeatmapView::placeEffects()
     m_controls->effects->setVisible(any);
     m_beside->setVisible(wanted);
     m_weights->setVisible(!wanted || width() >= kWideEnoughForTwo);
+    m_beside->setAlone(wanted && width() < kWideEnoughForTwo);
 }
 
 void HeatmapView::resizeEvent(QResizeEvent* event)
