@@ -35,7 +35,7 @@ std::string nameOfValue(const LiveWeights& weights, LiveMeasure measure)
     if (!title.empty()) {
         return title;
     }
-    return weights.areEffects()  ? translate("Canvas", "loss without it")
+    return weights.areEffects()  ? translate("Canvas", "loss rise without it")
            : weights.areShares() ? translate("Canvas", "share of the row")
                                  : translate("Canvas", "mixing weight");
 }

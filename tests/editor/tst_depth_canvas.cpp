@@ -117,7 +117,7 @@ private slots:
         QCOMPARE(*effects.scale().centre, 0.0);
         QVERIFY(effects.scale().low <= -0.5 && effects.scale().high >= 0.5);
         QCOMPARE(effects.step(), std::int64_t{7}); // of the measured checkpoint
-        QCOMPARE(nameOfValue(effects), std::string("loss without it"));
+        QCOMPARE(nameOfValue(effects), std::string("loss rise without it"));
         QCOMPARE(effectText(live, {0, 1}), std::string("loss +0.25 ± 0.01 without it (step 7)"));
         QCOMPARE(effectText(live, {1, 2}), std::string("loss -0.5 without it (step 7)"));
         QCOMPARE(effectText(live, {0, 2}), std::string());
