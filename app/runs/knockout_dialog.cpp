@@ -56,7 +56,8 @@ KnockoutDialog::Words KnockoutDialog::wordsFor(const GoOnSource& source, const e
                 tr("Measure")};
     }
     return {tr("What if %1 had no %2").arg(run, namesOf(start.only)),
-            tr("Switches off each of these parts alone and measures how much the loss rises on held-out batches."),
+            tr("Switches off %1, each alone, and measures how much the loss of %2 rises on held-out batches.")
+                .arg(namesOf(start.only), run),
             tr("Measure again")};
 }
 
