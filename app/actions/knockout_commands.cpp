@@ -120,7 +120,7 @@ KnockoutCommands::KnockoutCommands(const WindowParts& parts, FetchCommands& fetc
     });
 }
 
-/// Returns the run in front; refuses the command and returns an empty text if there is none.
+/// Returns the run in front. Without one, shows a refusal and returns an empty text.
 std::string KnockoutCommands::runInFront()
 {
     const std::string& run = m_workspace.shownRuns().front();

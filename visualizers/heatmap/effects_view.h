@@ -31,7 +31,7 @@ public:
     /// Adds a button for a command.
     void addCommand(QAction* command);
     void setTheme(resources::Theme theme) override;
-    /// Tells whether the weights are hidden, which a button then brings back.
+    /// Shows a button that brings the weights back if `alone`: they are hidden then.
     void setAlone(bool alone);
     /// Outlines a cell that another view reports as hovered; row = target − 1. A negative row means none.
     void setHighlighted(int row, int column);

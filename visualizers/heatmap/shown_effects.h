@@ -12,7 +12,7 @@
 
 namespace residua::visualizers {
 
-/// The knock-outs of the run in front, one of which is shown. Views follow it by its signal. GUI thread.
+/// Holds the knock-outs of the run in front and the choice of the shown one. Views follow it by its signal. GUI thread.
 class ShownEffects : public QObject {
     Q_OBJECT
 public:
@@ -26,13 +26,14 @@ public:
     /// Shows the result at this place of all().
     void choose(std::size_t place);
 
-    /// Returns the run that the results are of; empty if there is none.
+    /// Returns the directory of the run; empty without a run.
     [[nodiscard]] const std::string& run() const { return m_run; }
     [[nodiscard]] const std::vector<engine::KeptEffects>& all() const { return m_all; }
     [[nodiscard]] std::size_t place() const { return m_place; }
-    /// Returns the shown result; null if there is none.
+    /// Returns the shown result; null without results.
     [[nodiscard]] const engine::KeptEffects* shown() const;
-    /// Returns the shown result if it is of shortcuts, or else the last one of shortcuts; null if there is none.
+    /// Returns the shown result if it is of shortcuts, or else the last one of shortcuts. Null if shortcuts were not
+    /// measured.
     [[nodiscard]] const engine::KeptEffects* ofShortcuts() const;
 
 signals:

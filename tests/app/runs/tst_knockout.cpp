@@ -236,7 +236,7 @@ private slots:
         QVERIFY(!opened(0));
     }
 
-    /// What the network lacks is told before anything is loaded, and a run that goes away while it is asked about.
+    /// Missing parts are refused before anything is loaded. A run that is deleted meanwhile is refused by the engine.
     void whatTheNetworkLacksIsTold()
     {
         train();
