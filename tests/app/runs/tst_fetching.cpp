@@ -2,6 +2,7 @@
 // A run that trained at a place without shared folders: its checkpoints come to the window's machine on request, and
 // before what reads them here.
 #include "app/runs/checkpoint_dialogs.h"
+#include "app/runs/knockout_dialog.h"
 #include "app/runs/remotes_dialog.h"
 #include "app/runs/runs_panel.h"
 #include "engine/runs/results/remotes.h"
@@ -89,6 +90,23 @@ private slots:
         dialog->reject();
         QTRY_VERIFY(exported->findChild<QLabel*>(QStringLiteral("exportReason"))->text().contains("was not fetched"));
         QVERIFY(exported->findChild<QPushButton*>(QStringLiteral("exportGo"))->isEnabled());
+    }
+
+    void aKnockoutNeedsItsCheckpointHere()
+    {
+        std::filesystem::rename(folder("there"), folder("gone"));
+        m_window->workspace().shownRuns().bringToFront(m_run);
+        const QPointer<KnockoutDialog> knockout = ask<KnockoutDialog>("knockOut");
+        QVERIFY(knockout);
+        QCOMPARE(knockout->findChild<QComboBox*>(QStringLiteral("knockoutFrom"))->currentText(),
+                 QString("step 4, the last; at gpu1, fetched first"));
+        press(*knockout, "knockoutGo");
+        auto* dialog = opened<FetchDialog>();
+        QVERIFY(dialog);
+        QTRY_VERIFY(dialog->findChild<QLabel*>(QStringLiteral("fetchReason"))->isVisible());
+        dialog->reject();
+        QTRY_VERIFY(knockout->findChild<QLabel*>(QStringLiteral("knockoutReason"))->text().contains("was not fetched"));
+        QVERIFY(knockout->findChild<QPushButton*>(QStringLiteral("knockoutGo"))->isEnabled());
     }
 
     /// The record of an earlier version, or of a stranger, names a command line: it is shown, and not run.

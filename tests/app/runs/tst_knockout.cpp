@@ -9,6 +9,7 @@
 #include "projects/nodes/alteration.h"
 #include "projects/transfer/weakest.h"
 #include "tests/app/runs/runs_harness.h"
+#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/effects_view.h"
 #include "visualizers/heatmap/heatmap_grid.h"
@@ -24,6 +25,8 @@
 #include <QToolButton>
 
 #include <qcustomplot.h>
+
+#include <csignal>
 
 using namespace residua;
 using namespace residua::app;
@@ -254,6 +257,23 @@ private slots:
         press(*dialog, "knockoutGo");
         QTRY_VERIFY(!text(*dialog, "knockoutReason").isEmpty());
         QVERIFY(dialog->isVisible() && effects().all().empty());
+    }
+
+    void anEngineThatEndsMeanwhileIsTold()
+    {
+        train();
+        m_window->actions().knockOut->trigger();
+        KnockoutDialog* dialog = opened();
+        QVERIFY(dialog);
+        press(*dialog, "knockoutGo");
+        const auto engines = tests::childProcesses();
+        QCOMPARE(engines.size(), std::size_t{1});
+        ::kill(*engines.begin(), SIGKILL);
+        QTRY_VERIFY2(text(*dialog, "knockoutReason").contains("was ended by signal 9"),
+                     qPrintable(text(*dialog, "knockoutReason")));
+        QVERIFY(dialog->isVisible());
+        press(*dialog, "knockoutGo"); // with another engine
+        QTRY_VERIFY(effects().shown() != nullptr);
     }
 
     /// Closing the dialog cancels, and another project closes it.
