@@ -211,14 +211,14 @@ private slots:
         const std::vector<SeededValue> none{{"1", 0}, {"2", 0}, {"3", 0}};
         const Outcome pairs = outcomeOf(row.comparisons[1], a, none);
         const Outcome decided = outcomeOf(row.comparisons[2], a, {{"1", 9}, {"2", 11}, {"3", 10}});
-        const std::vector<Need> needs = needsOf(row, {unknown, pairs, decided}, {{6}, {5, 2, 300, 3e9}, {4}});
+        const std::vector<Need> needs = needsOf(row, {unknown, pairs, decided}, {{6}, {5, 2, 300, 2.4e9}, {4}});
         QCOMPARE(needs.size(), std::size_t{2});
         QCOMPARE(needs[0].text, std::string("needs paired seeds: its command trains 6"));
         QVERIFY2(needs[1].comparison.find("step 1,200") != std::string::npos, needs[1].comparison.c_str());
         const std::string stays = " pairs would be needed if the mean difference stays";
         QCOMPARE(needs[1].text, // mean 1.5, deviation 1
                  "about 5" + stays +
-                     "; its command trains 5; 10 runs of 300 steps take roughly 2 s on one thread of a CPU");
+                     "; its command trains 5; 10 runs of 300 steps take roughly 3 s on one thread of a CPU");
         QCOMPARE(textOf(needs[1]), needs[1].comparison + ": " + needs[1].text);
         const Outcome tiny = outcomeOf(row.comparisons[1], {{"1", -1}, {"2", 1.01}}, none);
         Outcome ofMeans = pairs;

@@ -22,6 +22,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFewestPairs = 2;
 constexpr std::size_t kFewestSeeds = 3;   ///< for a row that one seed cannot decide
 constexpr double kFlopsOfThread = 1.5e10; ///< a second, in the recorded trainings on one thread of a CPU
+constexpr double kSecondsOfStep = 5e-4;   ///< beside its FLOP, in the recorded training of the smallest network
 
 double meanOf(const std::vector<SeededValue>& values)
 {
@@ -137,7 +138,9 @@ std::string trainsText(const TrainedRuns& trained, const char* between, std::siz
     std::string text = trained.seeds > 0 ? between + ("its command trains " + std::to_string(trained.seeds)) : "";
     if (trained.steps > 0) {
         const bool isTimed = recording != nullptr && recording->secondsPerRun;
-        const double seconds = isTimed ? *recording->secondsPerRun : trained.flops / kFlopsOfThread;
+        const double seconds =
+            isTimed ? *recording->secondsPerRun
+                    : trained.flops / kFlopsOfThread + kSecondsOfStep * static_cast<double>(trained.steps);
         text += "; " + countText(runs, "run") + " of " + groupedText(trained.steps) + " steps take roughly " +
                 durationText(static_cast<double>(runs) * seconds) + " on " +
                 (isTimed ? machineText(*recording) : "one thread of a CPU");

@@ -233,7 +233,7 @@ private slots:
             return std::make_unique<BringBackDialog>("/bundles/project.residua", bundle, "/projects/project",
                                                      BringBackDialog::Into::NewFolder);
         });
-        row("keys", [this](EngineBridge&) { return std::make_unique<KeysDialog>(*m_bindings); });
+        row("keys", [this](EngineBridge&) { return std::make_unique<KeysDialog>(m_bindings); });
         row("help", [this](EngineBridge&) { return std::make_unique<HelpWindow>(*m_look); });
     }
 
@@ -242,8 +242,6 @@ private slots:
     void dialogsFitASmallScreen()
     {
         QFETCH(std::function<std::unique_ptr<QDialog>(EngineBridge&)>, make);
-        openWindow({640, 480});
-        m_bindings = std::make_unique<KeyBindings>(m_window->findChildren<QAction*>());
         const QSize screen(640 - 16, 480 - 48);
         EngineBridge engine;
         const std::unique_ptr<QDialog> dialog = make(engine);
@@ -430,7 +428,7 @@ private:
     static QString text(QSize size) { return QStringLiteral("%1 x %2").arg(size.width()).arg(size.height()); }
     QDockWidget* dock(const char* name) { return m_window->findChild<QDockWidget*>(QLatin1String(name)); }
 
-    std::unique_ptr<KeyBindings> m_bindings;
+    KeyBindings m_bindings{{}};
 };
 
 RESIDUA_TEST_IN(QApplication, TestWindowSizes)
