@@ -33,7 +33,7 @@ using projects::KnockoutBy;
 
 namespace {
 
-const double kNone = std::numeric_limits<double>::quiet_NaN();
+const double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// Three shortcuts; the effects fall while the weights rise.
 KeptEffects ofShortcuts(std::int64_t step)
@@ -42,7 +42,7 @@ KeptEffects ofShortcuts(std::int64_t step)
             {.tag = {},
              .rows = {{"0:1", 0, 1, 0.1, 0.3, 0.02, 0.01},
                       {"0:2", 0, 2, -0.5, 0.2, 0.03, 0.01},
-                      {"1:2", 1, 2, 0.9, -0.1, 0.01, kNone}},
+                      {"1:2", 1, 2, 0.9, -0.1, 0.01, kUnmeasured}},
              .loss = 2.5,
              .batches = 4,
              .step = step,
@@ -54,7 +54,7 @@ KeptEffects ofLayers(std::int64_t step)
 {
     return {{step, KnockoutBy::Layer, false, 1},
             {.tag = {},
-             .rows = {{"layer 2", 2, 0, kNone, 0.4, kNone, kNone}, {"layer 5", 5, 0, kNone, 0.1, kNone, kNone}},
+             .rows = {{"layer 2", 2, 0, kUnmeasured, 0.4, kUnmeasured, kUnmeasured}, {"layer 5", 5, 0, kUnmeasured, 0.1, kUnmeasured, kUnmeasured}},
              .loss = 2.5,
              .batches = 1,
              .step = step,
@@ -114,7 +114,7 @@ private slots:
         m_matrices->append(
             {{.name = "mix", .step = 8, .rows = 3, .columns = 3, .values = std::vector<float>(9, none)}});
         m_effects->setRun("run", {ofShortcuts(8)});
-        const QCPColorMapData& cells = *grid().findChild<QCPColorMap*>()->data();
+        QCPColorMapData& cells = *grid().findChild<QCPColorMap*>()->data();
         QCOMPARE(cells.keySize(), 3);
         QCOMPARE(cells.valueSize(), 3);
         QVERIFY(std::abs(cells.cell(0, 1) - 0.2) < 1e-6);
