@@ -354,6 +354,7 @@ Result<PictureSet> openIdx(const fs::path& pictures, const PreparationWatch& wat
         addNames(set, mappingBeside(pictures), 0, [&](const std::vector<std::string>& lines) {
             return mappedNames(lines, set.labels, set.firstNumber);
         });
+        set.refusedNames = set.notes.empty() ? std::string() : set.notes.back();
     }
     if (!set.classes.empty()) {
         for (std::int64_t& label : set.labels) {

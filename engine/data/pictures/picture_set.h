@@ -34,6 +34,7 @@ struct PictureSet {
     PictureForm form;                         ///< of pictures that are all of one form; else empty
     std::int64_t numbered = 0;                ///< the number of classes that the format has; 0 if it does not say
     std::int64_t firstNumber = 0;             ///< the format's number of the first named class
+    std::string refusedNames;                 ///< why the file that maps numbers to names is not used; may be empty
     std::optional<PictureColumns> columns;    ///< of a CSV
     /// Returns a picture by its index. Returns an error that names the file if it cannot be read. Any thread.
     std::function<Result<Picture>(std::size_t index)> read;

@@ -98,15 +98,17 @@ std::string noteOnClasses(const PictureSet& set, const std::string& place)
            (label < set.classes.size() ? set.classes[label] : std::to_string(label));
 }
 
+bool areNumbers(const std::vector<std::string>& names)
+{
+    return std::ranges::all_of(names,
+                               [](const std::string& name) { return numberFrom<std::uint64_t>(name).has_value(); });
+}
+
 /// Forgets the names of numbered classes if the network's classes have other names or are numbers: the numbers are
 /// theirs.
 void dropOtherNames(PictureSet& set, const std::vector<std::string>& known)
 {
     const auto isKnown = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
-    const auto areNumbers = [](const std::vector<std::string>& names) {
-        return std::ranges::all_of(names,
-                                   [](const std::string& name) { return numberFrom<std::uint64_t>(name).has_value(); });
-    };
     if (set.numbered == 0 || known.empty() ||
         (std::ranges::any_of(set.classes, isKnown) && areNumbers(known) == areNumbers(set.classes))) {
         return;
@@ -160,7 +162,11 @@ Result<NumberedPictures> numberedPictures(const projects::PictureData& source,
         if (const Status checked = checkSet(*set, read.sets, source, place, reading); !checked) {
             return checked.error();
         }
-        dropOtherNames(*set, trains ? reading.classes : read.classes.names());
+        const std::vector<std::string>& known = trains ? reading.classes : read.classes.names();
+        if (!set->refusedNames.empty() && !areNumbers(known)) {
+            return Error{place, set->refusedNames}; // the format's numbers may begin at another class
+        }
+        dropOtherNames(*set, known);
         (trains ? read.training : read.heldOut) = labelsWithPictures(*set);
         if (trains) {
             Result<ClassNumbers> numbers =
