@@ -12,6 +12,8 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 using namespace residua;
 using namespace residua::engine;
@@ -44,16 +46,7 @@ private Q_SLOTS:
     void beforeTheDataAreRead()
     {
         fs::rename(m_folder / "text.txt", m_folder / "away.txt");
-        stopped(about<SampleRequest>(), 1);
-        stopped(about<EvaluateRequest>(), 1);
-        stopped(about<StabilityRequest>(), 1);
-        stopped(about<KnockoutRequest>(), 1);
-        stopped(about<InterventionRequest>(), 1);
-        stopped(about<RetrofitRequest>(), 1);
-        stopped(about<FactoriseRequest>(), 1);
-        GapRequest gap = about<GapRequest>();
-        gap.methods = {projects::LowRankMethod::Spectral};
-        stopped(gap, 1);
+        stopEach(std::type_identity<Command>());
         ExportRequest code = about<ExportRequest>();
         code.folder = m_folder / "code";
         stopped(code, 3); // after the run without its data, and the choice of the form
@@ -79,6 +72,18 @@ private:
         Request request;
         request.of.runDirectory = m_run;
         return request;
+    }
+
+    /// Stops every query about a run, except an export, which has stages before.
+    template <class... Asked>
+    void stopEach(std::type_identity<std::variant<Asked...>>) const
+    {
+        const auto stop = [&]<class Request>(std::type_identity<Request>) {
+            if constexpr (kIsQuery<Request> && requires { &Request::of; } && !std::is_same_v<Request, ExportRequest>) {
+                stopped(about<Request>(), 1);
+            }
+        };
+        (stop(std::type_identity<Asked>()), ...);
     }
 
     /// Answers that it was given up, in that piece of its work and after a single question to the watch.
