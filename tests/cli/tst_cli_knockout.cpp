@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -100,11 +101,12 @@ private slots:
         QCOMPARE(chosen, (QJsonArray{all.first(), all.last()}));
     }
 
-    /// The number of passes is told before them. A long knock-out tells the memory that they need after the first one.
+    /// The number of passes is told before them, and the memory that they need after the first one.
     void theCostIsToldFirst()
     {
         const Ran terms = knockout({"ancre", "--again", "--batches", "2"});
         QVERIFY2(terms.errors.startsWith("note: 14 passes of a batch at most"), qPrintable(terms.errors));
+        QVERIFY2(terms.errors.contains("\nnote: the passes start from kept values of "), qPrintable(terms.errors));
         QVERIFY2(terms.output.contains("the passes started from kept values of "), qPrintable(terms.output));
         const QString layers = knockout({"ancre", "--again", "--by", "layer", "--batches", "1"}).errors;
         QVERIFY2(layers.startsWith("note: 4 passes of a batch at most"), qPrintable(layers));

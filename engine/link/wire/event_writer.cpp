@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -14,12 +15,16 @@ namespace residua::engine {
 
 namespace {
 
-/// True if both are progress of one query: each tells all that has been done.
+/// True if both are progress of one query: each tells all that has been done. A text of progress is not replaced.
 bool replaces(const Event& newer, const Event& older)
 {
     return newer.index() == older.index() && std::visit(
                                                  [&]<class Told>(const Told& told) {
-                                                     if constexpr (kIsProgress<Told>) {
+                                                     if constexpr (std::is_same_v<Told, QueryProgress>) {
+                                                         const auto& waiting = std::get<Told>(older);
+                                                         return told.tag == waiting.tag && told.text.empty() &&
+                                                                waiting.text.empty();
+                                                     } else if constexpr (kIsProgress<Told>) {
                                                          return told.tag == std::get<Told>(older).tag;
                                                      } else {
                                                          return false;

@@ -18,7 +18,8 @@ inline constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20;
 
 /// Writes events in their order on a thread of its own, so that a slow reader does not delay a step. If more than
 /// kMostWaitingBytes wait, drops the oldest Progress: the run's store has its numbers. Progress of a query takes the
-/// place of such progress that waits. If the other side has ended, closes a socket in both directions.
+/// place of such progress that waits, but not of its texts. If the other side has ended, closes a socket in both
+/// directions.
 class EventWriter {
 public:
     explicit EventWriter(int descriptor) : m_descriptor(descriptor), m_writing([this] { writeAll(); }) {}

@@ -70,6 +70,30 @@ private slots:
         QCOMPARE(std::get<GapProgress>(*last).gap.fits.size(), std::size_t{77});
     }
 
+    void textsOfAQueryAreAllWritten()
+    {
+        EventWriter writer(m_write);
+        writer.take(Notice{RunId{1}, std::string(1 << 20, 'x')}); // more than the pipe holds
+        const QueryTag tag{1};
+        for (const char* const text : {"first", "second"}) {
+            writer.take(QueryProgress{tag, -1, text});
+        }
+        for (int share = 0; share <= 100; ++share) {
+            writer.take(QueryProgress{tag, share / 100.0, {}});
+        }
+        writer.take(GapReady{tag, {}});
+        QStringList texts;
+        double share = 0;
+        for (const Event& event : readUntil<GapReady>()) {
+            if (const auto* const progress = std::get_if<QueryProgress>(&event)) {
+                texts << QString::fromStdString(progress->text);
+                share = progress->share;
+            }
+        }
+        QCOMPARE(texts, (QStringList{"first", "second", ""})); // and the newest share
+        QCOMPARE(share, 1.0);
+    }
+
     /// An answer that does not fit into a message is told with its size.
     void anAnswerThatIsTooLongIsAnError()
     {
