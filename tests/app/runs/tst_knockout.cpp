@@ -47,7 +47,6 @@ private slots:
     void itSaysItsCostAndIsShownBesideTheWeights()
     {
         train();
-        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
         QVERIFY(!view().isVisible());
         QTest::mouseClick(commandButton(m_window->actions().knockOut), Qt::LeftButton);
         KnockoutDialog* dialog = opened();
@@ -187,7 +186,6 @@ private slots:
     void theWeakestAreSelected()
     {
         train();
-        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
         WeakestDialog* dialog = askWeakest();
         dialog->findChild<QSpinBox*>("weakestCount")->setValue(2);
         press(*dialog, "weakestGo");
@@ -312,6 +310,16 @@ private:
         project.training.checkpointEvery = 4;
         project.training.validationBatches = 2;
         return project;
+    }
+
+    /// Until the run is in front with its weights.
+    void train()
+    {
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        m_window->actions().run.run->trigger();
+        QTRY_COMPARE(ended.count(), 1);
+        QTRY_COMPARE(front(), m_window->runs().runDirectory().string());
+        QTRY_VERIFY(m_window->workspace().shownMatrices().any());
     }
 
     [[nodiscard]] visualizers::ShownEffects& effects() { return m_window->workspace().shownEffects(); }
