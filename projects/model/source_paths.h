@@ -3,7 +3,9 @@
 
 #include "projects/model/data_source.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -46,5 +48,8 @@ void forEachPath(AnySource& source, const Visit& visit)
         visit(*heldOut);
     }
 }
+
+/// Returns the endings of the files that a source reads in a folder; empty for generated data.
+[[nodiscard]] std::span<const std::string_view> folderEndingsOf(const Source& source);
 
 } // namespace residua::projects

@@ -5,8 +5,7 @@
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/text/data_files.h"
 #include "projects/base/files.h"
-#include "projects/model/data_endings.h"
-#include "projects/model/data_source.h"
+#include "projects/model/source_paths.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>
@@ -159,7 +158,6 @@ public:
     /// Adds the texts at `path`, which may be JSON Lines or plain text.
     Status addText(const std::string& path) { return add(path, endingsOf(kindAt(m_directory / path, m_reading))); }
 
-    void add(DataPart part) { m_parts.push_back(std::move(part)); }
     [[nodiscard]] DataFingerprint take() { return std::move(m_parts); }
 
 private:
@@ -192,77 +190,52 @@ private:
     DataFingerprint m_parts;
 };
 
-/// Returns the parameters as text: "dim 16, samples 16, target random".
+/// Adds the parameters of a generator as text: "dim 16, samples 16, target random".
 template <class Generator>
-std::string parametersOf(const Generator& generator)
+void addParameters(std::ostringstream& text, const Generator& generator)
 {
-    std::ostringstream text;
-    text.precision(17);
     projects::Fields<Generator>::visit([&](const projects::Field& field, auto member) {
+        using Value = std::remove_cvref_t<decltype(std::invoke(member, generator))>;
         text << (text.tellp() > 0 ? ", " : "") << field.key << ' ';
-        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(std::invoke(member, generator))>>) {
+        if constexpr (std::is_enum_v<Value>) {
             text << projects::nameOf(std::invoke(member, generator));
         } else {
             text << std::invoke(member, generator);
         }
     });
-    return text.str();
 }
 
-/// Adds the data of each kind of source.
-struct Source {
-    const projects::Project& project;
-    Reader& reader;
+/// Returns the part for generated data.
+DataPart generatedPart(const projects::Project& project)
+{
+    std::ostringstream text;
+    text.precision(17);
+    std::visit(
+        [&](const auto& source) {
+            if constexpr (
+                !requires { source.path; } && !requires { source.parts; }) {
+                addParameters(text, source);
+            }
+        },
+        project.data.source);
+    text << ", validation " << project.data.validationFraction << ", test " << project.data.testFraction << ", seed "
+         << project.seeds.data;
+    return {std::string(projects::nameOf(project.data.source)), 0, 0, text.str(), {}};
+}
 
-    Status operator()(const projects::TextData& source) const
-    {
-        const Status added = reader.add(source.path, projects::kTextEndings);
-        return added ? reader.add(source.tokeniser) : added;
-    }
-    Status operator()(const projects::JsonLinesData& source) const
-    {
-        const Status added = reader.add(source.path, projects::kRecordEndings);
-        return added ? reader.add(source.tokeniser) : added;
-    }
-    Status operator()(const projects::MixtureData& source) const
-    {
-        Status added = Done{};
-        for (std::size_t i = 0; added && i < source.parts.size(); ++i) {
-            added = reader.addText(source.parts[i].path);
+Status addSource(const projects::Source& source, Reader& reader)
+{
+    Status added = Done{};
+    projects::forEachPath(source, [&](const std::string& path) {
+        if (added && !path.empty()) {
+            added = std::holds_alternative<projects::MixtureData>(source)
+                        ? reader.addText(path)
+                        : reader.add(path, projects::folderEndingsOf(source));
         }
-        return added ? reader.add(source.tokeniser) : added;
-    }
-    Status operator()(const projects::LabelledTextData& source) const
-    {
-        Status added = reader.add(source.path, projects::kTableEndings);
-        if (added && !source.validationPath.empty()) {
-            added = reader.add(source.validationPath, projects::kTableEndings);
-        }
-        return added ? reader.add(source.tokeniser) : added;
-    }
-    Status operator()(const projects::PictureData& source) const
-    {
-        const Status added = reader.add(source.path, projects::kAnyPictureEndings);
-        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kAnyPictureEndings)
-                                                       : added;
-    }
-    Status operator()(const projects::TokenFileData& source) const
-    {
-        const Status added = reader.add(source.path, projects::kTokenEndings);
-        return added && !source.validationPath.empty() ? reader.add(source.validationPath, projects::kTokenEndings)
-                                                       : added;
-    }
-    template <class Generator>
-    Status operator()(const Generator& generator) const
-    {
-        std::ostringstream text;
-        text.precision(17);
-        text << parametersOf(generator) << ", validation " << project.data.validationFraction << ", test "
-             << project.data.testFraction << ", seed " << project.seeds.data;
-        reader.add(DataPart{std::string(projects::nameOf(project.data.source)), 0, 0, text.str(), {}});
-        return Done{};
-    }
-};
+    });
+    const projects::Tokeniser* const tokeniser = projects::tokeniserOf(source);
+    return added && tokeniser != nullptr ? reader.add(*tokeniser) : added;
+}
 
 std::string described(const DataPart& part)
 {
@@ -282,10 +255,11 @@ Result<DataFingerprint> fingerprintOf(const projects::Project& project, const fs
         return wanted.error();
     }
     Reader reader(projectDirectory, watch, large, reading);
-    if (const Status added = std::visit(Source{project, reader}, project.data.source); !added) {
-        return added.error();
+    if (projects::folderEndingsOf(project.data.source).empty()) {
+        return DataFingerprint{generatedPart(project)};
     }
-    return reader.take();
+    const Status added = addSource(project.data.source, reader);
+    return added ? Result<DataFingerprint>(reader.take()) : Result<DataFingerprint>(added.error());
 }
 
 bool isSameContent(const DataPart& one, const DataPart& other)
