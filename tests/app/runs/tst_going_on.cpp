@@ -5,6 +5,7 @@
 #include "app/runs/runs_panel.h"
 #include "app/views/document_views.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/commands/commands.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
@@ -23,6 +24,8 @@
 #include <QTextBrowser>
 #include <QTextDocument>
 #include <QTreeView>
+
+#include <algorithm>
 
 using namespace residua;
 using namespace residua::app;
@@ -163,6 +166,29 @@ private slots:
         QVERIFY(reader.ok() && m_window->runs().runDirectory() != before);
         QCOMPARE(reader->project()->network.depth(), layers - 1);
         QCOMPARE(reader->info()->step, std::int64_t{6});
+    }
+
+    /// Deleted in the project: the layers that stay are those of the run, though all are alike.
+    void aRunGoesOnWithoutTheDeletedLayer()
+    {
+        train();
+        const auto before = m_window->runs().runDirectory();
+        const auto layers = engine::RunReader::open(before)->project()->network.depth();
+        const auto removed = projects::deleteSelection(m_window->session().document(), {.layers = {1}});
+        QVERIFY(removed.ok() && m_window->session().perform(removed->edit).ok());
+        m_window->findChild<QAction*>(QStringLiteral("goOnWired"))->trigger();
+        GoOnDialog* dialog = opened();
+        QVERIFY(dialog);
+        dialog->findChild<QSpinBox*>(QStringLiteral("goOnSteps"))->setValue(6);
+        QSignalSpy ended(&m_window->runs(), &RunController::ended);
+        press(*dialog, "goOnGo");
+        QTRY_COMPARE(ended.count(), 1);
+        const auto reader = engine::RunReader::open(m_window->runs().runDirectory());
+        QVERIFY(reader.ok() && m_window->runs().runDirectory() != before);
+        QCOMPARE(reader->project()->network.depth(), layers - 1);
+        QVERIFY(std::ranges::any_of(reader->events(), [](const engine::RunEvent& event) {
+            return event.text.find("without layer 1;") != std::string::npos;
+        }));
     }
 
     /// A refusal turns into an offer that the same button takes.
