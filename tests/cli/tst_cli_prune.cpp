@@ -43,6 +43,7 @@ private slots:
         QVERIFY(m_folder.isValid());
         projects::Document document = tinyProject();
         document.project.stack().segments.front().repeat = 3;
+        document.project.sweeps.clear(); // a member's project has none
         QVERIFY(projects::saveProject(path("project").toStdString(), document).ok());
         const Ran trained = run({"train", path("project"), "--steps", QString::number(kTrainedSteps), "--run", base()});
         QVERIFY2(trained.code == 0, qPrintable(trained.errors));
@@ -167,6 +168,7 @@ private slots:
         projects::Document document = tinyProject();
         document.project.training.checkpointEvery = 0;
         document.project.data.validationFraction = 0;
+        document.project.training.validateEvery = 0;
         QVERIFY(projects::saveProject(path("unheld").toStdString(), document).ok());
         QCOMPARE(run({"train", path("unheld"), "--steps", "2", "--run", path("unheld/runs/it")}).code, 0);
         const Ran unheld = run(QStringList{"sweep", path("unheld/runs/it")} + words);
