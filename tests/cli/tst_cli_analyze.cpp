@@ -226,7 +226,7 @@ private slots:
         QVERIFY2(csv.output.contains("top 1 scaled"), qPrintable(csv.output));
         const Ran pairs = run(asked + QStringList{"--what", "pairs", "--after", "0"});
         for (const char* const explained :
-             {"redundancy", "+- is its standard error", "noise ", "zero after the entry"}) {
+             {"redundancy", "+- is its standard error", "\"noise\": at most ", "zero after the entry"}) {
             QVERIFY2(pairs.output.contains(explained), qPrintable(pairs.output));
         }
         const auto refused = [&](const QStringList& words, const QString& message) {
