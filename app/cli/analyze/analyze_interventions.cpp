@@ -128,6 +128,9 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
     }
     console.line(console.table(rows));
     console.line(legendOf(ready, what));
+    if (ready.borderBytes > 0) {
+        console.line("the passes started from kept values of " + bytesText(static_cast<double>(ready.borderBytes)));
+    }
     console.value({{"step", ready.step},
                    {"batches", ready.batches},
                    {"loss", finiteJson(ready.loss)},
