@@ -327,6 +327,28 @@ private slots:
         QVERIFY(row * (at[1] - at[0]) >= grid.fontMetrics().height());
     }
 
+    void numbersOfRowsDoNotOverlap()
+    {
+        HeatmapGrid grid("", nullptr);
+        HeatmapGrid::Picture picture;
+        picture.rows = picture.columns = 7;
+        picture.cells.assign(49, 1);
+        grid.setPicture(picture);
+        grid.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&grid));
+        for (const int height : {400, 160, 110}) {
+            grid.resize(400, height);
+            QTRY_COMPARE(grid.height(), height);
+            grid.replot(QCustomPlot::rpImmediateRefresh);
+            const QVector<double> at = grid.yAxis->tickVector();
+            QVERIFY(!at.isEmpty());
+            for (qsizetype i = 1; i < at.size(); ++i) {
+                const double apart = std::abs(grid.yAxis->coordToPixel(at[i]) - grid.yAxis->coordToPixel(at[i - 1]));
+                QVERIFY2(apart >= grid.fontMetrics().height(), qPrintable(QString::number(height)));
+            }
+        }
+    }
+
     void heatmapNamesTheCellUnderThePointer()
     {
         ShownMatrices matrices;

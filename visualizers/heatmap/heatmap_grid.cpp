@@ -146,6 +146,9 @@ void HeatmapGrid::nameAxes()
         }
         axis->setTicker(ticker);
     }
+    if (!named) {
+        fitTicks(*this);
+    }
 }
 
 void HeatmapGrid::setAnyVisible(bool any)
