@@ -240,7 +240,7 @@ private slots:
         const auto* const mix = std::get_if<DepthMix>(&history.project().stack().topology.wiring);
         QCOMPARE(parts->shortcuts.size(),
                  std::size_t{prunes && mix != nullptr && hasState(*mix, {0, 2}, ShortcutState::Pruned) ? 1U : 0U});
-        const auto added = duplicateSelection(history.document(), {.layers = {1}});
+        const auto added = duplicateSelection(history.document(), {.layers = {1, 2}});
         QVERIFY(added.ok() && history.perform(added->edit).ok());
         QVERIFY(!history.layersSince(isBefore));
     }
