@@ -469,7 +469,8 @@ private slots:
             shell.setWorkingDirectory(path("examples"));
             QStringList lines{QString::fromStdString(command.example)};
             for (const Command& subcommand : command.subcommands) {
-                if (subcommand.name != "analyze confusion") { // no example trains a classifier
+                // No example trains a classifier or parallel streams.
+                if (subcommand.name != "analyze confusion" && subcommand.name != "analyze interventions") {
                     lines << QString::fromStdString(subcommand.example);
                 }
             }
