@@ -56,7 +56,9 @@ KnockoutDialog::Words KnockoutDialog::wordsFor(const GoOnSource& source, const e
                 tr("Measure")};
     }
     return {tr("What if %1 had no %2").arg(run, namesOf(start.only)),
-            tr("Switches off %1, each alone, and measures how much the loss of %2 rises on held-out batches.")
+            (start.only.size() > 1
+                 ? tr("Switches off %1, each alone, and measures how much the loss of %2 rises on held-out batches.")
+                 : tr("Switches off %1, and measures how much the loss of %2 rises on held-out batches."))
                 .arg(namesOf(start.only), run),
             tr("Measure again")};
 }
@@ -138,11 +140,12 @@ Result<std::int64_t> KnockoutDialog::partsOf(const engine::KnockoutRequest& requ
 QString KnockoutDialog::costText(std::int64_t parts, std::int64_t batches) const
 {
     const QString each = tr("%n parts", nullptr, static_cast<int>(parts));
-    return batches > 0 ? tr("Takes %1 passes of a batch at most: %2 and the whole network, on %3.")
-                             .arg(formatWhole((parts + 1) * batches), each,
-                                  tr("%n held-out batches", nullptr, static_cast<int>(batches)))
-                       : tr("Takes %1 passes for each held-out batch: %2 and the whole network.")
-                             .arg(formatWhole(parts + 1), each);
+    return batches > 0
+               ? tr("Takes %1 passes of a batch at most: %2 and the whole network, on %3.")
+                     .arg(formatWhole((parts + 1) * batches), each,
+                          batches == 1 ? tr("one held-out batch") : tr("%1 held-out batches").arg(formatWhole(batches)))
+               : tr("Takes %1 passes for each held-out batch: %2 and the whole network.")
+                     .arg(formatWhole(parts + 1), each);
 }
 
 /// Says what the chosen request costs, or why it cannot be made. Reports a kept result that answers it.

@@ -41,6 +41,7 @@ struct Side {
     visualizers::ShownMatrices matrices;
     std::unique_ptr<QSplitter> parts; ///< the canvas and the matrix
     CanvasWidget* canvas = nullptr;
+    bool isTurned = false; ///< true once the parts have their direction and sizes
     RunMark mark;
     bool isRead = false; ///< false while its record is requested
 };
@@ -49,6 +50,7 @@ namespace {
 
 constexpr int kLowPanel = 420; ///< pixels; a lower panel has canvas and matrix beside each other
 constexpr QSize kLeastPart(150, 110);
+const QList<int> kShares{2000, 3000}; ///< of the canvas and of the matrix
 
 /// Returns the kinds of matrices of shortcuts with their titles, the preferred one first.
 std::vector<std::pair<std::string, QString>> namedKinds()
@@ -317,8 +319,13 @@ void SidesPanel::draw(Side& side) const
 /// Puts canvas and matrix below each other if there is height for them.
 void SidesPanel::turn()
 {
+    const Qt::Orientation orientation = height() < kLowPanel ? Qt::Horizontal : Qt::Vertical;
     for (const auto& side : m_sides) {
-        side->parts->setOrientation(height() < kLowPanel ? Qt::Horizontal : Qt::Vertical);
+        if (side->parts->orientation() != orientation || !side->isTurned) {
+            side->isTurned = true;
+            side->parts->setOrientation(orientation);
+            side->parts->setSizes(kShares);
+        }
     }
 }
 
