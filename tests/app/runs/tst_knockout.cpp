@@ -304,7 +304,7 @@ private:
         projects::Project project = quickLanguage();
         project.stack().segments.front().repeat = 4;
         const auto presets = projects::topologyPresets(project.network.depth());
-        const auto ancre = std::ranges::find(presets, "ancre", &projects::TopologyPreset::name);
+        const auto ancre = std::ranges::find(presets, "ancre-ingoing", &projects::TopologyPreset::name);
         project.stack().topology = {ancre->name, ancre->wiring};
         project.training.steps = 8;
         project.training.checkpointEvery = 4;
