@@ -54,7 +54,8 @@ KeptEffects ofLayers(std::int64_t step)
 {
     return {{step, KnockoutBy::Layer, false, 1},
             {.tag = {},
-             .rows = {{"layer 2", 2, 0, kUnmeasured, 0.4, kUnmeasured, kUnmeasured}, {"layer 5", 5, 0, kUnmeasured, 0.1, kUnmeasured, kUnmeasured}},
+             .rows = {{"layer 2", 2, 0, kUnmeasured, 0.4, kUnmeasured, kUnmeasured},
+                      {"layer 5", 5, 0, kUnmeasured, 0.1, kUnmeasured, kUnmeasured}},
              .loss = 2.5,
              .batches = 1,
              .step = step,

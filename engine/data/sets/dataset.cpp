@@ -252,7 +252,7 @@ Result<std::vector<std::int64_t>> Dataset::encode(const std::string&) const
     return Error{"data", "the examples are no text: there is nothing to encode"};
 }
 
-Status Dataset::fillText(Batch&, const std::string&) const
+Result<std::string> Dataset::fillText(Batch&, const std::string&) const
 {
     return Error{"data", "the examples are neither labelled texts nor pictures: leave the text out"};
 }

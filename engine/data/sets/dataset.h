@@ -136,9 +136,10 @@ public:
     /// cannot express. decode() returns valid UTF-8. Token files have no text; they use ids separated by spaces.
     [[nodiscard]] virtual Result<std::vector<std::int64_t>> encode(const std::string& text) const;
     [[nodiscard]] virtual std::string decode(const std::vector<std::int64_t>& tokens) const;
-    /// Fills `batch` with one example, with label 0: this text, or of pictures the file at this path. Errors: data of
-    /// another kind, a text without tokens, a file that is no picture.
-    [[nodiscard]] virtual Status fillText(Batch& batch, const std::string& text) const;
+    /// Fills `batch` with one example, with label 0: this text, or of pictures the file at this path. Returns a note on
+    /// what reading changed, empty if nothing. Errors: data of another kind, a text without tokens, a file that is no
+    /// picture.
+    [[nodiscard]] virtual Result<std::string> fillText(Batch& batch, const std::string& text) const;
     /// Returns the token that hidden tokens become, which encode() also gives for each "[MASK]"; nullopt if the data
     /// hide no tokens.
     [[nodiscard]] virtual std::optional<std::int64_t> maskToken() const { return std::nullopt; }

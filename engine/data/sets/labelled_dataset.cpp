@@ -305,7 +305,7 @@ Result<std::vector<std::int64_t>> LabelledDataset::encode(const std::string& tex
                : Result<std::vector<std::int64_t>>(row.error());
 }
 
-Status LabelledDataset::fillText(Batch& batch, const std::string& text) const
+Result<std::string> LabelledDataset::fillText(Batch& batch, const std::string& text) const
 {
     const Status valid = checkUtf8(text, "text");
     const Result<Row> row = valid ? encoded(text, nullptr) : Result<Row>(valid.error());
@@ -314,7 +314,7 @@ Status LabelledDataset::fillText(Batch& batch, const std::string& text) const
     }
     prepare(batch, 1);
     copyRow(batch, 0, *row);
-    return Done{};
+    return std::string();
 }
 
 std::string LabelledDataset::decode(const std::vector<std::int64_t>& tokens) const

@@ -44,7 +44,7 @@ public:
                                         std::int64_t count) const override;
     [[nodiscard]] Status fillShown(Batch& batch, Split split, std::int64_t count) const override;
     [[nodiscard]] Result<std::vector<std::int64_t>> encode(const std::string& text) const override;
-    [[nodiscard]] Status fillText(Batch& batch, const std::string& text) const override;
+    [[nodiscard]] Result<std::string> fillText(Batch& batch, const std::string& text) const override;
     [[nodiscard]] std::string decode(const std::vector<std::int64_t>& tokens) const override;
     [[nodiscard]] const TextCodec* codec() const override { return m_codec.get(); }
 

@@ -26,6 +26,12 @@ namespace {
 /// The first number of the draws of batches, beyond those of pictures.
 constexpr std::uint64_t kOfBatches = std::uint64_t{1} << 62;
 
+std::string transparencyNote(std::int64_t pictures)
+{
+    return countText(static_cast<std::size_t>(pictures), "picture") +
+           (pictures == 1 ? " has transparency; it is" : " have transparency; they are") + " put on black";
+}
+
 /// Calls `work` with 0 … count − 1 on all cores, this thread among them, until it returns false.
 void onAllCores(std::size_t count, const std::function<bool(std::size_t)>& work)
 {
@@ -122,10 +128,7 @@ Result<std::unique_ptr<Dataset>> PictureDataset::open(const projects::PictureDat
         return Error{(projectDirectory / source.path).string(), "no picture is left to train on"};
     }
     if (dataset->m_transparent > 0 && !reading.isFirst()) {
-        dataset->m_notes.push_back(
-            countText(static_cast<std::size_t>(dataset->m_transparent), "picture") +
-            (dataset->m_transparent == 1 ? " has transparency; it is" : " have transparency; they are") +
-            " put on black");
+        dataset->m_notes.push_back(transparencyNote(dataset->m_transparent));
     }
     dataset->m_classes = read->classes.names();
     std::ranges::move(read->classes.notesOn(read->training, read->heldOut), std::back_inserter(dataset->m_notes));
@@ -282,12 +285,13 @@ Status PictureDataset::fillRows(Batch& batch, std::int64_t count, const std::fun
     return status;
 }
 
-Status PictureDataset::fillText(Batch& batch, const std::string& path) const
+Result<std::string> PictureDataset::fillText(Batch& batch, const std::string& path) const
 {
     Result<Picture> picture = readPicture(path, m_reading);
     if (!picture) {
         return picture.error();
     }
+    const bool wasTransparent = picture->wasTransparent && m_reading != ReadingVersion::First;
     batch.batch = 1;
     batch.time = 0;
     if (mixes()) {
@@ -298,7 +302,7 @@ Status PictureDataset::fillText(Batch& batch, const std::string& path) const
     std::vector<float>& inputs = batch.values<float>(0);
     inputs.resize(static_cast<std::size_t>(m_form.values()));
     normalise(inForm(*std::move(picture)), m_augmentation, inputs);
-    return Done{};
+    return wasTransparent ? transparencyNote(1) : std::string();
 }
 
 Status PictureDataset::fillDrawn(Batch& batch, const Request& request, const std::vector<std::int64_t>& numbers) const

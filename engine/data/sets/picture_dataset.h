@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Status fillSequential(Batch& batch, Split split, std::int64_t index,
                                         std::int64_t count) const override;
     [[nodiscard]] Status fillShown(Batch& batch, Split split, std::int64_t count) const override;
-    [[nodiscard]] Status fillText(Batch& batch, const std::string& path) const override;
+    [[nodiscard]] Result<std::string> fillText(Batch& batch, const std::string& path) const override;
 
 private:
     /// A picture: the set that it comes from and its index there.

@@ -97,7 +97,11 @@ private:
     {
         constexpr std::int64_t kShown = 8;
         if (!m_request.prompt.empty()) {
-            return dataset.fillText(m_labelled, m_request.prompt);
+            const Result<std::string> note = dataset.fillText(m_labelled, m_request.prompt);
+            if (note && !note->empty()) {
+                m_model->notes.push_back(*note);
+            }
+            return note ? Status(Done{}) : Status(note.error());
         }
         const Status filled = dataset.fillShown(m_labelled, Split::Validation, kShown);
         return !filled || m_labelled.batch > 0 ? filled : dataset.fillShown(m_labelled, Split::Train, kShown);

@@ -514,7 +514,9 @@ private slots:
                 Batch batch;
                 Batch alone;
                 QVERIFY((*dataset)->fillSequential(batch, Split::Train, 0, 1).ok());
-                QVERIFY((*dataset)->fillText(alone, (m_folder / "data/a/1.png").string()).ok());
+                const Result<std::string> note = (*dataset)->fillText(alone, (m_folder / "data/a/1.png").string());
+                QVERIFY2(note.ok(), note ? "" : note.error().text().c_str());
+                QCOMPARE(note->empty(), reading == ReadingVersion::First);
                 QCOMPARE(alone.values<float>(0), batch.values<float>(0));
                 inputs.insert(alone.values<float>(0));
             }
