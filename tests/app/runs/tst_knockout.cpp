@@ -9,7 +9,6 @@
 #include "projects/nodes/alteration.h"
 #include "projects/transfer/weakest.h"
 #include "tests/app/runs/runs_harness.h"
-#include "tests/support/child_processes.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/effects_view.h"
 #include "visualizers/heatmap/heatmap_grid.h"
@@ -25,8 +24,6 @@
 #include <QToolButton>
 
 #include <qcustomplot.h>
-
-#include <csignal>
 
 using namespace residua;
 using namespace residua::app;
@@ -114,7 +111,7 @@ private slots:
         m_window->workspace().shownRuns().bringToFront({});
         QTRY_VERIFY(effects().run().empty());
         press(*dialog, "knockoutGo");
-        QTRY_VERIFY(!opened());
+        QTRY_VERIFY(!opened(0));
         QVERIFY(effects().all().empty());
         const auto kept = engine::readEffects(measured);
         QVERIFY(kept.ok());
@@ -255,23 +252,6 @@ private slots:
         press(*dialog, "knockoutGo");
         QTRY_VERIFY(!text(*dialog, "knockoutReason").isEmpty());
         QVERIFY(dialog->isVisible() && effects().all().empty());
-    }
-
-    void anEngineThatEndsMeanwhileIsTold()
-    {
-        train();
-        m_window->actions().knockOut->trigger();
-        KnockoutDialog* dialog = opened();
-        QVERIFY(dialog);
-        press(*dialog, "knockoutGo");
-        const auto engines = tests::childProcesses();
-        QCOMPARE(engines.size(), std::size_t{1});
-        ::kill(*engines.begin(), SIGKILL);
-        QTRY_VERIFY2(text(*dialog, "knockoutReason").contains("was ended by signal 9"),
-                     qPrintable(text(*dialog, "knockoutReason")));
-        QVERIFY(dialog->isVisible());
-        press(*dialog, "knockoutGo"); // with another engine
-        QTRY_VERIFY(effects().shown() != nullptr);
     }
 
     /// Closing the dialog cancels, and another project closes it.
