@@ -137,7 +137,6 @@ private slots:
     void init()
     {
         m_temporary = std::make_unique<QTemporaryDir>();
-        fs::create_directories(project());
     }
 
     void aCheckpointComesBackAsItIs()
