@@ -20,6 +20,7 @@ std::span<const EnvironmentVariable> environmentVariables()
     static const EnvironmentVariable kVariables[] = {
         {"RESIDUA_CPU_ISA", "the instructions that kernels on the CPU use at most: baseline, avx2 or avx512 (default: "
                             "the best that the processor has)"},
+        {"RESIDUA_CUDA_FORMS", "rows: GPU kernels leave out their forms on tensor cores (default: both are used)"},
         {"RESIDUA_CUDA_GRAPH", "file of the library that records steps on a GPU as graphs (default: found beside the "
                                "program); 0: steps are not recorded"},
         cacheVariable(engine::kDigestCache, "the hashes of data files", "none is kept, and large files are read again"),

@@ -134,10 +134,7 @@ class TestRemoteFetch : public QObject {
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        m_temporary = std::make_unique<QTemporaryDir>();
-    }
+    void init() { m_temporary = std::make_unique<QTemporaryDir>(); }
 
     void aCheckpointComesBackAsItIs()
     {
