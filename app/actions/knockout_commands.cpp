@@ -55,6 +55,7 @@ public:
 private:
     [[nodiscard]] std::string runInFront();
     void readFront();
+    void show(const KeptEffects& result);
     void askInFront();
     void askWhatIf();
     void ask(const std::string& run, KnockoutRequest start);
@@ -73,8 +74,9 @@ private:
     visualizers::ShownEffects& m_effects;
     QPointer<KnockoutDialog> m_dialog; ///< the open dialog
     QPointer<WeakestDialog> m_weakest;
-    engine::QueryTag m_tag{};     ///< of the running request; 0: none
-    std::uint64_t m_readings = 0; ///< answers to older readings are dropped
+    engine::QueryTag m_tag{};         ///< of the running request; 0: none
+    std::uint64_t m_readings = 0;     ///< answers to older readings are dropped
+    std::vector<KeptEffects> m_added; ///< shown since the last reading began
 };
 
 /// Reads what there is of a run. Blocks; any thread.
@@ -138,6 +140,7 @@ void KnockoutCommands::readFront()
         m_effects.setRun(run, {});
     }
     ++m_readings;
+    m_added.clear();
     if (run.empty()) {
         return;
     }
@@ -146,8 +149,18 @@ void KnockoutCommands::readFront()
         [this, run, reading = m_readings](Result<std::vector<KeptEffects>> kept) {
             if (reading == m_readings && run == m_workspace.shownRuns().front()) {
                 m_effects.setRun(run, kept ? std::move(*kept) : std::vector<KeptEffects>());
+                for (const KeptEffects& added : m_added) { // which the reading may have come too early for
+                    m_effects.add(added);
+                }
             }
         });
+}
+
+/// Shows a result of the run in front.
+void KnockoutCommands::show(const KeptEffects& result)
+{
+    m_added.push_back(result);
+    m_effects.add(result);
 }
 
 void KnockoutCommands::askInFront()
@@ -215,7 +228,7 @@ void KnockoutCommands::open(Measurable run, const KnockoutRequest& start)
     connect(m_dialog, &KnockoutDialog::chosen, this, &KnockoutCommands::measure);
     connect(m_dialog, &KnockoutDialog::found, this, [this](const KeptEffects& kept) {
         if (m_dialog && m_dialog->run() == m_effects.run()) {
-            m_effects.add(kept);
+            show(kept);
             m_workspace.showPanelOf(m_workspace.view<visualizers::HeatmapView>());
         }
     });
@@ -274,7 +287,7 @@ void KnockoutCommands::take(const KnockoutRequest& request, const engine::Knocko
     const QString name = m_dialog->runName();
     m_dialog->accept();
     if (run == m_effects.run()) {
-        m_effects.add({key, ready});
+        show({key, ready});
         m_workspace.showPanelOf(m_workspace.view<visualizers::HeatmapView>());
         note(tr("Measured what %1 loses without each of %2 parts").arg(name, formatWhole(std::ssize(ready.rows))));
     } else {
