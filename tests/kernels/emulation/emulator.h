@@ -67,8 +67,8 @@ void endLaunch();
 void beginBlock();
 /// All threads of the block have met at a barrier.
 void nextPhase();
-/// What the running thread does with memory that is not private. Issue begins an asynchronous copy to it: a write,
-/// after which nobody may read it before the Write of the landed copy.
+/// An access of the running thread to memory that is not private. Issue is the begin of an asynchronous copy to it, and
+/// Write its end. Between them nobody may read the memory.
 enum class Access { Read, Write, Issue };
 void touch(const void* address, std::size_t bytes, Access access, const void* code);
 
