@@ -77,9 +77,12 @@ void InterventionCommands::measure(const engine::InterventionRequest& request)
 {
     const std::int64_t step = request.of.step.value_or(0);
     m_fetch.need(request.of.runDirectory.string(), step, [this, request, step, dialog = m_dialog](bool here) {
-        if (dialog && here) {
+        if (!dialog || !dialog->isVisible()) {
+            return; // it was closed meanwhile
+        }
+        if (here) {
             begin(request);
-        } else if (dialog) {
+        } else {
             dialog->refuse(tr("The checkpoint of step %1 was not fetched.").arg(formatWhole(step)));
         }
     });

@@ -115,9 +115,7 @@ engine::KnockoutRequest KnockoutDialog::request() const
 
 engine::EffectsKey KnockoutDialog::keyOf(const engine::KnockoutRequest& request) const
 {
-    const std::int64_t usual = m_source.project.training.validationBatches;
-    const std::int64_t batches = request.batches > 0 ? request.batches : usual;
-    return {request.of.step.value_or(0), request.by, request.renormalise, std::max<std::int64_t>(batches, 0)};
+    return engine::effectsKeyFor(request, m_source.project, request.of.step.value_or(0));
 }
 
 Result<std::int64_t> KnockoutDialog::partsOf(const engine::KnockoutRequest& request) const

@@ -34,11 +34,6 @@ const char* routingOf(const InterventionRow& row)
     return row.frozen ? "frozen" : "recomputed";
 }
 
-json finiteJson(double value)
-{
-    return std::isfinite(value) ? json(value) : json(nullptr);
-}
-
 std::string interventionsCsv(const InterventionReady& ready)
 {
     std::ostringstream csv;
@@ -88,21 +83,16 @@ std::string legendOf(const InterventionReady& ready, projects::InterventionKind 
 
 json rowJson(const InterventionRow& row, projects::InterventionKind what)
 {
-    json each{{"intervention", row.name},
-              {"streams", row.streams},
-              {"first", row.first},
-              {"last", row.last},
-              {"routing", routingOf(row)},
-              {"lossRise", finiteJson(row.rise)},
-              {"standardError", finiteJson(row.error)},
-              {"divergence", finiteJson(row.divergence)},
-              {"perplexityPercent", finiteJson(perplexityChange(row))}};
+    json each{
+        {"intervention", row.name},   {"streams", row.streams},       {"first", row.first},
+        {"last", row.last},           {"routing", routingOf(row)},    {"lossRise", row.rise},
+        {"standardError", row.error}, {"divergence", row.divergence}, {"perplexityPercent", perplexityChange(row)}};
     if (what == projects::InterventionKind::Rescue) {
         each["restored"] = row.restored;
         each["at"] = row.at;
-        each["rescue"] = finiteJson(row.derived);
+        each["rescue"] = row.derived;
     } else if (what == projects::InterventionKind::Pairs) {
-        each["redundancy"] = finiteJson(row.derived);
+        each["redundancy"] = row.derived;
     }
     return each;
 }
@@ -133,8 +123,8 @@ void showInterventions(const InterventionReady& ready, projects::InterventionKin
     }
     console.value({{"step", ready.step},
                    {"batches", ready.batches},
-                   {"loss", finiteJson(ready.loss)},
-                   {"noise", finiteJson(ready.noise)},
+                   {"loss", ready.loss},
+                   {"noise", ready.noise},
                    {"keptBytes", ready.borderBytes},
                    {"interventions", std::move(interventions)},
                    {"notes", ready.notes}});

@@ -25,11 +25,6 @@ namespace {
 using engine::KnockoutRow;
 using nlohmann::json;
 
-json finite(double value)
-{
-    return std::isfinite(value) ? json(value) : json(nullptr);
-}
-
 std::string shown(double value)
 {
     return std::isnan(value) ? "-" : numberText(value, 4);
@@ -88,15 +83,15 @@ void show(const engine::KnockoutReady& ready, const std::string& weakest, const 
         parts.push_back({{"part", row.name},
                          {"first", row.first},
                          {"reader", row.reader},
-                         {"weight", finite(row.weight)},
-                         {"lossRise", finite(row.rise)},
-                         {"standardError", finite(row.error)},
-                         {"divergence", finite(row.divergence)}});
+                         {"weight", row.weight},
+                         {"lossRise", row.rise},
+                         {"standardError", row.error},
+                         {"divergence", row.divergence}});
     }
     console.value({{"step", ready.step},
                    {"batches", ready.batches},
-                   {"loss", finite(ready.loss)},
-                   {"rankCorrelation", finite(correlation)},
+                   {"loss", ready.loss},
+                   {"rankCorrelation", correlation},
                    {"keptBytes", ready.borderBytes},
                    {"parts", std::move(parts)},
                    {"weakest", weakest},

@@ -38,11 +38,6 @@ constexpr const char* kLayerNorm = "norm";
 constexpr const char* kPaper = "paper: -0.4 for every tau (section 5, figure 4); -0.88 as a bound of BERT-Large, from "
                                "its Psi as (L/l)^0.12 and norms that grow with l (figure 3)";
 
-json numberOf(double value)
-{
-    return std::isfinite(value) ? json(value) : json(nullptr);
-}
-
 std::string cellOf(double value)
 {
     return std::isnan(value) ? "-" : numberText(value, 5);
@@ -92,8 +87,7 @@ void show(const engine::StabilityReady& ready, const Console& console)
         const double norm = at(stability, StabilityRow::Output, layer);
         const double rise = at(stability, StabilityRow::Rise, layer);
         rows.push_back({std::to_string(layer), cellOf(effect), cellOf(norm), cellOf(rise)});
-        layers.push_back(
-            {{"layer", layer}, {"psi", numberOf(effect)}, {"norm", numberOf(norm)}, {"lossRise", numberOf(rise)}});
+        layers.push_back({{"layer", layer}, {"psi", effect}, {"norm", norm}, {"lossRise", rise}});
     }
     console.line(console.table(rows));
     console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
@@ -103,9 +97,9 @@ void show(const engine::StabilityReady& ready, const Console& console)
     }
     console.value({{"step", ready.step},
                    {"batches", ready.batches},
-                   {"loss", numberOf(ready.loss)},
-                   {"gap", numberOf(gap)},
-                   {"psiPower", numberOf(power)},
+                   {"loss", ready.loss},
+                   {"gap", gap},
+                   {"psiPower", power},
                    {"layers", layers},
                    {"notes", ready.notes}});
 }
@@ -273,11 +267,10 @@ void showFigure(const std::vector<Shared>& all, const theory::NormalisedLinear& 
         json gaps = json::array();
         for (const theory::LinearStability& found : shared.found) {
             row.push_back(numberText(found.gap, 4));
-            gaps.push_back(numberOf(found.gap));
+            gaps.push_back(found.gap);
         }
         row.push_back(cellOf(shared.power));
-        told.push_back(
-            {{"tau", shared.tau}, {"depths", shared.depths}, {"gaps", gaps}, {"power", numberOf(shared.power)}});
+        told.push_back({{"tau", shared.tau}, {"depths", shared.depths}, {"gaps", gaps}, {"power", shared.power}});
     }
     console.line("Linear network of figure 4, d = " + std::to_string(dimension) +
                  ": (1/L) sum of Psi over the norm of the output");

@@ -188,6 +188,12 @@ Result<bool> hasFolder(const fs::path& runDirectory)
 
 } // namespace
 
+EffectsKey effectsKeyFor(const KnockoutRequest& request, const projects::Project& project, std::int64_t step)
+{
+    const std::int64_t batches = request.batches > 0 ? request.batches : project.training.validationBatches;
+    return {step, request.by, request.renormalise, std::max<std::int64_t>(batches, 0)};
+}
+
 std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)
 {
     const RunRef& of = request.of;
@@ -200,8 +206,7 @@ std::optional<EffectsKey> effectsKeyOf(const KnockoutRequest& request)
     if (!project || steps.empty()) {
         return std::nullopt;
     }
-    const std::int64_t batches = request.batches > 0 ? request.batches : project->training.validationBatches;
-    return EffectsKey{steps.back(), request.by, request.renormalise, std::max<std::int64_t>(batches, 0)};
+    return effectsKeyFor(request, *project, steps.back());
 }
 
 Result<std::vector<KeptEffects>> readEffects(const fs::path& runDirectory, std::vector<std::string>* notes)

@@ -33,6 +33,10 @@ struct KeptEffects {
     KnockoutReady measured;
 };
 
+/// Returns the key of the request's result for a run of this project and a checkpoint of this step.
+[[nodiscard]] EffectsKey effectsKeyFor(const KnockoutRequest& request, const projects::Project& project,
+                                       std::int64_t step);
+
 /// Returns the key of the result that would answer the request: its checkpoint is the last one that the run has here
 /// or at its place, and its batches are those of the run's validations unless it names others. nullopt if no kept
 /// result can answer it, because it names its data or subjects, and if the run or its checkpoint is missing.

@@ -67,8 +67,8 @@ void endLaunch();
 void beginBlock();
 /// All threads of the block have met at a barrier.
 void nextPhase();
-/// An access of the running thread to memory that is not private. Issue is the begin of an asynchronous copy to it, and
-/// Write its end. Between them nobody may read the memory.
+/// An access of the running thread to memory that is not private. Issue begins an asynchronous copy to the memory, and
+/// Write completes the copy. A read between the two is an error.
 enum class Access { Read, Write, Issue };
 void touch(const void* address, std::size_t bytes, Access access, const void* code);
 

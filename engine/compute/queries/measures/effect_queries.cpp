@@ -79,7 +79,6 @@ protected:
     const Request m_request;
     std::optional<LoadedModel> m_model;
     std::optional<Knockout> m_knockout;
-    std::int64_t m_wanted = 0; ///< batches; 0: all
 
 private:
     std::optional<Event> work() final
@@ -113,9 +112,9 @@ private:
         const std::int64_t units =
             std::max<std::int64_t>(parts.dataset->schema().units(plan.batch, plan.sequenceLength), 1);
         const std::int64_t all = (parts.dataset->size(Split::Validation) + units - 1) / units;
-        m_wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
-        m_passes = (std::ssize(*altered) + 1) * (m_wanted > 0 ? std::min(m_wanted, all) : all);
-        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, m_wanted, m_model->step,
+        const std::int64_t wanted = std::max<std::int64_t>(batchesFor(m_request.batches, *m_model), 0);
+        m_passes = (std::ssize(*altered) + 1) * (wanted > 0 ? std::min(wanted, all) : all);
+        m_knockout.emplace(*parts.network, *parts.dataset, parts.project, parts.device, wanted, m_model->step,
                            std::move(*altered));
         return Done{};
     }
@@ -177,7 +176,7 @@ private:
         KnockoutReady ready = measured();
         std::ranges::copy(m_leftOut, std::back_inserter(ready.notes));
         if (m_request.only.empty() && !m_model->hasOtherData) {
-            const EffectsKey key{m_model->step, m_request.by, m_request.renormalise, m_wanted};
+            const EffectsKey key = effectsKeyFor(m_request, m_model->parts.project, m_model->step);
             if (const Status kept = keepEffects(m_request.of.runDirectory, {key, ready}); !kept) {
                 ready.notes.push_back("the result is not kept with the run: " + kept.error().text());
             }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Checkpoints and kept knock-outs that come back from a place: as they are, or not at all.
 #include "engine/base/api/environment.h"
-#include "engine/link/remote/project_files.h"
 #include "engine/link/remote/remote_files.h"
-#include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"
 #include "engine/runs/results/effects.h"
 #include "engine/runs/store/checkpoint.h"
@@ -11,7 +9,6 @@
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/base/whole_file.h"
-#include "projects/shipped/examples.h"
 #include "tests/engine/link/remote/remote_files_harness.h"
 #include "tests/engine/runs/store/run_files_harness.h"
 #include "tests/support/test_program.h"
@@ -19,7 +16,6 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include <deque>
 #include <fstream>
 #include <limits>
 #include <memory>
