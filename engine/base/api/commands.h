@@ -46,7 +46,8 @@ struct StartRun {
     std::int64_t pauseAfter = 0; ///< pauses after this many steps (Step on a new run); 0: never
     /// The sweep's member that this run trains, or nullopt. The run of a member is named project.name.
     std::optional<projects::Membership> membership = std::nullopt;
-    bool waitsForDisk = false; ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
+    bool waitsForDisk = false;  ///< if the run cannot be written, it pauses instead of failing (RunPaused::error)
+    std::int64_t stopAfter = 0; ///< stops after this step, with a checkpoint; 0: never
 };
 /// Resumes from a checkpoint, or from step 0 if no checkpoint exists. Drops the records after it.
 struct ResumeRun {
@@ -55,6 +56,7 @@ struct ResumeRun {
     std::string device = "cpu";
     std::optional<std::int64_t> steps; ///< a new total of steps
     bool waitsForDisk = false;         ///< as in StartRun
+    std::int64_t stopAfter = 0;        ///< as in StartRun
 };
 /// On another rank than 0 of those that train together (rankPosition): trains along until rank 0's run ends. Stop asks
 /// rank 0 to stop the run; other commands wait for its end.

@@ -135,6 +135,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const StartRun& command, con
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
     run->m_pauseAt = command.pauseAfter;
+    run->m_stopAfter = command.stopAfter;
     run->m_waitsForDisk = command.waitsForDisk;
     run->guarded([&] { run->announce(); });
     run->guarded([&] { run->m_loop.observe(); });
@@ -189,6 +190,7 @@ Result<std::unique_ptr<ActiveRun>> ActiveRun::begin(const ResumeRun& command, co
     writer->setSource(opened->projectDirectory, opened->data);
     std::unique_ptr<ActiveRun> run(
         new ActiveRun(command.run, std::move(*trainer), std::move(*writer), prepared.device, sink));
+    run->m_stopAfter = command.stopAfter;
     run->m_waitsForDisk = command.waitsForDisk;
     run->goOnFrom(*opened, again ? std::nullopt : std::optional(done));
     if (onlyNote || opened->info.status == RunStatus::Failed) { // perhaps in what was due after its last step
@@ -322,6 +324,10 @@ void ActiveRun::advance()
             return;
         }
         if (stopWhereAsked(); m_state == State::Ended) {
+            return;
+        }
+        if (trainer().stepsDone() == m_stopAfter) {
+            finish({.status = RunStatus::Stopped, .text = "as far as it was asked for"});
             return;
         }
         if (trainer().stepsDone() == m_pauseAt) {

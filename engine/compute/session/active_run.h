@@ -123,6 +123,7 @@ private:
     Clock::time_point m_heeded{};
     std::optional<std::int64_t> m_stopAt; ///< requested by another process
     std::int64_t m_pauseAt = 0;           ///< the step to pause after; 0: none
+    std::int64_t m_stopAfter = 0;         ///< the step that the command stops it after; 0: none
     std::int64_t m_checkpointStep = -1;   ///< the step of the newest checkpoint; −1: none
 };
 

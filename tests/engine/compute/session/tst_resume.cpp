@@ -88,6 +88,25 @@ private slots:
         QCOMPARE(m_whole.size(), std::size_t{kSteps});
     }
 
+    /// A rung of a sweep ends there.
+    void stopsAfterTheStepThatTheCommandNames()
+    {
+        StartRun first = start(directory("rungs"));
+        first.stopAfter = 5;
+        ResumeRun second = resume(directory("rungs"));
+        second.stopAfter = 12;
+        for (const auto& [command, end] : {std::pair<Command, std::int64_t>{first, 5}, {second, 12}}) {
+            SessionProbe probe;
+            probe.post(command);
+            QVERIFY(probe.waitFor<RunEnded>());
+            QVERIFY(probe.all<RunEnded>().at(0).status == RunStatus::Stopped);
+            QCOMPARE(probe.all<RunEnded>().at(0).step, end);
+            QCOMPARE(RunReader::open(directory("rungs"))->checkpoints().back(), end);
+        }
+        QCOMPARE(tests::resumeToEnd(directory("rungs")), std::string());
+        QCOMPARE(tests::recordedLosses(directory("rungs")), m_whole);
+    }
+
     void isBitEqualAfterKill()
     {
         QProcess child;
