@@ -50,17 +50,18 @@ set(RESIDUA_MAY_USE_engine_remote   projects engine_api engine_files engine_stor
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_remote engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_store engine_results engine_codec engine_sets
                                    engine_lowrank engine_remote engine_wire torch gloo cuda)
-set(RESIDUA_MAY_USE_editor         projects resources imgui)
+set(RESIDUA_MAY_USE_editor_scenes  projects resources)
+set(RESIDUA_MAY_USE_editor         projects resources editor_scenes imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
 set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_sets_bounds resources)
 set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report
                                    resources nlohmann)
-set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor visualizers report resources
-                                   qt imgui)
+set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor editor_scenes visualizers report
+                                   resources qt imgui)
 set(RESIDUA_MAY_USE_tests          projects kernels kernels_cuda engine_api engine_theory engine_files engine_store engine_results
                                    engine_text engine_tokeniser engine_codec engine_tokens engine_pictures engine_sets engine_sets_bounds
-                                   engine_bundle engine_lowrank engine engine_remote engine_wire engine_process editor visualizers
+                                   engine_bundle engine_lowrank engine engine_remote engine_wire engine_process editor editor_scenes visualizers
                                    report resources cli app archive zstd png jpeg webp arrow eigen nlohmann sqlite sentencepiece torch qt
                                    qcustomplot imgui opengl cuda)
 # What it may link besides, and never include.

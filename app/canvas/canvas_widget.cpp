@@ -2,7 +2,7 @@
 #include "app/canvas/canvas_widget.h"
 
 #include "app/canvas/canvas_input.h"
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 
 #include <QClipboard>
 #include <QElapsedTimer>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
 #include "visualizers/heatmap/heatmap_frames.h"
 
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include "app/outline/outline_tree.h"
 #include "editor/canvas/canvas.h"
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
 
 #include <QAbstractItemModel>
 

@@ -2,12 +2,12 @@
 #include "editor/block/block_canvas.h"
 
 #include "editor/block/block_editor_state.h"
-#include "editor/block/block_layout.h"
 #include "editor/block/block_paint.h"
 #include "editor/block/block_wiring.h"
-#include "editor/canvas/geometry.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
+#include "editor/scenes/block_layout.h"
+#include "editor/scenes/geometry.h"
 
 #include <imgui.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
+#include "editor/scenes/block_scene.h"
 #include "projects/graphs/node_places.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_editor_state.h"
 
-#include "editor/canvas/geometry.h"
+#include "editor/scenes/geometry.h"
 #include "projects/model/places.h"
 
 #include <algorithm>

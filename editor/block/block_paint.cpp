@@ -3,7 +3,7 @@
 
 #include "editor/block/block_text.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_scene.h"
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/minimap.h"
-#include "editor/canvas/viewport.h"
+#include "editor/scenes/block_scene.h"
+#include "editor/scenes/viewport.h"
 #include "projects/graphs/graph_edits.h"
 #include "resources/colours.h"
 

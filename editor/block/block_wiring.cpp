@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/block/block_wiring.h"
 
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 #include "projects/model/places.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/block/block_scene.h"
+#include "editor/scenes/block_scene.h"
 #include "projects/graphs/graph_edits.h"
 
 #include <optional>

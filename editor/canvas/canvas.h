@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/folds.h"
+#include "editor/scenes/folds.h"
 #include "projects/base/result.h"
 #include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"

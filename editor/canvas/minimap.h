@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/geometry.h"
-#include "editor/canvas/viewport.h"
+#include "editor/scenes/geometry.h"
+#include "editor/scenes/viewport.h"
 #include "resources/colours.h"
 
 #include <imgui.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/canvas/minimap.h"
-#include "editor/canvas/viewport.h"
+#include "editor/scenes/viewport.h"
 
 #include <optional>
 

@@ -9,8 +9,6 @@
 namespace residua::editor {
 namespace {
 
-constexpr double kReadable = 120; ///< visible arcs; if there are more, weak arcs are drawn fainter
-constexpr double kFaintest = 0.12;
 constexpr float kPixelsPerSegment = 6;
 constexpr int kFewestSegments = 8;
 constexpr int kMostSegments = 400;
@@ -133,17 +131,6 @@ void draw(Sheet& sheet, const ArcView& view, const ArcInk& ink)
 }
 
 } // namespace
-
-ArcShape ArcInk::shapeAt(float zoom) const
-{
-    const float inwards = aside / zoom;
-    return {shape.left - inwards, shape.right + inwards, std::max(shape.height + inwards, 1.0F)};
-}
-
-double fadeOf(double crowd)
-{
-    return std::clamp(std::sqrt(kReadable / std::max(crowd, 1.0)), kFaintest, 1.0);
-}
 
 std::optional<CanvasImage> rasterise(const std::vector<ArcInk>& inks, const ArcView& view,
                                      const std::function<bool()>& wanted)

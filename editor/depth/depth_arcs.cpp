@@ -15,14 +15,10 @@ namespace {
 constexpr std::size_t kSketch = 300;     ///< arcs drawn as a sample until the picture of all is ready
 constexpr std::size_t kMostMarks = 2000; ///< marks of frozen arcs and counts of groups, drawn over that picture
 constexpr double kAside = 0.3;           ///< opacity of arcs that do not touch the layer under the pointer
-constexpr float kThinnestArc = 1.5F;     ///< screen pixels
-constexpr float kThickest = 4.5F;
-constexpr float kHoveredWider = 2;  ///< screen pixels
-constexpr float kHalo = 4;          ///< screen pixels of background around the arc under the pointer
-constexpr float kSelectionGap = 2;  ///< screen pixels of background between the two
-constexpr float kDimmed = 0.35F;    ///< factor for parts that a step leaves out
-constexpr float kStrandGap = 3.5F;  ///< screen pixels between the ports of one shortcut
-constexpr float kSmallestCount = 9; ///< height of an arc in screen pixels below which a group's count is omitted
+constexpr float kHoveredWider = 2;       ///< screen pixels
+constexpr float kHalo = 4;               ///< screen pixels of background around the arc under the pointer
+constexpr float kSelectionGap = 2;       ///< screen pixels of background between the two
+constexpr float kSmallestCount = 9;      ///< height of an arc in screen pixels below which a group's count is omitted
 
 struct Strand {
     ArcShape shape;
@@ -30,105 +26,9 @@ struct Strand {
     Stroke stroke;
 };
 
-/// Returns the weight that determines the arc's colour.
-std::optional<float> weightOf(const DepthPicture& picture, const Arc& arc, const PortWeights& weights)
-{
-    if (arc.kind == projects::ShortcutKind::Pruned || arc.kind == projects::ShortcutKind::Stream) {
-        return std::nullopt;
-    }
-    if (arc.count == 1) {
-        return weights.of(arc.shortcut);
-    }
-    // Shortcuts drawn as one arc have the colour of the strongest.
-    std::optional<float> strongest;
-    double most = -1;
-    for (const projects::Shortcut& shortcut : picture.scene.members(arc)) {
-        if (const auto weight = weights.of(shortcut)) {
-            if (const double strength = picture.weights.scale().strength(*weight); strength > most) {
-                most = strength;
-                strongest = weight;
-            }
-        }
-    }
-    return strongest;
-}
-
 bool isInSight(const DepthPicture& picture, const Arc& arc)
 {
     return inSight(picture.view, picture.width, picture.height, arc);
-}
-
-bool isSelected(const DepthPicture& picture, const Arc& arc)
-{
-    const auto& selected = picture.selection.shortcuts;
-    const auto members = picture.scene.members(arc);
-    return !selected.empty() && std::any_of(members.begin(), members.end(),
-                                            [&](const auto& shortcut) { return selected.contains(shortcut); });
-}
-
-struct ShownPort {
-    const DepthPort* port;
-    PortWeights weights;
-};
-
-/// Returns the visible ports, or one of them if a number of all ports is shown.
-std::vector<ShownPort> shownPorts(const DepthPicture& picture)
-{
-    std::vector<ShownPort> shown;
-    for (const DepthPort& port : picture.ports) {
-        if (port.shown && (shown.empty() || !picture.weights.areEffects())) {
-            shown.push_back({&port, picture.weights.port(port.port)});
-        }
-    }
-    return shown;
-}
-
-ArcInk inkOf(const DepthPicture& picture, const Arc& arc, const ShownPort& port, bool apart)
-{
-    const resources::ThemeColours& c = resources::themeColours(picture.theme);
-    ArcInk ink{.shape = arc, .colour = c.muted};
-    if (const auto weight = weightOf(picture, arc, port.weights)) {
-        const projects::WeightScale& scale = picture.weights.scale();
-        ink.weighed = true;
-        ink.strength = static_cast<float>(scale.strength(*weight));
-        ink.width = std::lerp(kThinnestArc, apart ? kStrandGap : kThickest, ink.strength); // strands stay apart
-        ink.colour = apart ? port.port->colour : weightColour(scale, *weight, picture.theme);
-    } else if (arc.kind == projects::ShortcutKind::Stream) {
-        ink.strength = 1;
-        ink.floor = 0;
-        ink.width = 2.0F;
-    } else if (arc.kind == projects::ShortcutKind::Fixed) {
-        ink.opacity = 0.8F;
-        ink.width = 1.3F;
-    } else if (arc.kind == projects::ShortcutKind::Pruned) {
-        ink.opacity = 0.35F;
-        ink.dashed = true;
-    } else {
-        ink.colour = port.port->colour;
-        ink.opacity = 0.55F;
-        ink.width = 1.4F;
-    }
-    const bool runs = activeShareOf(picture, picture.scene.boxes()[arc.to]) > 0;
-    ink.opacity *= runs ? 1.0F : kDimmed;
-    return ink;
-}
-
-/// Adds an ink for each visible port, side by side. The final output has a single mix, which has no port's colour.
-void addInks(const DepthPicture& picture, const std::vector<ShownPort>& ports, const Arc& arc,
-             std::vector<ArcInk>& inks)
-{
-    const bool apart = ports.size() > 1;
-    const bool final = arc.shortcut.target > picture.scene.modules();
-    const bool split =
-        apart && !final && arc.kind != projects::ShortcutKind::Pruned && arc.kind != projects::ShortcutKind::Stream;
-    const std::size_t count = split ? ports.size() : std::min<std::size_t>(ports.size(), 1);
-    for (std::size_t i = 0; i < count; ++i) {
-        inks.push_back(inkOf(picture, arc, ports[i], apart));
-        if (apart && final) {
-            inks.back().colour = resources::themeColours(picture.theme).muted;
-        }
-        inks.back().aside = kStrandGap * (static_cast<float>(i) - static_cast<float>(count - 1) / 2);
-    }
 }
 
 /// Draws the visible arcs one by one.
@@ -195,10 +95,8 @@ Stroke Arcs::strokeOf(const Arc& arc, const ArcInk& ink) const
 
 std::vector<Strand> Arcs::strandsOf(const Arc& arc) const
 {
-    std::vector<ArcInk> inks;
-    addInks(m_picture, m_ports, arc, inks);
     std::vector<Strand> strands;
-    for (const ArcInk& ink : inks) {
+    for (const ArcInk& ink : inksOf(m_picture, m_ports, arc)) {
         strands.push_back({ink.shapeAt(m_picture.view.zoom()), &arc, strokeOf(arc, ink)});
     }
     return strands;
@@ -333,23 +231,6 @@ std::size_t strokesInSight(const DepthPicture& picture)
     return static_cast<std::size_t>(arcs * std::ranges::count_if(picture.ports, &DepthPort::shown));
 }
 
-std::vector<ArcInk> inksOf(const DepthPicture& picture)
-{
-    const std::vector<ShownPort> ports = shownPorts(picture);
-    const bool manySelected = picture.selection.shortcuts.size() > kMostStrokes; // else drawn over the picture
-    std::vector<ArcInk> inks;
-    inks.reserve(picture.scene.arcs().size() * ports.size());
-    for (const Arc& arc : picture.scene.arcs()) {
-        const std::size_t first = inks.size();
-        addInks(picture, ports, arc, inks);
-        for (std::size_t i = first; manySelected && i < inks.size() && isSelected(picture, arc); ++i) {
-            inks[i].halo = resources::themeColours(picture.theme).accent;
-            inks[i].strength = inks[i].opacity = 1;
-        }
-    }
-    return inks;
-}
-
 std::optional<ThinnedArcs> thinOut(std::vector<ArcInk>& inks)
 {
     std::vector<float> strengths;
@@ -370,15 +251,6 @@ std::optional<ThinnedArcs> thinOut(std::vector<ArcInk>& inks)
     std::erase_if(inks, [least](const ArcInk& ink) { return ink.weighed && !ink.halo && ink.strength < least; });
     const auto drawn = std::ranges::count_if(inks, &ArcInk::weighed);
     return ThinnedArcs{static_cast<std::size_t>(drawn), strengths.size(), least};
-}
-
-bool hasWeighedArc(const DepthPicture& picture)
-{
-    const std::vector<ShownPort> ports = shownPorts(picture);
-    return std::ranges::any_of(picture.scene.arcs(), [&](const Arc& arc) {
-        return std::ranges::any_of(
-            ports, [&](const ShownPort& port) { return weightOf(picture, arc, port.weights).has_value(); });
-    });
 }
 
 void paintArcs(ImDrawList& list, const DepthPicture& picture)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/depth_canvas.h"
 
-#include "editor/canvas/geometry.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/canvas/words.h"
 #include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_paint.h"
-#include "editor/depth/depth_scene.h"
 #include "editor/depth/depth_selection.h"
 #include "editor/depth/shortcut_drag.h"
+#include "editor/scenes/depth_scene.h"
+#include "editor/scenes/geometry.h"
+#include "editor/scenes/words.h"
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/shortcut_canvas.h"
 #include "editor/shortcuts/weight_legend.h"

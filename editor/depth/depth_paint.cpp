@@ -2,7 +2,7 @@
 #include "editor/depth/depth_paint.h"
 
 #include "editor/canvas/paint_tools.h"
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 #include "editor/shortcuts/arc_painter.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/base/text.h"
@@ -339,15 +339,6 @@ void paintThinned(ImDrawList& list, const DepthPicture& picture, const ThinnedAr
 }
 
 } // namespace
-
-double activeShareOf(const DepthPicture& picture, const LayerBox& box)
-{
-    double sum = 0;
-    for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
-        sum += picture.weights.activeShare(layer);
-    }
-    return sum / static_cast<double>(std::max<std::int64_t>(box.lastLayer - box.layer + 1, 1));
-}
 
 void paintDepth(ImDrawList& list, const DepthPicture& picture)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/depth/shortcut_drag.h"
 
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_cost.h"
 

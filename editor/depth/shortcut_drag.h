@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/depth/depth_scene.h"
+#include "editor/scenes/depth_scene.h"
 #include "projects/check/validate.h"
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_canvas.h"
 
-#include "editor/canvas/geometry.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/canvas/words.h"
 #include "editor/matrix/matrix_paint.h"
-#include "editor/matrix/matrix_scene.h"
+#include "editor/scenes/geometry.h"
+#include "editor/scenes/matrix_scene.h"
+#include "editor/scenes/words.h"
 #include "editor/shortcuts/shortcut_canvas.h"
 #include "projects/commands/commands.h"
 

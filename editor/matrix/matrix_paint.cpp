@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/matrix/matrix_paint.h"
 
-#include "editor/canvas/words.h"
+#include "editor/scenes/matrix_fills.h"
+#include "editor/scenes/words.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 
@@ -19,107 +20,15 @@ constexpr float kSmallestMarked = 10; ///< marks frozen and pruned cells from th
 constexpr float kSmallestNumbered = 38;
 constexpr float kSmallestRounded = 16;
 constexpr float kLabelGap = 2; ///< between two labels of an axis
-constexpr double kSummedAlpha = 0.15;
 
 const ThemeColours& coloursOf(const MatrixPicture& picture)
 {
     return resources::themeColours(picture.theme);
 }
 
-/// The colours of cells, with values that are looked up once per frame.
-class CellFills {
-public:
-    explicit CellFills(const MatrixPicture& picture)
-        : m_picture(picture),
-          m_weights(picture.weights.port(picture.port, picture.measure)),
-          m_each(modulesPerLayer(picture.project))
-    {
-    }
-
-    [[nodiscard]] std::optional<float> weightOf(const Shortcut& shortcut) const { return m_weights.of(shortcut); }
-    /// Returns a rank. A block is drawn like its cell with the highest rank. Negative if there is no cell.
-    [[nodiscard]] double strengthOf(const Shortcut& shortcut) const;
-    [[nodiscard]] resources::Rgb colourOf(const Shortcut& shortcut) const;
-    [[nodiscard]] ImU32 fillOf(const Shortcut& shortcut) const
-    {
-        return imColour(colourOf(shortcut), opacityOf(shortcut));
-    }
-
-private:
-    [[nodiscard]] double opacityOf(const Shortcut& shortcut) const;
-
-    const MatrixPicture& m_picture;
-    PortWeights m_weights;
-    std::int64_t m_each;
-};
-
-double CellFills::strengthOf(const Shortcut& shortcut) const
+ImU32 fillOf(const CellFills& fills, const Shortcut& shortcut)
 {
-    const MatrixCell cell = m_picture.scene.cell(shortcut);
-    if (isRead(cell)) {
-        if (const auto shade = m_weights.of(shortcut)) {
-            return 1 + m_picture.weights.scale(m_picture.measure).strength(*shade);
-        }
-    }
-    switch (cell) {
-    case MatrixCell::Outside:
-        return -1;
-    case MatrixCell::Empty:
-    case MatrixCell::Pruned:
-        return 0;
-    case MatrixCell::Summed:
-        return 0.1;
-    case MatrixCell::Fixed:
-        return 0.2;
-    case MatrixCell::Learned:
-    case MatrixCell::Frozen:
-        break;
-    }
-    return 0.3;
-}
-
-resources::Rgb CellFills::colourOf(const Shortcut& shortcut) const
-{
-    const ThemeColours& c = coloursOf(m_picture);
-    const MatrixCell cell = m_picture.scene.cell(shortcut);
-    if (isRead(cell)) {
-        if (const auto shade = m_weights.of(shortcut)) {
-            return weightColour(m_picture.weights.scale(m_picture.measure), *shade, m_picture.theme);
-        }
-    }
-    switch (cell) {
-    case MatrixCell::Outside:
-    case MatrixCell::Empty:
-    case MatrixCell::Pruned:
-        return c.surface;
-    case MatrixCell::Summed:
-    case MatrixCell::Fixed:
-        return c.muted;
-    case MatrixCell::Learned:
-    case MatrixCell::Frozen:
-        break;
-    }
-    return resources::curveColour(0, m_picture.theme);
-}
-
-double CellFills::opacityOf(const Shortcut& shortcut) const
-{
-    const MatrixCell cell = m_picture.scene.cell(shortcut);
-    if (cell == MatrixCell::Empty || cell == MatrixCell::Pruned) {
-        return 1;
-    }
-    if (cell == MatrixCell::Summed) {
-        return kSummedAlpha;
-    }
-    const bool runs = m_picture.weights.isActive(projects::layerOf(shortcut.target, m_each));
-    return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
-}
-
-// Returns black or white, whichever is more legible on the cell.
-ImU32 inkOn(resources::Rgb ground)
-{
-    const int light = 299 * ground.r + 587 * ground.g + 114 * ground.b;
-    return light > 140000 ? IM_COL32(10, 14, 22, 255) : IM_COL32(255, 255, 255, 255);
+    return imColour(fills.colourOf(shortcut), fills.opacityOf(shortcut));
 }
 
 void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills& fills, const Shortcut& shortcut,
@@ -152,7 +61,7 @@ void paintMarks(ImDrawList& list, const MatrixPicture& picture, const CellFills&
     }
     if (size >= kSmallestNumbered && isRead(picture.scene.cell(shortcut))) {
         if (const auto weight = fills.weightOf(shortcut)) {
-            centredText(list, kTextSize, centre, size - 4, inkOn(fills.colourOf(shortcut)),
+            centredText(list, kTextSize, centre, size - 4, imColour(inkOn(fills.colourOf(shortcut))),
                         textOfValue(picture.weights, *weight, picture.measure));
         }
     }
@@ -171,7 +80,7 @@ ImU32 colourOfBlock(const CellFills& fills, const Shortcut& first, std::int64_t 
             }
         }
     }
-    return most < 0 ? 0 : fills.fillOf(strongest);
+    return most < 0 ? 0 : fillOf(fills, strongest);
 }
 
 void refresh(MatrixBlocks& blocks, const MatrixPicture& picture, const CellFills& fills, std::int64_t side)
@@ -214,7 +123,7 @@ void paintCell(ImDrawList& list, const MatrixPicture& picture, const CellFills& 
     }
     const Rect r = picture.view.rectToScreen(picture.scene.rectOf(shortcut));
     const float gap = r.width() > 8 ? 1.0F : 0.0F;
-    list.AddRectFilled({r.left + gap, r.top + gap}, {r.right - gap, r.bottom - gap}, fills.fillOf(shortcut),
+    list.AddRectFilled({r.left + gap, r.top + gap}, {r.right - gap, r.bottom - gap}, fillOf(fills, shortcut),
                        r.width() >= kSmallestRounded ? 2.0F : 0.0F);
     if (r.width() >= kSmallestMarked) {
         paintMarks(list, picture, fills, shortcut, r);
@@ -228,7 +137,8 @@ void paintCells(ImDrawList& list, const MatrixPicture& picture)
     const auto targets = picture.scene.targetsIn(seen.top, seen.bottom);
     const float size = MatrixScene::kCell * picture.view.zoom();
     const auto side = static_cast<std::int64_t>(std::ceil(kSmallestCell / size));
-    const CellFills fills(picture);
+    const CellFills fills(
+        {picture.scene, picture.weights, picture.project, picture.port, picture.measure, picture.theme});
     if (side > 1) {
         refresh(picture.blocks, picture, fills, side);
     }

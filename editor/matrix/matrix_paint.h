@@ -3,9 +3,9 @@
 
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/canvas/viewport.h"
-#include "editor/matrix/matrix_scene.h"
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
+#include "editor/scenes/matrix_scene.h"
+#include "editor/scenes/viewport.h"
 
 #include <imgui.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/arc_shape.h"
-#include "editor/canvas/viewport.h"
+#include "editor/scenes/arc_shape.h"
+#include "editor/scenes/viewport.h"
 
 #include <imgui.h>
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace residua::editor {
 namespace {
@@ -16,14 +17,9 @@ constexpr Point kAt{16, 12};
 
 void PortRow::follow(const projects::Topology& topology, resources::Theme theme)
 {
-    const std::vector<projects::MixPort> ports = portsOf(topology);
-    const bool same = std::equal(ports.begin(), ports.end(), m_ports.begin(), m_ports.end(),
-                                 [](projects::MixPort port, const DepthPort& known) { return port == known.port; });
-    if (!same) {
-        m_ports.clear();
-        for (const projects::MixPort port : ports) {
-            m_ports.push_back({port, {}, true});
-        }
+    std::vector<DepthPort> ports = depthPorts(topology, theme);
+    if (!std::ranges::equal(ports, m_ports, {}, &DepthPort::port, &DepthPort::port)) {
+        m_ports = std::move(ports);
     }
     setTheme(theme);
 }

@@ -2,20 +2,13 @@
 #pragma once
 
 #include "editor/canvas/paint_tools.h"
-#include "projects/depth/mix_port.h"
+#include "editor/scenes/depth_picture.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
 
 #include <vector>
 
 namespace residua::editor {
-
-/// A port with a mix of its own, as its layer of arcs is drawn.
-struct DepthPort {
-    projects::MixPort port = projects::MixPort::Input;
-    resources::Rgb colour; ///< used if several ports are shown; a single one is coloured by its weights
-    bool shown = true;
-};
 
 /// The ports of a topology as a row of toggles, top left. There is no row for a single port.
 class PortRow {

@@ -4,7 +4,7 @@
 #include "editor/canvas/canvas.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
 #include "projects/model/project.h"
 
 #include <imgui.h>

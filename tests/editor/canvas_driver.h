@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/canvas/canvas.h"
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 
 #include <imgui.h>
 

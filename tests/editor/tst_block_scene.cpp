@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_layout.h"
-#include "editor/block/block_scene.h"
+#include "editor/scenes/block_layout.h"
+#include "editor/scenes/block_scene.h"
 #include "projects/library/presets.h"
 #include "tests/support/random_seed.h"
 #include "tests/support/test_program.h"

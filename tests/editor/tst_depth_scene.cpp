@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/canvas/viewport.h"
 #include "editor/depth/depth_paint.h"
-#include "editor/depth/depth_scene.h"
+#include "editor/scenes/depth_scene.h"
+#include "editor/scenes/viewport.h"
 #include "projects/layers/shortcut_cost.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/project.h"

@@ -2,8 +2,8 @@
 // The matrix: its model alone, and its gestures in frames that nobody shows.
 #include "editor/canvas/paint_tools.h"
 #include "editor/matrix/matrix_canvas.h"
-#include "editor/matrix/matrix_scene.h"
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
+#include "editor/scenes/matrix_scene.h"
 #include "editor/shortcuts/weight_legend.h"
 #include "projects/depth/depth_names.h"
 #include "tests/editor/canvas_driver.h"

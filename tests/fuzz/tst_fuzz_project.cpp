@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Broken projects: whatever a file holds, it is read or refused, judged, costed, compared, drawn and expanded without a
 // crash, without a hang and in little memory. RESIDUA_FUZZ_ROUNDS makes it long, RESIDUA_RANDOM_SEED repeats it.
-#include "editor/block/block_scene.h"
-#include "editor/canvas/folds.h"
-#include "editor/depth/depth_scene.h"
-#include "editor/matrix/matrix_scene.h"
+#include "editor/scenes/block_scene.h"
+#include "editor/scenes/depth_scene.h"
+#include "editor/scenes/folds.h"
+#include "editor/scenes/matrix_scene.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/sets/project_bounds.h"
 #include "projects/base/utf8.h"

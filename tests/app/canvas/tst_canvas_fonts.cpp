@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No text of a canvas has a "?" in place of a character.
 #include "app/canvas/canvas_widget.h"
-#include "editor/block/block_node.h"
+#include "editor/scenes/block_node.h"
 #include "projects/model/topology.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"

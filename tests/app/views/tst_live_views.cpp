@@ -3,7 +3,7 @@
 #include "app/outline/outline_model.h"
 #include "app/views/live_views.h"
 #include "app/views/run_follower.h"
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_frames.h"

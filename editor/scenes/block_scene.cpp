@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_scene.h"
+#include "editor/scenes/block_scene.h"
 
-#include "editor/block/block_layout.h"
+#include "editor/scenes/block_layout.h"
 
 #include <algorithm>
 #include <cmath>

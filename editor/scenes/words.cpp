@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 
-#include <imgui.h>
+#include <atomic>
 
 namespace residua::editor {
+namespace {
+
+std::atomic<Translator> theTranslator = nullptr;
+
+} // namespace
 
 void useTranslator(Translator translator)
 {
-    ImGui::GetIO().UserData = reinterpret_cast<void*>(translator);
+    theTranslator = translator;
 }
 
 std::string translate(const char* context, const char* text)
 {
-    const bool drawing = ImGui::GetCurrentContext() != nullptr && ImGui::GetIO().UserData != nullptr;
-    return drawing ? reinterpret_cast<Translator>(ImGui::GetIO().UserData)(context, text) : text;
+    const Translator translator = theTranslator;
+    return translator != nullptr ? translator(context, text) : text;
 }
 
 std::string filled(std::string text, std::initializer_list<std::string> values)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/viewport.h"
+#include "editor/scenes/viewport.h"
 
 #include <cstddef>
 #include <vector>

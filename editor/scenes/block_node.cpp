@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_node.h"
+#include "editor/scenes/block_node.h"
 
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 #include "projects/base/text.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"

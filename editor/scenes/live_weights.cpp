@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/shortcuts/live_weights.h"
+#include "editor/scenes/live_weights.h"
 
 #include <algorithm>
 #include <cmath>

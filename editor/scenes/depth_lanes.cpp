@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/depth/depth_lanes.h"
+#include "editor/scenes/depth_lanes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kFirstLane = 16; ///< above the row
 constexpr float kNextLane = 7;
-constexpr std::int64_t kMostLanes = 8;
+constexpr std::int64_t kMostStreams = 8;
 constexpr float kRead = 0.3F; ///< share of a box's width from its left at which it is read into
 constexpr float kWritten = 0.7F;
 constexpr float kLaneMargin = 10; ///< above the highest lane
@@ -29,7 +29,7 @@ public:
 
     DepthLanes streams(std::int64_t count)
     {
-        const std::int64_t drawn = std::clamp<std::int64_t>(count, 1, kMostLanes);
+        const std::int64_t drawn = std::clamp<std::int64_t>(count, 1, kMostStreams);
         for (std::int64_t lane = 0; lane < drawn; ++lane) {
             const float y = -kFirstLane - kNextLane * static_cast<float>(lane);
             m_lanes.strokes.push_back(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/arc_shape.h"
-#include "editor/canvas/folds.h"
-#include "editor/canvas/geometry.h"
-#include "editor/depth/depth_lanes.h"
+#include "editor/scenes/arc_shape.h"
+#include "editor/scenes/depth_lanes.h"
+#include "editor/scenes/folds.h"
+#include "editor/scenes/geometry.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/places.h"
 #include "projects/model/project.h"

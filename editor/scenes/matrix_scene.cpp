@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/matrix/matrix_scene.h"
+#include "editor/scenes/matrix_scene.h"
 
-#include "editor/canvas/words.h"
+#include "editor/scenes/words.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"

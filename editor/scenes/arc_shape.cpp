@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/canvas/arc_shape.h"
+#include "editor/scenes/arc_shape.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/geometry.h"
+#include "editor/scenes/geometry.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/project.h"
 #include "projects/model/topology.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_router.h"
+#include "editor/scenes/block_router.h"
 
 #include <algorithm>
 #include <cmath>

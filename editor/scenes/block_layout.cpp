@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/block/block_layout.h"
+#include "editor/scenes/block_layout.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/canvas/folds.h"
+#include "editor/scenes/folds.h"
 
 #include <algorithm>
 #include <string>
