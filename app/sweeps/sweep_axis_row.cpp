@@ -3,7 +3,7 @@
 
 #include "app/look/field_row.h"
 #include "app/look/theme.h"
-#include "app/sweeps/sweep_fields.h"
+#include "app/sweeps/sweep_ticks.h"
 
 #include <QAbstractItemView>
 #include <QComboBox>
@@ -13,6 +13,7 @@
 #include <QMenu>
 #include <QSignalBlocker>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -27,12 +28,14 @@ constexpr int kWidestList = 420;
 
 } // namespace
 
-SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
+SweepAxisRow::SweepAxisRow(int number, const PaletteModel& palette, QWidget* parent)
     : QWidget(parent),
+      m_palette(palette),
       m_field(new QComboBox(this)),
       m_values(new QLineEdit(this)),
       m_proposals(new QMenu(this)),
-      m_line(new QBoxLayout(QBoxLayout::LeftToRight, this))
+      m_ticks(new SweepTicks(this)),
+      m_line(new QBoxLayout(QBoxLayout::LeftToRight))
 {
     m_field->setObjectName(QStringLiteral("sweepField%1").arg(number));
     m_field->setAccessibleName(tr("Field %1").arg(number));
@@ -44,10 +47,10 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     m_field->view()->setMinimumWidth(kWidestList);
     m_field->completer()->setFilterMode(Qt::MatchContains);
     m_field->completer()->setCompletionMode(QCompleter::PopupCompletion);
-    m_field->lineEdit()->setPlaceholderText(tr("a field, such as /training/learning_rate/peak"));
+    m_field->lineEdit()->setPlaceholderText(tr("a field, such as learning rate"));
     m_values->setObjectName(QStringLiteral("sweepValues%1").arg(number));
     m_values->setAccessibleName(tr("Values of field %1").arg(number));
-    m_values->setPlaceholderText(tr("values, such as 0.5, 1, 2"));
+    m_values->setPlaceholderText(tr("values, such as 0.5, 1, 2 or 1e-4..1e-2:5"));
     m_values->setMinimumWidth(kNarrowestValues);
     m_values->setFont(numberFont());
     auto* propose = new QToolButton(this);
@@ -68,6 +71,13 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     m_line->setSpacing(4);
     m_line->addWidget(m_field, 1);
     m_line->addLayout(values, 1);
+    m_ticks->setObjectName(QStringLiteral("sweepTicks%1").arg(number));
+    m_ticks->setAccessibleName(tr("Values of field %1 to tick").arg(number));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addLayout(m_line);
+    column->addWidget(m_ticks);
     connect(m_field, &QComboBox::activated, this, &SweepAxisRow::commit);
     showsCommitted(*m_field->lineEdit());
     showsCommitted(*m_values);
@@ -75,15 +85,21 @@ SweepAxisRow::SweepAxisRow(int number, QWidget* parent)
     connect(m_values, &QLineEdit::editingFinished, this, &SweepAxisRow::commit);
     connect(m_proposals, &QMenu::aboutToShow, this, &SweepAxisRow::propose);
     connect(remove, &QToolButton::clicked, this, &SweepAxisRow::removeRequested);
+    connect(m_ticks, &SweepTicks::ticked, this, [this](const std::vector<projects::SweepValue>& ticked) {
+        projects::SweepAxis axis = m_axis;
+        axis.values = ticked;
+        m_values->setModified(false);
+        emit changed(axis);
+    });
 }
 
 void SweepAxisRow::setAxis(const projects::SweepAxis& axis, projects::ProjectSnapshot project)
 {
     m_axis = axis;
     m_project = std::move(project);
-    showValue(*m_field->lineEdit(), QString::fromStdString(axis.field));
+    showValue(*m_field->lineEdit(), titleOfField(*m_project, axis.field));
     if (!m_field->lineEdit()->isModified()) {
-        m_field->lineEdit()->end(false); // the last words of a pointer are the most informative
+        m_field->lineEdit()->end(false); // the last words of a field are the most informative
     }
     showValue(*m_values, textOf(axis.values));
     if (!m_values->isModified()) {
@@ -95,15 +111,26 @@ void SweepAxisRow::setAxis(const projects::SweepAxis& axis, projects::ProjectSna
     }
     m_values->setToolTip(labels.join(QLatin1Char('\n')));
     m_field->setToolTip(QString::fromStdString(axis.field));
+    showTicks();
 }
 
-void SweepAxisRow::setFields(const QStringList& fields)
+void SweepAxisRow::showTicks()
+{
+    if (m_project) {
+        m_ticks->setTicks(ticksFor(*m_project, m_axis, m_palette), m_axis.values);
+    }
+}
+
+void SweepAxisRow::setFields(const std::vector<SweepField>& fields)
 {
     const QSignalBlocker quiet(m_field);
     const QString typed = m_field->currentText();
     const bool modified = m_field->lineEdit()->isModified();
     m_field->clear();
-    m_field->addItems(fields);
+    for (const SweepField& field : fields) {
+        m_field->addItem(field.title, field.pointer);
+        m_field->setItemData(m_field->count() - 1, field.pointer, Qt::ToolTipRole);
+    }
     m_field->setCurrentIndex(m_field->findText(typed));
     m_field->setEditText(typed);
     m_field->lineEdit()->setModified(modified);
@@ -122,10 +149,21 @@ void SweepAxisRow::focusField()
     m_field->lineEdit()->selectAll();
 }
 
+/// Returns the pointer of the field that is named, or the pointer that was typed.
+std::string SweepAxisRow::chosenField() const
+{
+    const QString text = m_field->currentText().trimmed();
+    const int current = m_field->currentIndex(); // two fields may have one title
+    const bool isCurrent = current >= 0 && m_field->itemText(current) == text;
+    const int named = isCurrent ? current : m_field->findText(text, Qt::MatchFixedString);
+    const bool isKept = !isCurrent && m_project && text == titleOfField(*m_project, m_axis.field);
+    return isKept ? m_axis.field : (named < 0 ? text : m_field->itemData(named).toString()).toStdString();
+}
+
 void SweepAxisRow::commit()
 {
     projects::SweepAxis axis = m_axis;
-    axis.field = m_field->currentText().trimmed().toStdString();
+    axis.field = chosenField();
     axis.values = valuesFrom(m_values->text(), m_axis.values);
     if (axis.field != m_axis.field) {
         axis.label.clear();

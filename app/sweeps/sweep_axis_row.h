@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/sweeps/sweep_fields.h"
 #include "projects/edit/history.h"
 #include "projects/model/project.h"
 
-#include <QStringList>
 #include <QWidget>
+
+#include <string>
+#include <vector>
 
 class QBoxLayout;
 class QComboBox;
@@ -14,17 +17,23 @@ class QMenu;
 
 namespace residua::app {
 
-/// One field of a sweep: the choice of the field, its values, proposals for them, and a button that removes it.
+class PaletteModel;
+class SweepTicks;
+
+/// One field of a sweep: the choice of the field, its values, proposals for them, a button that removes it, and below
+/// them the values to tick.
 class SweepAxisRow : public QWidget {
     Q_OBJECT
 public:
-    /// `number` is the index of the field from 1, for its name.
-    explicit SweepAxisRow(int number, QWidget* parent = nullptr);
+    /// `number` is the index of the field from 1, for its name. `palette` has the topologies with their prices.
+    SweepAxisRow(int number, const PaletteModel& palette, QWidget* parent = nullptr);
 
     /// Updates the row, except for a field that has keyboard focus. Proposals are made for `project`.
     void setAxis(const projects::SweepAxis& axis, projects::ProjectSnapshot project);
     /// Sets the fields to choose from.
-    void setFields(const QStringList& fields);
+    void setFields(const std::vector<SweepField>& fields);
+    /// Shows the values to tick, with the prices that are known now.
+    void showTicks();
     void focusField();
 
 protected:
@@ -38,11 +47,15 @@ private:
     void commit();
     void propose();
 
+    [[nodiscard]] std::string chosenField() const;
+
+    const PaletteModel& m_palette;
     projects::SweepAxis m_axis;
     projects::ProjectSnapshot m_project; ///< may be null at first
     QComboBox* m_field;
     QLineEdit* m_values;
     QMenu* m_proposals;
+    SweepTicks* m_ticks;
     QBoxLayout* m_line;
 };
 

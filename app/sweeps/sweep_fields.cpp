@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_fields.h"
 
+#include "app/palette/palette_model.h"
 #include "projects/base/json_tree.h"
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/transfer/topology_choice.h"
 
 #include <QCoreApplication>
 
@@ -21,8 +24,10 @@ using projects::JsonValue;
 using projects::SweepAxis;
 using projects::SweepValue;
 
-constexpr const char* kTopology = "/topology";
 constexpr std::int64_t kLongestHop = 4; ///< maximum k of the proposed i:i+k
+constexpr int kProposedSeeds = 10;
+constexpr int kDigits = 6;                                         ///< of a proposed number
+constexpr double kTickedFactors[] = {0.1, 0.25, 0.5, 1, 2, 4, 10}; ///< of the present value
 
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Sweeps)
@@ -109,6 +114,22 @@ std::vector<ValueProposal> topologyProposals(const projects::Project& project)
     return {presets, hops, single};
 }
 
+SweepValue scaledValue(double scaled, bool isWhole)
+{
+    const double rounded = numberFrom<double>(numberText(scaled, kDigits)).value_or(scaled);
+    return isWhole ? sweepValue(std::int64_t{std::llround(scaled)}) : sweepValue(rounded);
+}
+
+std::optional<double> numberOf(const SweepValue& value)
+{
+    const JsonValue parsed = valueOf(value.value.json);
+    if (const auto* const whole = std::get_if<std::int64_t>(&parsed.data)) {
+        return static_cast<double>(*whole);
+    }
+    const auto* const real = std::get_if<double>(&parsed.data);
+    return real != nullptr ? std::optional(*real) : std::nullopt;
+}
+
 /// `whole` is the current value if it is an integer, else null.
 std::vector<ValueProposal> numberProposals(double present, const std::int64_t* whole)
 {
@@ -116,9 +137,7 @@ std::vector<ValueProposal> numberProposals(double present, const std::int64_t* w
     const auto around = [&](QString title, std::initializer_list<double> factors) {
         ValueProposal proposal{std::move(title), {}};
         for (const double factor : factors) {
-            const double scaled = base * factor;
-            const SweepValue value =
-                whole != nullptr ? sweepValue(std::int64_t{std::llround(scaled)}) : sweepValue(scaled);
+            const SweepValue value = scaledValue(base * factor, whole != nullptr);
             if (std::ranges::find(proposal.values, value) == proposal.values.end()) {
                 proposal.values.push_back(value);
             }
@@ -139,14 +158,44 @@ std::vector<ValueProposal> numberProposals(double present, const std::int64_t* w
     return proposals;
 }
 
+std::vector<ValueTick> ticksOf(const std::vector<SweepValue>& values)
+{
+    std::vector<ValueTick> ticks;
+    for (const SweepValue& value : values) {
+        ticks.push_back({value, QString::fromStdString(labelOf(value)), {}, {}});
+    }
+    return ticks;
+}
+
+std::vector<ValueTick> topologyTicks(const projects::Project& project, const PaletteModel& palette)
+{
+    std::vector<ValueTick> ticks;
+    const QModelIndex topologies = palette.index(0, 0);
+    for (int row = 0; row < palette.rowCount(topologies); ++row) {
+        const QModelIndex topology = palette.index(row, PaletteModel::Name, topologies);
+        const PaletteItem& item = *palette.itemAt(topology);
+        ticks.push_back({sweepValue(item.key), item.title,
+                         topology.siblingAtColumn(PaletteModel::Added).data().toString(),
+                         topology.data(Qt::ToolTipRole).toString()});
+    }
+    const SweepValue present = presentTopology(project);
+    if (std::ranges::find(ticks, present, &ValueTick::value) == ticks.end()) {
+        ticks.insert(ticks.begin(), {present, QString::fromStdString(labelOf(present)), {}, {}});
+    }
+    return ticks;
+}
+
 } // namespace
 
-QStringList sweepableFields(const projects::Project& project)
+std::vector<SweepField> sweepableFields(const projects::Project& project)
 {
-    QStringList fields{QString::fromLatin1(kTopology)};
+    std::vector<SweepField> fields;
+    for (const char* const whole : {kTopologyField, kSeedsField}) {
+        fields.push_back({QString::fromLatin1(whole), titleOfField(project, whole)});
+    }
     for (const projects::FieldEntry& entry : projects::fieldsOf(project)) {
         if (isSweepable(entry)) {
-            fields << QString::fromStdString(wholeOf(entry));
+            fields.push_back({QString::fromStdString(wholeOf(entry)), QString::fromStdString(entry.place)});
         }
     }
     return fields;
@@ -156,6 +205,69 @@ std::string valueAt(const projects::Project& project, const std::string& pointer
 {
     const auto held = projects::fieldAt(project, pointer);
     return held ? held->json : std::string();
+}
+
+QString titleOfField(const projects::Project& project, const std::string& pointer)
+{
+    if (pointer == kTopologyField || pointer == kSeedsField) {
+        return pointer == kTopologyField ? Text::tr("Topology") : Text::tr("Seeds");
+    }
+    const auto entry = projects::findField(project, pointer);
+    const auto part = entry ? entry : projects::findField(project, pointer + "/kind");
+    return QString::fromStdString(part ? part->place : pointer);
+}
+
+SweepValue presentTopology(const projects::Project& project)
+{
+    const auto presets = projects::topologyChoices(project.network);
+    const auto at = projects::presetIndexOf(project, presets);
+    if (at && (presets[*at].wiring == project.stack().topology.wiring || !presets[*at].schedule.empty())) {
+        return sweepValue(presets[*at].name);
+    }
+    return {Text::tr("this project's").toStdString(), {valueAt(project, kTopologyField)}};
+}
+
+SweepAxis seedAxis(int count)
+{
+    SweepAxis axis{kSeedsField, {}, {}};
+    for (std::int64_t seed = 1; seed <= count; ++seed) {
+        axis.values.push_back(sweepValue(seed));
+    }
+    return axis;
+}
+
+SweepAxis axisOver(const projects::Project& project, const std::string& pointer)
+{
+    const auto proposals = proposalsFor(project, pointer);
+    return {pointer, {}, proposals.empty() ? std::vector<SweepValue>() : proposals.front().values};
+}
+
+std::vector<ValueTick> ticksFor(const projects::Project& project, const SweepAxis& axis, const PaletteModel& palette)
+{
+    if (axis.field == kTopologyField) {
+        return topologyTicks(project, palette);
+    }
+    if (axis.field == kSeedsField) {
+        return ticksOf(seedAxis(kProposedSeeds).values);
+    }
+    const SweepValue present{{}, {valueAt(project, axis.field)}};
+    const std::optional<double> number = numberOf(present);
+    if (!number) {
+        const bool isFlag = present.value.json == "true" || present.value.json == "false";
+        return isFlag ? ticksOf({{{}, {"false"}}, {{}, {"true"}}}) : std::vector<ValueTick>();
+    }
+    std::vector<SweepValue> values = axis.values;
+    const bool isWhole = std::holds_alternative<std::int64_t>(valueOf(present.value.json).data);
+    for (const double factor : kTickedFactors) {
+        const SweepValue value = scaledValue((*number == 0 ? 1 : *number) * factor, isWhole);
+        const bool isKnown = std::ranges::find(values, value.value, &SweepValue::value) != values.end();
+        const bool isNothing = isWhole && *number > 0 && numberOf(value) < 1; // such as a tenth of a layer
+        if (!isKnown && !isNothing) {
+            values.push_back(value);
+        }
+    }
+    std::ranges::stable_sort(values, {}, [](const SweepValue& value) { return numberOf(value).value_or(0); });
+    return ticksOf(values);
 }
 
 std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Property& property)
@@ -179,8 +291,15 @@ std::optional<SweepAxis> sweepAxisOf(const projects::Project& project, const Pro
 
 std::vector<ValueProposal> proposalsFor(const projects::Project& project, const std::string& pointer)
 {
-    if (pointer == kTopology) {
+    if (pointer == kTopologyField) {
         return topologyProposals(project);
+    }
+    if (pointer == kSeedsField) {
+        std::vector<ValueProposal> proposals;
+        for (const int count : {3, 5, kProposedSeeds}) {
+            proposals.push_back({Text::tr("%n seeds", nullptr, count), seedAxis(count).values});
+        }
+        return proposals;
     }
     const JsonValue present = valueOf(valueAt(project, pointer));
     if (const auto* const whole = std::get_if<std::int64_t>(&present.data)) {

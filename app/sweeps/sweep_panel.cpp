@@ -5,6 +5,7 @@
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/palette/palette_model.h"
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
@@ -19,7 +20,6 @@
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
-#include <QStackedLayout>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -38,9 +38,10 @@ constexpr int kAmpleForBoth = 860; ///< width in pixels from which they are side
 constexpr int kHigh = 340;
 constexpr int kFormWidth = 300;
 constexpr int kRowHeight = 26;
+constexpr int kFirstSeeds = 3; ///< of a new sweep
 
 struct Preview {
-    QStringList fields;
+    std::vector<SweepField> fields;
     Result<std::vector<projects::SweepMember>> grid;
     std::vector<std::string> warnings; ///< of axes that change nothing
 };
@@ -56,10 +57,10 @@ QToolButton* iconButton(const QString& icon, const QString& toolTip, QWidget* pa
 
 } // namespace
 
-SweepPanel::SweepPanel(const RunsModel& runs, QWidget* parent)
+SweepPanel::SweepPanel(const RunsModel& runs, const PaletteModel& palette, QWidget* parent)
     : QWidget(parent),
       m_runs(runs),
-      m_pages(new QStackedLayout(this)),
+      m_palette(palette),
       m_split(new QSplitter(Qt::Horizontal, this)),
       m_sweeps(new QComboBox(this))
 {
@@ -75,30 +76,14 @@ SweepPanel::SweepPanel(const RunsModel& runs, QWidget* parent)
     m_split->setStretchFactor(0, 2);
     m_split->setStretchFactor(1, 3);
     m_split->setChildrenCollapsible(false);
-    m_pages->addWidget(makeEmpty());
-    m_pages->addWidget(m_split);
-}
-
-QWidget* SweepPanel::makeEmpty()
-{
-    auto* page = new QWidget(this);
-    auto* text = new QLabel(tr("A sweep trains this project once for each point of a grid: up to three fields, each "
-                               "with the values you choose. Right-click a field in the inspector, or begin here."),
-                            page);
-    text->setProperty("role", QStringLiteral("muted"));
-    text->setWordWrap(true);
-    text->setAlignment(Qt::AlignCenter);
-    auto* create = new QPushButton(tr("New sweep"), page);
-    create->setObjectName(QStringLiteral("newSweep"));
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(32, 12, 32, 12);
-    column->addStretch();
-    column->addWidget(text);
-    column->addSpacing(8);
-    column->addWidget(create, 0, Qt::AlignHCenter);
-    column->addStretch();
-    connect(create, &QPushButton::clicked, this, &SweepPanel::begin);
-    return page;
+    auto* whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(m_split);
+    connect(&m_palette, &QAbstractItemModel::dataChanged, this, [this] { // prices are worked out once they are shown
+        for (SweepAxisRow* row : m_rows) {
+            row->showTicks();
+        }
+    });
 }
 
 QWidget* SweepPanel::makeForm()
@@ -111,22 +96,21 @@ QWidget* SweepPanel::makeForm()
     m_sweeps->setToolTip(tr("Which sweep is shown; type to rename it"));
     m_sweeps->setMinimumWidth(80);
     auto* create = iconButton(QStringLiteral("new"), tr("New sweep"), form);
-    auto* remove = iconButton(QStringLiteral("close"), tr("Remove this sweep from the project"), form);
+    create->setObjectName(QStringLiteral("newSweep"));
+    m_remove = iconButton(QStringLiteral("close"), tr("Remove this sweep from the project"), form);
     auto* header = new QHBoxLayout;
     header->setSpacing(4);
     header->addWidget(m_sweeps, 1);
     header->addWidget(create);
-    header->addWidget(remove);
+    header->addWidget(m_remove);
     m_rowColumn = new QVBoxLayout;
     m_rowColumn->setSpacing(8);
-    m_add = new QPushButton(tr("Add a field"), form);
-    m_add->setObjectName(QStringLiteral("addSweepField"));
     auto* column = new QVBoxLayout(form);
     column->setContentsMargins(8, 6, 8, 6);
     column->setSpacing(6);
     column->addLayout(header);
     column->addLayout(m_rowColumn);
-    column->addWidget(m_add, 0, Qt::AlignLeft);
+    column->addWidget(makeAdders(form));
     column->addStretch();
     connect(m_sweeps, &QComboBox::activated, this, [this](int index) {
         // While a name is being typed the list is outdated and may be longer.
@@ -137,13 +121,7 @@ QWidget* SweepPanel::makeForm()
     });
     connect(m_sweeps->lineEdit(), &QLineEdit::editingFinished, this, &SweepPanel::rename);
     connect(create, &QToolButton::clicked, this, [this] { createSweep({{}}); });
-    connect(remove, &QToolButton::clicked, this, &SweepPanel::removeSweep);
-    connect(m_add, &QPushButton::clicked, this, [this] {
-        addAxis({});
-        if (!m_rows.empty()) {
-            m_rows.back()->focusField();
-        }
-    });
+    connect(m_remove, &QToolButton::clicked, this, &SweepPanel::removeSweep);
     auto* scroll = new QScrollArea;
     scroll->setAccessibleName(tr("Fields of the sweep"));
     scroll->setWidgetResizable(true);
@@ -151,6 +129,34 @@ QWidget* SweepPanel::makeForm()
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(form);
     return scroll;
+}
+
+/// Makes the buttons that vary a further field: the usual ones with their values, and any other.
+QWidget* SweepPanel::makeAdders(QWidget* form)
+{
+    auto* adders = new QWidget(form);
+    auto* line = new QHBoxLayout(adders);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(4);
+    const auto add = [&](const QString& text, const char* name, const std::string& field, auto axis) {
+        auto* button = new QPushButton(text, adders);
+        button->setObjectName(QString::fromLatin1(name));
+        line->addWidget(button);
+        connect(button, &QPushButton::clicked, this, [this, axis] { addToShown(axis()); });
+        m_adders.emplace_back(field, button);
+        return button;
+    };
+    add(tr("Topologies"), "addTopologies", kTopologyField, [this] {
+        return projects::SweepAxis{kTopologyField, {}, {presentTopology(*m_project)}};
+    });
+    add(tr("3 seeds"), "addSeeds", kSeedsField, [] { return seedAxis(kFirstSeeds); });
+    add(tr("Rates"), "addRates", kPeakRateField, [this] {
+        return axisOver(*m_project, kPeakRateField);
+    })->setToolTip(tr("Vary the peak of the learning rate"));
+    QPushButton* other = add(tr("Add a field"), "addSweepField", {}, [] { return projects::SweepAxis(); });
+    connect(other, &QPushButton::clicked, this, [this] { m_rows.back()->focusField(); });
+    line->addStretch();
+    return adders;
 }
 
 QWidget* SweepPanel::makeGrid()
@@ -192,6 +198,12 @@ const projects::Sweep* SweepPanel::current() const
         return named;
     }
     return m_project->sweeps.empty() ? nullptr : &m_project->sweeps.front();
+}
+
+const projects::Sweep& SweepPanel::shown() const
+{
+    const projects::Sweep* const sweep = current();
+    return sweep != nullptr ? *sweep : m_draft;
 }
 
 void SweepPanel::setProject(projects::ProjectSnapshot project)
@@ -270,49 +282,61 @@ void SweepPanel::resizeEvent(QResizeEvent* event)
 
 void SweepPanel::showSweep()
 {
-    const projects::Sweep* sweep = current();
-    m_pages->setCurrentIndex(sweep ? 1 : 0);
-    if (!sweep) {
-        m_grid.setMembers({}, {});
-        return;
+    const bool isDraft = current() == nullptr;
+    if (isDraft) {
+        m_draft =
+            projects::withNewSweep({}, {{kTopologyField, {}, {presentTopology(*m_project)}}, seedAxis(kFirstSeeds)})
+                .front();
     }
-    m_name = sweep->name;
+    if (isDraft && !std::exchange(m_isDraft, isDraft)) {
+        removeRows(0); // text that is typed in them belongs to a sweep that is gone
+    }
+    m_isDraft = isDraft;
+    const projects::Sweep& sweep = shown();
+    m_name = sweep.name;
+    m_remove->setEnabled(!isDraft);
     if (!m_sweeps->lineEdit()->isModified()) {
         const QSignalBlocker quiet(m_sweeps);
         m_sweeps->clear();
-        for (const projects::Sweep& each : m_project->sweeps) {
+        for (const projects::Sweep& each : isDraft ? std::vector{m_draft} : m_project->sweeps) {
             m_sweeps->addItem(QString::fromStdString(each.name));
         }
         m_sweeps->setCurrentIndex(m_sweeps->findText(QString::fromStdString(m_name)));
     }
     showValue(*m_sweeps->lineEdit(), QString::fromStdString(m_name));
-    showRows(*sweep);
+    showRows(sweep);
     previewSoon();
+}
+
+void SweepPanel::removeRows(std::size_t count)
+{
+    while (m_rows.size() > count) {
+        m_rows.back()->disconnect(this); // hiding a row commits its text
+        m_rows.back()->hide();
+        m_rows.back()->setParent(nullptr); // no longer among the panel's fields
+        m_rows.back()->deleteLater();      // the sender may be its own button
+        m_rows.pop_back();
+    }
 }
 
 void SweepPanel::showRows(const projects::Sweep& sweep)
 {
-    while (m_rows.size() > sweep.axes.size()) {
-        m_rows.back()->hide();
-        m_rows.back()->deleteLater(); // the sender may be its own button
-        m_rows.pop_back();
-    }
+    removeRows(sweep.axes.size());
     while (m_rows.size() < sweep.axes.size()) {
         const std::size_t at = m_rows.size();
-        auto* row = new SweepAxisRow(static_cast<int>(at) + 1, this);
+        auto* row = new SweepAxisRow(static_cast<int>(at) + 1, m_palette, this);
         row->setFields(m_fields);
         m_rowColumn->addWidget(row);
         connect(row, &SweepAxisRow::changed, this, [this, at](const projects::SweepAxis& axis) {
-            const projects::Sweep* shown = current();
-            if (!shown || at >= shown->axes.size()) {
+            if (at >= shown().axes.size()) {
                 return; // the row is removed with its field, and so is the text being typed
             }
-            projects::Sweep changed = *shown;
+            projects::Sweep changed = shown();
             changed.axes[at] = axis;
             change(std::move(changed));
         });
         connect(row, &SweepAxisRow::removeRequested, this, [this, at] {
-            projects::Sweep changed = *current();
+            projects::Sweep changed = shown();
             changed.axes.erase(changed.axes.begin() + static_cast<std::ptrdiff_t>(at));
             change(std::move(changed));
         });
@@ -321,7 +345,10 @@ void SweepPanel::showRows(const projects::Sweep& sweep)
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setAxis(sweep.axes[i], m_project);
     }
-    m_add->setVisible(sweep.axes.size() < projects::kMaxSweepAxes);
+    for (const auto& [field, button] : m_adders) {
+        const bool isKnown = !field.empty() && projects::setsField(sweep, field);
+        button->setVisible(sweep.axes.size() < projects::kMaxSweepAxes && !isKnown);
+    }
 }
 
 void SweepPanel::previewSoon()
@@ -333,12 +360,8 @@ void SweepPanel::previewSoon()
 
 void SweepPanel::preview()
 {
-    const projects::Sweep* sweep = current();
-    if (!sweep) {
-        return;
-    }
     m_stale = false;
-    const auto make = [project = m_project, sweep = *sweep] {
+    const auto make = [project = m_project, sweep = shown()] {
         Preview made{sweepableFields(*project), projects::expand(*project, sweep), {}};
         if (made.grid) {
             made.warnings = axesWithoutEffect(sweep, *made.grid);
@@ -366,10 +389,9 @@ void SweepPanel::preview()
 
 void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid)
 {
-    const projects::Sweep* sweep = current();
     std::vector<std::string> axes;
     std::vector<bool> seeds;
-    for (const projects::SweepAxis& axis : sweep ? sweep->axes : std::vector<projects::SweepAxis>{}) {
+    for (const projects::SweepAxis& axis : shown().axes) {
         axes.push_back(labelOf(axis));
         seeds.push_back(projects::isSeedField(axis.field));
     }
@@ -411,9 +433,6 @@ void SweepPanel::showTotal()
 /// Replaces the shown sweep.
 void SweepPanel::change(projects::Sweep sweep)
 {
-    if (!current()) {
-        return;
-    }
     const std::string before = std::exchange(m_name, sweep.name);
     emit editRequested(projects::SetSweeps{withSweep(m_project->sweeps, before, std::move(sweep))});
 }
@@ -434,15 +453,14 @@ void SweepPanel::rename()
 {
     m_sweeps->lineEdit()->setModified(false);
     const std::string name = m_sweeps->currentText().trimmed().toStdString();
-    const projects::Sweep* sweep = current();
-    if (!sweep || name == sweep->name) {
+    if (name == shown().name) {
         return;
     }
     if (name.empty() || projects::findSweep(m_project->sweeps, name)) {
         showSweep(); // each sweep needs a name of its own
         return;
     }
-    projects::Sweep changed = *sweep;
+    projects::Sweep changed = shown();
     changed.name = name;
     change(std::move(changed));
 }
@@ -458,11 +476,16 @@ void SweepPanel::addAxis(const projects::SweepAxis& axis)
     }
 }
 
+/// Adds a field to the shown sweep, which may be the draft.
+void SweepPanel::addToShown(const projects::SweepAxis& axis)
+{
+    if (std::optional<projects::Sweep> changed = withAxis(shown(), axis)) {
+        change(*std::move(changed));
+    }
+}
+
 void SweepPanel::begin()
 {
-    if (!current()) {
-        createSweep({{}});
-    }
     if (!m_rows.empty()) {
         m_rows.front()->focusField();
     }
@@ -471,6 +494,9 @@ void SweepPanel::begin()
 /// If the shown grid is outdated, the members are queued when they are known.
 void SweepPanel::queue()
 {
+    if (current() == nullptr) {
+        change(m_draft); // its members belong to a sweep of the document
+    }
     if (m_gridOf != m_asked) {
         m_queueOf = m_asked;
         return;

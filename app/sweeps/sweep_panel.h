@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_grid_model.h"
 #include "engine/base/api/values.h"
 #include "projects/edit/edit.h"
 #include "projects/edit/history.h"
 
-#include <QStringList>
 #include <QTimer>
 #include <QWidget>
 
@@ -19,30 +19,33 @@ class QComboBox;
 class QLabel;
 class QPushButton;
 class QSplitter;
-class QStackedLayout;
 class QTableView;
+class QToolButton;
 class QVBoxLayout;
 
 namespace residua::app {
 
+class PaletteModel;
 class RunsModel;
 class SweepAxisRow;
 
 /// The document's sweeps, one at a time: the fields and their values on the left, the grid with the cost of each member
-/// on the right. A view of the document, which emits the edits that it requests. The grid is computed on another
-/// thread. GUI thread.
+/// on the right. A document without a sweep shows a draft over its topology with three seeds, which enters the document
+/// once it is changed or queued. A view of the document, which emits the edits that it requests. The grid is computed
+/// on another thread. GUI thread.
 class SweepPanel : public QWidget {
     Q_OBJECT
 public:
-    /// `runs` are the project's runs, whose newest gives the progress of each member. They must outlive the panel.
-    explicit SweepPanel(const RunsModel& runs, QWidget* parent = nullptr);
+    /// `runs` are the project's runs, whose newest gives the progress of each member; `palette` has the topologies with
+    /// their prices. Both must outlive the panel.
+    SweepPanel(const RunsModel& runs, const PaletteModel& palette, QWidget* parent = nullptr);
 
     void setProject(projects::ProjectSnapshot project);
     /// Sets the FLOP per second that a run has reached here; 0: unknown.
     void setRate(double flopPerSecond);
     /// Adds a field to the shown sweep, or to a new one if it has no room.
     void addAxis(const projects::SweepAxis& axis);
-    /// Moves the cursor to the first field. Adds a sweep if there is none.
+    /// Moves the cursor to the first field.
     void begin();
 
 signals:
@@ -56,10 +59,14 @@ protected:
 private:
     [[nodiscard]] QWidget* makeForm();
     [[nodiscard]] QWidget* makeGrid();
-    [[nodiscard]] QWidget* makeEmpty();
+    [[nodiscard]] QWidget* makeAdders(QWidget* form);
+    /// Returns the shown sweep of the document, or null for the draft.
     [[nodiscard]] const projects::Sweep* current() const;
+    [[nodiscard]] const projects::Sweep& shown() const;
     void showSweep();
     void showRows(const projects::Sweep& sweep);
+    /// Removes the rows from the end until `count` are left.
+    void removeRows(std::size_t count);
     void previewSoon();
     void preview();
     void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
@@ -68,6 +75,7 @@ private:
     void readStatuses();
     void change(projects::Sweep sweep);
     void createSweep(std::vector<projects::SweepAxis> axes);
+    void addToShown(const projects::SweepAxis& axis);
     void removeSweep();
     void rename();
     void queue();
@@ -75,9 +83,12 @@ private:
     projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
     std::string m_name; ///< of the shown sweep
     std::vector<SweepAxisRow*> m_rows;
-    QStringList m_fields;
+    std::vector<SweepField> m_fields;
+    projects::Sweep m_draft; ///< shown if the document has no sweep
+    bool m_isDraft = false;  ///< true while it is shown
     SweepGridModel m_grid;
     const RunsModel& m_runs;
+    const PaletteModel& m_palette;
     std::vector<std::pair<std::string, engine::RunStatus>> m_known; ///< of the runs, when the statuses were last read
     std::uint64_t m_statusesAsked = 0;                              ///< as m_asked, for the members' statuses
     std::uint64_t m_asked = 0;                                      ///< requests; older answers are dropped
@@ -85,11 +96,11 @@ private:
     std::uint64_t m_queueOf = 0;                                    ///< the request to queue when it is answered
     QTimer m_soon{this};
     bool m_stale = true;
-    QStackedLayout* m_pages;
     QSplitter* m_split;
     QComboBox* m_sweeps;
     QVBoxLayout* m_rowColumn = nullptr;
-    QPushButton* m_add = nullptr;
+    std::vector<std::pair<std::string, QPushButton*>> m_adders; ///< by the field; empty: any
+    QToolButton* m_remove = nullptr;
     QPushButton* m_queue = nullptr;
     QLabel* m_total = nullptr;
     std::vector<std::string> m_warnings; ///< of axes that change nothing

@@ -103,7 +103,7 @@ QWidget* makeSamples(const PanelModels&)
 
 QWidget* makeSweep(const PanelModels& models)
 {
-    return new SweepPanel(models.runs);
+    return new SweepPanel(models.runs, models.palette);
 }
 
 QWidget* makeSides(const PanelModels& models)

@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kTopology = "/topology";
 constexpr const char* kSchedule = "/schedule";
 constexpr const char* kRank = "/network/rank";
+constexpr const char* kAllSeeds = "/seeds";
 constexpr const char* kShortcutsPreset = "none"; // the preset that a set of shortcuts modifies
 
 /// Suggests a field for a text that is not a pointer: the field with that key, or the one with the nearest pointer.
@@ -305,6 +306,11 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         }
         Project changed = project;
         changed.stack().schedule = *std::move(schedule);
+        return changed;
+    }
+    if (const auto* number = std::get_if<std::int64_t>(&fresh.data); number != nullptr && pointer == kAllSeeds) {
+        Project changed = project;
+        changed.seeds.init = changed.seeds.order = changed.seeds.stages = *number;
         return changed;
     }
     if (pointer == kRank) {

@@ -63,7 +63,8 @@ struct SweepPart {
 /// Returns `project` with the field at `pointer` set. The value is read as from a file: an unknown key, a value of the
 /// wrong type or an index past the end is an error at its pointer. "/topology" also accepts the texts of
 /// topologyFrom(), and a preset's blocks get the ports that it feeds. "/schedule" accepts those of scheduleFrom()
-/// (schedule_presets.h), "/network/rank" a number or a share. A part that is one of several alternatives accepts a
+/// (schedule_presets.h), "/network/rank" a number or a share. "/seeds" accepts one number for all seeds but that of the
+/// data, so that members are measured on the same examples. A part that is one of several alternatives accepts a
 /// name:
 /// "/training/optimiser" accepts "sgd". "/schedule/full_model_steps" also moves the borders of the stages
 /// (withFullModelSteps), and "/training/steps" scales them (stretched). "/" accepts an object from pointers to values,

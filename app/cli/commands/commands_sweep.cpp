@@ -234,8 +234,9 @@ std::vector<Command> sweepCommands()
          "residua-cli sweep my-project --vary /topology=plain,grn-v1 --steps 5",
          {{subjectArgument(), {"NAME", "which of its sweeps (default: the only one)", Presence::Optional}},
           {offering(OptionSpec{"vary", OptionKind::Text, "FIELD=V1,V2",
-                               "a field of project.json by its pointer or with dots, and its values; up to three "
-                               "times, instead of NAME"},
+                               "a field of project.json by its pointer or with dots, and its values, or a range of "
+                               "numbers: 1..3, or 1e-4..1e-2:5 in equal ratios; up to three times, instead of NAME. "
+                               "seeds=1..3 sets all seeds but that of the data"},
                     axisWords()),
            setOption(),
            {"list", OptionKind::Flag, "", "show the grid, its cost and how far each member is, and train nothing"},

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sweeps in the window, as a person makes them: fields, values, the grid and its cost.
 #include "app/engine/background.h"
+#include "app/palette/palette_model.h"
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_panel.h"
+#include "app/sweeps/sweep_ticks.h"
 #include "engine/runs/store/run_writer.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
@@ -24,7 +26,9 @@
 #include <QTimer>
 #include <QToolButton>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <variant>
 
 using namespace residua;
@@ -49,15 +53,88 @@ private slots:
     {
         m_document = {withoutSweeps(), {}};
         m_runs.setRuns({});
-        m_panel = std::make_unique<SweepPanel>(m_runs);
+        m_panel = std::make_unique<SweepPanel>(m_runs, m_palette);
         m_panel->resize(900, 300);
         connect(m_panel.get(), &SweepPanel::editRequested, this, [this](const projects::Edit& edit) {
             QVERIFY(projects::applyEdit(m_document, edit).ok());
             m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         });
+        m_palette.setContext(std::make_shared<const projects::Project>(m_document.project), ProjectPlace{});
         m_panel->setProject(std::make_shared<const projects::Project>(m_document.project));
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    }
+
+    /// A new sweep has the project's topology and three seeds already, so that six ticks and the button are enough.
+    void sevenTopologiesWithThreeSeedsTakeSevenClicks()
+    {
+        auto* ticks = m_panel->findChild<SweepTicks*>("sweepTicks1");
+        QVERIFY(ticks);
+        QTRY_COMPARE(table()->model()->rowCount(), 3);
+        QVERIFY(m_document.project.sweeps.empty()); // a look changes nothing
+        const QModelIndex topologies = m_palette.index(0, 0);
+        QCOMPARE(ticks->count(), m_palette.rowCount(topologies));
+        QTRY_VERIFY(ticks->item(1)->text() !=
+                    m_palette.index(1, PaletteModel::Name, topologies).data().toString()); // its price stands beside it
+        int clicks = 0;
+        for (int row = 0; row < ticks->count() && clicks < 6; ++row) {
+            if (ticks->item(row)->checkState() == Qt::Unchecked) {
+                tick(*ticks, row);
+                ++clicks;
+            }
+        }
+        QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
+        QTRY_COMPARE(table()->model()->rowCount(), 21);
+        QVERIFY(m_panel->findChild<QLabel*>("sweepTotal")->text().contains("FLOP"));
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(21));
+    }
+
+    void aDraftEntersTheDocumentOnceItIsQueued()
+    {
+        QTRY_COMPARE(table()->model()->rowCount(), 3);
+        QSignalSpy queued(m_panel.get(), &SweepPanel::queueRequested);
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("queueSweep"), Qt::LeftButton);
+        QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
+        QTRY_COMPARE(queued.count(), 1);
+        const auto members = queued.first().first().value<std::vector<projects::SweepMember>>();
+        QCOMPARE(members.size(), std::size_t(3));
+        QCOMPARE(members[2].membership.sweep, m_document.project.sweeps.front().name);
+        QCOMPARE(members[2].project.seeds.init, std::int64_t(3));
+    }
+
+    void shiftTicksEverythingInBetweenAndASecondTickTakesItBack()
+    {
+        QTest::mouseClick(m_panel->findChild<QPushButton*>("addRates"), Qt::LeftButton);
+        QTRY_COMPARE(m_document.project.sweeps.front().axes.size(), std::size_t(3));
+        auto* ticks = m_panel->findChild<SweepTicks*>("sweepTicks3");
+        const auto& values = m_document.project.sweeps.front().axes.back().values;
+        QCOMPARE(values.size(), std::size_t(3)); // a half, once and twice the present rate
+        QVERIFY(!m_panel->findChild<QPushButton*>("addRates")->isVisible());
+        tick(*ticks, 0);
+        QCOMPARE(values.size(), std::size_t(4));
+        tick(*ticks, ticks->count() - 1, Qt::ShiftModifier);
+        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()));
+        QVERIFY(std::ranges::is_sorted(values, {},
+                                       [](const projects::SweepValue& value) { return std::stod(value.value.json); }));
+        tick(*ticks, 1);
+        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()) - 1);
+        QTest::keyClick(ticks, Qt::Key_Space);
+        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()));
+    }
+
+    void aFieldIsChosenByItsTitle()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}}});
+        auto* box = m_panel->findChild<QComboBox*>("sweepField1");
+        QTRY_VERIFY(box->findData(kPeakRateField) > 0);
+        const int at = box->findData(kPeakRateField);
+        QVERIFY(!box->itemText(at).contains('/'));
+        box->setCurrentIndex(at);
+        emit box->activated(at);
+        QCOMPARE(m_document.project.sweeps.front().axes.front().field, std::string(kPeakRateField));
+        QCOMPARE(box->currentText(), titleOfField(m_document.project, kPeakRateField));
     }
 
     void fieldsAndValuesAreReadableInADockOfAnyWidth_data()
@@ -151,8 +228,10 @@ private slots:
             }
         }
         QVERIFY(settings > 0);
-        QVERIFY(sweepableFields(project).contains("/training/optimiser"));
-        QVERIFY(sweepableFields(project).contains("/training/optimiser/beta1"));
+        const std::vector<SweepField> fields = sweepableFields(project);
+        for (const char* pointer : {"/training/optimiser", "/training/optimiser/beta1", "/topology", "/seeds"}) {
+            QVERIFY2(std::ranges::find(fields, pointer, &SweepField::pointer) != fields.end(), pointer);
+        }
     }
 
     void valuesAreTypedWithCommas()
@@ -183,7 +262,7 @@ private slots:
     void aSweepIsMadeByKeyboardAndQueued()
     {
         const QAbstractItemModelTester tester(table()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
-        QTest::mouseClick(m_panel->findChild<QPushButton*>("newSweep"), Qt::LeftButton);
+        QTest::mouseClick(m_panel->findChild<QToolButton*>("newSweep"), Qt::LeftButton);
         QCOMPARE(m_document.project.sweeps.size(), std::size_t(1));
         type(1, "/seeds/init", "1, 2, 3");
         QTRY_COMPARE(table()->model()->rowCount(), 3);
@@ -287,14 +366,14 @@ private slots:
     {
         auto* soon = m_panel->findChild<QTimer*>();
         QVERIFY(soon);
-        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}}});
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}, {{}, {"3"}}, {{}, {"4"}}}});
         QSignalSpy asked(soon, &QTimer::timeout);
-        QVERIFY(asked.wait(kPatience));
+        QVERIFY(asked.wait(tests::kPatience));
         QVERIFY(backgroundPool().waitForDone()); // made, and on its way
         m_panel->addAxis({"/seeds/data", {}, {{{}, {"1"}}, {{}, {"2"}}}});
         QCoreApplication::processEvents();
-        QVERIFY(table()->model()->rowCount() != 3);
-        QTRY_COMPARE(table()->model()->rowCount(), 6);
+        QVERIFY(table()->model()->rowCount() != 4);
+        QTRY_COMPARE(table()->model()->rowCount(), 8);
     }
 
     /// The button shows the old number of members until the new grid is made. The queue gets the new members.
@@ -420,6 +499,12 @@ private slots:
 private:
     QTableView* table() { return m_panel->findChild<QTableView*>("sweepGrid"); }
 
+    static void tick(SweepTicks& ticks, int row, Qt::KeyboardModifiers modifiers = {})
+    {
+        const QRect place = ticks.visualItemRect(ticks.item(row));
+        QTest::mouseClick(ticks.viewport(), Qt::LeftButton, modifiers, place.center());
+    }
+
     void type(int number, const QString& field, const QString& values)
     {
         auto* box = m_panel->findChild<QComboBox*>(QString("sweepField%1").arg(number));
@@ -436,6 +521,7 @@ private:
 
     projects::Document m_document;
     visualizers::ShownRuns m_shown;
+    PaletteModel m_palette;
     RunsModel m_runs{m_shown};
     std::unique_ptr<SweepPanel> m_panel;
 };

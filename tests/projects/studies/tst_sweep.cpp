@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/diff/diff.h"
 #include "projects/edit/edit.h"
@@ -64,6 +65,60 @@ private slots:
         project.sweeps = {{"s", {{"/training", {}, values}}}};
         QVERIFY(projectFromJson(toJson(project))->sweeps == project.sweeps);
         QVERIFY(sweepValuesFrom("").empty());
+    }
+
+    void rangesOfNumbersAreTyped_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("values");
+        QTest::newRow("whole numbers") << "1..3"
+                                       << "1 2 3";
+        QTest::newRow("beside others") << "7, 1..2"
+                                       << "7 1 2";
+        QTest::newRow("downwards") << "2..0"
+                                   << "2 1 0";
+        QTest::newRow("equal ratios") << "1e-4..1e-2:3"
+                                      << "0.0001 0.001 0.01";
+        QTest::newRow("whole numbers in equal ratios") << "8..64:4"
+                                                       << "8 16 32 64";
+        QTest::newRow("rounded ones are listed once") << "1..2:5"
+                                                      << "1 2";
+        QTest::newRow("equal differences from 0") << "0..0.1:3"
+                                                  << "0.0 0.05 0.1";
+        QTest::newRow("five unless it says how many") << "0.1..1"
+                                                      << "0.1 0.1778 0.3162 0.5623 1.0";
+        QTest::newRow("no range") << "1.., ..2, a..b, 1..2:x, 1..2:1, i:i+2"
+                                  << "1.. ..2 a..b 1..2:x 1..2:1 i:i+2";
+        QTest::newRow("not finite") << "0..inf, nan..1"
+                                    << "0..inf nan..1";
+    }
+
+    void rangesOfNumbersAreTyped()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, values);
+        const auto listed = [](const std::vector<SweepValue>& found) {
+            return QString::fromStdString(
+                joinedText(found, " ", [](const SweepValue& value) { return labelOf(value); }));
+        };
+        QCOMPARE(listed(sweepValuesFrom(text.toStdString())), values);
+        if (!text.contains(' ')) {
+            QCOMPARE(listed(axisFrom("/training/batch=" + text.toStdString()).values), values);
+        }
+        QVERIFY(sweepValuesFrom("1..1000000").size() > kMaxSweepMembers); // which the sweep refuses
+    }
+
+    /// Members with the same data are measured on the same examples.
+    void oneNumberSetsAllSeedsButThatOfTheData()
+    {
+        const auto set = withField(example(), "/seeds", {"7"});
+        QVERIFY(set.ok());
+        QCOMPARE(set->seeds, (Seeds{example().seeds.data, 7, 7, 7}));
+        QVERIFY(!withField(example(), "/seeds", {"0.5"}).ok());
+        const auto members = expand(example(), {"s", {axis("/seeds=1..3")}});
+        QVERIFY(members.ok());
+        QCOMPARE(members->size(), std::size_t(3));
+        QCOMPARE(textApartFromSeeds((*members)[0].project), textApartFromSeeds((*members)[2].project));
     }
 
     void sweepsAreAddedReplacedAndTakenOut()
