@@ -3,6 +3,7 @@
 
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
+#include "projects/studies/sweep_grid.h"
 
 #include <utility>
 
@@ -53,6 +54,17 @@ private:
 std::string Membership::label() const
 {
     return joinedText(point, ", ", &AxisPoint::value);
+}
+
+std::string Membership::labelApartFromSeeds() const
+{
+    std::vector<std::string> values;
+    for (const AxisPoint& axis : point) {
+        if (!isSeedField(axis.field)) {
+            values.push_back(axis.value);
+        }
+    }
+    return joinedText(values);
 }
 
 std::string nameOf(const Membership& membership)

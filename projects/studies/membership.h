@@ -27,6 +27,8 @@ struct Membership {
     std::vector<AxisPoint> point; ///< one per axis, in order; a seed is the value of an axis under /seeds
     /// "0:2, 0.1". Unique within the sweep.
     [[nodiscard]] std::string label() const;
+    /// Returns the label without the values of seed axes; empty if there are no others.
+    [[nodiscard]] std::string labelApartFromSeeds() const;
     /// True if it was derived from a name (membershipFromName): its only axis has no field.
     [[nodiscard]] bool isGuessed() const { return point.size() == 1 && point.front().field.empty(); }
     bool operator==(const Membership&) const = default;

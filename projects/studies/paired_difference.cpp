@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/paired_difference.h"
 
+#include "projects/base/text.h"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <ranges>
@@ -104,8 +107,89 @@ PairedDifference pairedDifference(std::span<const double> a, std::span<const dou
         squares += (difference - found.mean) * (difference - found.mean);
     }
     found.deviation = std::sqrt(squares / (count - 1));
-    found.halfWidth = studentQuantile((1 + confidence) / 2, count - 1) * found.deviation / std::sqrt(count);
+    found.halfWidth = intervalFactor(differences.size(), confidence) * found.deviation;
     return found;
+}
+
+PairedDifference pairedBySeed(std::span<const SeededValue> a, std::span<const SeededValue> b, double confidence)
+{
+    std::vector<double> left;
+    std::vector<double> right;
+    for (const SeededValue& value : a) {
+        const auto twin = std::ranges::find(b, value.seed, &SeededValue::seed);
+        if (twin != b.end()) {
+            left.push_back(value.value);
+            right.push_back(twin->value);
+        }
+    }
+    return pairedDifference(left, right, confidence);
+}
+
+double intervalFactor(std::size_t count, double confidence)
+{
+    if (count < 2) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const auto values = static_cast<double>(count);
+    return studentQuantile((1 + confidence) / 2, values - 1) / std::sqrt(values);
+}
+
+MeanOfSeveral meanOf(std::span<const double> values)
+{
+    MeanOfSeveral found{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(), 0};
+    const PairedDifference summary = pairedDifference(values, std::vector<double>(values.size()));
+    found.count = summary.pairs;
+    found.mean = summary.mean;
+    found.deviation = summary.deviation;
+    return found;
+}
+
+PairedDifference differenceOf(std::span<const SeededValue> a, std::span<const SeededValue> b)
+{
+    const PairedDifference paired = pairedBySeed(a, b);
+    if (paired.pairs > 0) {
+        return paired;
+    }
+    const auto summary = [](std::span<const SeededValue> side) {
+        std::vector<double> values;
+        std::ranges::transform(side, std::back_inserter(values), &SeededValue::value);
+        return meanOf(values);
+    };
+    return differenceOfMeans(summary(a), summary(b));
+}
+
+namespace {
+
+constexpr int kDigits = 5; ///< of a mean without a deviation
+
+/// Formats a value with the decimals of an uncertainty that has two significant digits.
+std::string withUncertainty(double value, double uncertainty)
+{
+    if (!std::isfinite(uncertainty) || uncertainty <= 0) {
+        return numberText(value, kDigits);
+    }
+    constexpr double kMostDecimals = 9;
+    const double decimals = std::clamp(1 - std::floor(std::log10(uncertainty)), 0.0, kMostDecimals);
+    const int shown = static_cast<int>(decimals);
+    return fixedText(value, shown) + " ± " + fixedText(uncertainty, shown);
+}
+
+} // namespace
+
+std::string textOf(const MeanOfSeveral& mean)
+{
+    return mean.count == 0 ? "–"
+                           : withUncertainty(mean.mean, mean.deviation) +
+                                 (mean.count > 1 ? " (" + std::to_string(mean.count) + ")" : "");
+}
+
+std::string textOf(const PairedDifference& difference)
+{
+    if (std::isnan(difference.mean)) {
+        return "–";
+    }
+    return (difference.mean > 0 ? "+" : "") + withUncertainty(difference.mean, difference.halfWidth) + " (" +
+           (difference.pairs > 0 ? countText(difference.pairs, "pair") : "means") + ")";
 }
 
 std::optional<std::size_t> pairsToDecide(const PairedDifference& difference, double confidence)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace residua::projects {
 
@@ -29,6 +30,21 @@ inline constexpr double kConfidence = 0.95;
 [[nodiscard]] PairedDifference pairedDifference(std::span<const double> a, std::span<const double> b,
                                                 double confidence = kConfidence);
 
+/// A value of one run, known by its seed.
+struct SeededValue {
+    std::string seed;
+    double value = 0;
+    std::string run = {}; ///< its directory; empty for a recorded value
+};
+/// Returns the difference a − b over the seeds that both have. Of several values with one seed, the first of `b`
+/// counts.
+[[nodiscard]] PairedDifference pairedBySeed(std::span<const SeededValue> a, std::span<const SeededValue> b,
+                                            double confidence = kConfidence);
+
+/// Returns the factor from the deviation of one of `count` values to the half width of their mean's interval; infinity
+/// below two values.
+[[nodiscard]] double intervalFactor(std::size_t count, double confidence = kConfidence);
+
 inline constexpr std::size_t kMostPairs = 1'000;
 /// Returns the fewest pairs whose interval would leave 0 out if the mean and the deviation of a pair stayed as they
 /// are, or kMostPairs + 1 if kMostPairs would not suffice. nullopt if the mean or the deviation is unknown.
@@ -42,10 +58,22 @@ struct MeanOfSeveral {
     std::size_t count = 0;
     enum class Deviation { Known, AtMost } is = Deviation::Known;
 };
+/// Returns the mean and deviation of the finite values. The mean is NaN without one, the deviation below two.
+[[nodiscard]] MeanOfSeveral meanOf(std::span<const double> values);
 /// Returns the difference of two means with Welch's interval, which does not know pairs and is wider if pairs agree. If
 /// a deviation is an upper bound, the degrees of freedom are the fewest possible. Unbounded below two values.
 [[nodiscard]] PairedDifference differenceOfMeans(const MeanOfSeveral& a, const MeanOfSeveral& b,
                                                  double confidence = kConfidence);
+
+/// Returns pairedBySeed(a, b), or without a common seed the difference of their means.
+[[nodiscard]] PairedDifference differenceOf(std::span<const SeededValue> a, std::span<const SeededValue> b);
+
+/// Formats a mean with its deviation and the number of values: "3.486 ± 0.017 (3)"; "3.4861" for a single one, "–" for
+/// none.
+[[nodiscard]] std::string textOf(const MeanOfSeveral& mean);
+/// Formats a difference with the half width of its interval and the number of pairs: "-0.016 ± 0.004 (3 pairs)",
+/// "+0.02 (1 pair)", "-0.1 ± 0.2 (means)"; "–" if it is unknown.
+[[nodiscard]] std::string textOf(const PairedDifference& difference);
 
 /// Returns t with P(T ≤ t) = `probability` for Student's distribution, to 1e-9 of its value. `probability` is in
 /// (0, 1) and `degrees` > 0.

@@ -24,6 +24,7 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> analyzeCommands();   ///< analyze
 [[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce (app/cli/reproduce)
 [[nodiscard]] std::vector<Command> recordCommands();    ///< runs, report, devices
+[[nodiscard]] std::vector<Command> compareCommands();   ///< compare
 [[nodiscard]] std::vector<Command> watchCommands();     ///< watch, stop, fetch
 [[nodiscard]] std::vector<Command> helpCommands();      ///< explain, completion, man
 

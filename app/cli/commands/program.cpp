@@ -148,7 +148,7 @@ std::vector<Command> allCommands()
     for (const auto& table :
          {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(), benchCommands(),
           sweepCommands(), modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
-          reproduceCommands(), recordCommands(), watchCommands(), helpCommands()}) {
+          reproduceCommands(), recordCommands(), compareCommands(), watchCommands(), helpCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;

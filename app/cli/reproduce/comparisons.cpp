@@ -183,16 +183,7 @@ void addOutcome(std::vector<std::vector<std::string>>& rows, const Outcome& outc
 
 Outcome outcomeOf(const Comparison& comparison, const std::vector<SeededValue>& a, const std::vector<SeededValue>& b)
 {
-    std::vector<double> left;
-    std::vector<double> right;
-    for (const SeededValue& value : a) {
-        const auto twin = std::ranges::find(b, value.seed, &SeededValue::seed);
-        if (twin != b.end()) {
-            left.push_back(value.value);
-            right.push_back(twin->value);
-        }
-    }
-    Outcome outcome{meanOf(a), meanOf(b), projects::pairedDifference(left, right), {}};
+    Outcome outcome{meanOf(a), meanOf(b), projects::pairedBySeed(a, b), {}};
     outcome.verdict = projects::verdictOf(outcome.difference, comparison.direction);
     return outcome;
 }
@@ -307,24 +298,13 @@ std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& o
     return needs;
 }
 
-std::string labelApartFromSeeds(const projects::Membership& membership)
-{
-    std::vector<std::string> values;
-    for (const projects::AxisPoint& point : membership.point) {
-        if (!projects::isSeedField(point.field)) {
-            values.push_back(point.value);
-        }
-    }
-    return joinedText(values, ", ");
-}
-
 std::vector<SeededValue> valuesOf(const SweepPlan& plan, const Side& side, std::optional<std::int64_t> step)
 {
     std::vector<std::pair<std::string, std::filesystem::path>> runs;
     for (const Planned& planned : plan.members) {
         const projects::Membership& membership = planned.member.membership;
         const bool finished = std::holds_alternative<engine::member::Finished>(planned.status);
-        if (!finished || labelApartFromSeeds(membership) != side.member) {
+        if (!finished || membership.labelApartFromSeeds() != side.member) {
             continue;
         }
         std::string seed;
@@ -342,7 +322,7 @@ std::vector<SeededValue> valuesOf(const std::vector<std::pair<std::string, std::
     std::vector<SeededValue> values;
     for (const auto& [seed, run] : folders) {
         if (const std::optional<double> value = valueOf(run, side.metric, step)) {
-            values.push_back({seed, *value, run});
+            values.push_back({seed, *value, run.string()});
         }
     }
     return values;

@@ -15,12 +15,7 @@
 
 namespace residua::cli {
 
-/// A value of one run, known by its seed.
-struct SeededValue {
-    std::string seed;
-    double value = 0;
-    std::filesystem::path run = {}; ///< its directory; empty for a recorded value
-};
+using projects::SeededValue;
 
 /// The measured values of a comparison's sides and the difference a − b over the seeds that both have.
 struct Outcome {
@@ -67,8 +62,6 @@ struct Need {
 [[nodiscard]] std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& outcomes,
                                         const std::vector<TrainedRuns>& trained);
 
-/// Returns the label of a sweep's member without the values of its seed axes.
-[[nodiscard]] std::string labelApartFromSeeds(const projects::Membership& membership);
 /// Returns the values of the finished members of a sweep that the side names. Reads their stores.
 [[nodiscard]] std::vector<SeededValue> valuesOf(const SweepPlan& plan, const Side& side,
                                                 std::optional<std::int64_t> step);

@@ -57,7 +57,7 @@ void addRuns(Trained& trained, const std::vector<std::string>& words, const Cons
 {
     if (std::optional<SweepPlan> plan = planOf(words, console)) {
         for (Planned& planned : plan->members) {
-            trained.labels.push_back(labelApartFromSeeds(planned.member.membership));
+            trained.labels.push_back(planned.member.membership.labelApartFromSeeds());
             trained.projects.push_back(planned.member.error ? projects::Project() : std::move(planned.member.project));
         }
     } else if (const auto arguments = words[0] == "train" ? argumentsOf(words, runCommands()) : std::nullopt) {

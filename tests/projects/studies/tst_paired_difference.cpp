@@ -56,6 +56,33 @@ private slots:
         QCOMPARE(verdictOf(turned, Direction::Below), Verdict::Differs);
     }
 
+    /// Values are paired by seed, in any order; without a common seed the difference is that of means.
+    void seedsMakePairs()
+    {
+        const std::vector<SeededValue> a{{"1", 2.0}, {"2", 2.2}, {"9", 7.0}, {"3", std::nan("")}};
+        const std::vector<SeededValue> b{{"2", 2.3}, {"3", 1.0}, {"1", 2.1}};
+        const PairedDifference found = differenceOf(a, b);
+        QCOMPARE(found.pairs, std::size_t{2});
+        QVERIFY(std::abs(found.mean + 0.1) < 1e-12);
+        const PairedDifference apart = differenceOf(a, std::vector<SeededValue>{{"7", 1.0}, {"8", 1.2}});
+        QCOMPARE(apart.pairs, std::size_t{0});
+        QVERIFY(std::isfinite(apart.halfWidth));
+        QVERIFY(std::isnan(differenceOf({}, b).mean));
+    }
+
+    void textsHaveTheDecimalsOfTheirUncertainty()
+    {
+        const auto mean = [](std::vector<double> values) { return textOf(meanOf(values)); };
+        QCOMPARE(mean({3.46, 3.48, 3.5}), std::string("3.480 ± 0.020 (3)"));
+        QCOMPARE(mean({3.46123456}), std::string("3.4612"));
+        QCOMPARE(mean({4, 4}), std::string("4 (2)"));
+        QCOMPARE(mean({}), std::string("–"));
+        QCOMPARE(textOf(PairedDifference{3, -0.0161, 0.0042}), std::string("-0.0161 ± 0.0042 (3 pairs)"));
+        QCOMPARE(textOf(PairedDifference{1, 0.02, std::numeric_limits<double>::infinity()}),
+                 std::string("+0.02 (1 pair)"));
+        QCOMPARE(textOf(PairedDifference{0, 0.5, 0.25}), std::string("+0.50 ± 0.25 (means)"));
+    }
+
     /// scipy.stats.ttest_ind(equal_var=False) of SciPy 1.17.1 on data with these moments.
     void intervalsOfMeansAreWelchs()
     {

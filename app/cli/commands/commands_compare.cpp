@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands/commands.h"
+#include "app/cli/terminal/console.h"
+#include "engine/base/api/environment.h"
+#include "engine/runs/results/run_groups.h"
+#include "engine/runs/results/run_reader.h"
+#include "projects/base/printable.h"
+#include "projects/base/text.h"
+#include "projects/file/store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace residua::cli {
+namespace {
+
+using engine::RunGroup;
+using nlohmann::json;
+using projects::SeededValue;
+namespace fs = std::filesystem;
+
+/// The compared runs, and their groups.
+struct Compared {
+    std::vector<engine::RunInfo> infos;
+    std::vector<projects::Project> projects; ///< of each run
+    engine::RunGroups groups;
+};
+
+/// Returns the runs that one argument names: a run, those of a folder, or those of a project.
+std::vector<engine::RunInfo> runsAt(const fs::path& path)
+{
+    std::error_code ignored;
+    if (fs::exists(path / engine::kRunFile, ignored)) {
+        const auto reader = engine::RunReader::open(path);
+        const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
+        return info ? std::vector{*info} : std::vector<engine::RunInfo>();
+    }
+    return engine::listRuns(fs::exists(path / projects::kProjectFile, ignored) ? path / projects::kRunsFolder : path);
+}
+
+/// Reads the runs that the arguments name, those of the sweep `sweep` alone unless it is empty.
+Result<Compared> comparedRuns(std::span<const std::string> paths, const std::string& sweep, const Console& console)
+{
+    Compared compared;
+    std::set<fs::path> seen;
+    for (const std::string& path : paths) {
+        const std::vector<engine::RunInfo> runs = runsAt(path);
+        if (runs.empty()) {
+            return Error{path, "holds no run; expected a run, a folder of runs or a project"};
+        }
+        for (const engine::RunInfo& run : runs) {
+            std::error_code ignored;
+            const bool isWanted = sweep.empty() || (run.membership && run.membership->sweep == sweep);
+            if (!isWanted || !seen.insert(fs::weakly_canonical(run.directory, ignored)).second) {
+                continue;
+            }
+            const auto reader = engine::RunReader::open(run.directory);
+            auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+            if (!project) {
+                console.remark("left out: " + project.error().text());
+                continue;
+            }
+            compared.infos.push_back(run);
+            compared.projects.push_back(std::move(*project));
+        }
+    }
+    if (compared.infos.empty()) {
+        return Error{sweep.empty() ? paths.front() : sweep,
+                     sweep.empty() ? "holds no run that can be read" : "is no sweep of these runs"};
+    }
+    std::vector<engine::TrainedRun> trained;
+    for (std::size_t i = 0; i < compared.infos.size(); ++i) {
+        trained.push_back({&compared.infos[i], &compared.projects[i]});
+    }
+    compared.groups = engine::groupsOf(trained);
+    if (const auto folder = engine::groupsFolderOf(compared.infos.front().directory)) {
+        engine::keepColours(compared.groups, *folder);
+    }
+    return compared;
+}
+
+/// Returns the group that `name` means, by its label, or one run alone by its label, name or folder.
+Result<RunGroup> baselineOf(const Compared& compared, const std::string& name)
+{
+    std::vector<std::string> labels;
+    for (const RunGroup& group : compared.groups.groups) {
+        if (group.label == name) {
+            return group;
+        }
+        labels.push_back(group.label);
+    }
+    std::vector<std::size_t> meant;
+    for (std::size_t run = 0; run < compared.infos.size(); ++run) {
+        const engine::RunInfo& info = compared.infos[run];
+        if (compared.groups.labels[run] == name || info.name == name ||
+            fs::path(info.directory).filename() == fs::path(name) || fs::path(info.directory) == fs::path(name)) {
+            meant.push_back(run);
+        }
+    }
+    if (meant.size() == 1) {
+        RunGroup alone = compared.groups.groupOf(meant.front());
+        if (alone.runs.size() > 1) {
+            alone = {.key = {}, .label = compared.groups.labels[meant.front()], .colour = alone.colour, .runs = meant};
+        }
+        return alone;
+    }
+    return Error{"--baseline", (meant.empty() ? "no run or group is called \"" : "several runs are called \"") + name +
+                                   "\"; expected one of: " + joinedText(labels) + meantHint(name, labels)};
+}
+
+/// The values of a group that a comparison is about.
+struct Values {
+    std::vector<SeededValue> judged;   ///< what finished runs are judged by
+    std::vector<SeededValue> training; ///< the mean of their last training losses
+};
+
+Values valuesOf(const Compared& compared, const RunGroup& group, std::int64_t last)
+{
+    const auto judged = [&](std::size_t run) { return engine::finalValue(compared.infos[run]); };
+    const auto training = [&](std::size_t run) -> std::optional<double> {
+        const engine::RunInfo& info = compared.infos[run];
+        return engine::finalValue(info) ? engine::lastTrainingLoss(info.directory, last) : std::nullopt;
+    };
+    return {engine::seededValues(compared.groups, group, judged),
+            engine::seededValues(compared.groups, group, training)};
+}
+
+projects::MeanOfSeveral meanOf(const std::vector<SeededValue>& values)
+{
+    std::vector<double> numbers;
+    std::ranges::transform(values, std::back_inserter(numbers), &SeededValue::value);
+    return projects::meanOf(numbers);
+}
+
+json jsonOf(const projects::MeanOfSeveral& mean)
+{
+    return {{"mean", mean.mean}, {"deviation", mean.deviation}, {"n", mean.count}};
+}
+
+json jsonOf(const projects::PairedDifference& difference)
+{
+    return {
+        {"mean", difference.mean}, {"low", difference.low()}, {"high", difference.high()}, {"pairs", difference.pairs}};
+}
+
+/// Returns the training losses of each run of the group by step.
+std::map<std::int64_t, std::vector<SeededValue>> lossesByStep(const Compared& compared, const RunGroup& group)
+{
+    std::map<std::int64_t, std::vector<SeededValue>> losses;
+    for (const std::size_t run : group.runs) {
+        const auto reader = engine::RunReader::open(compared.infos[run].directory);
+        for (const engine::MetricPoint& point :
+             reader ? reader->metric(engine::metric::kLoss) : std::vector<engine::MetricPoint>()) {
+            losses[point.step].push_back({compared.groups.seeds[run], point.value});
+        }
+    }
+    return losses;
+}
+
+/// Returns the differences of the training loss from the baseline at the steps that both have.
+std::string stepsCsv(const Compared& compared, const RunGroup& baseline)
+{
+    std::ostringstream csv;
+    csv.precision(17);
+    csv << "group,step,difference,low,high,pairs\n";
+    const auto base = lossesByStep(compared, baseline);
+    for (const RunGroup& group : compared.groups.groups) {
+        for (const auto& [step, losses] : lossesByStep(compared, group)) {
+            const auto other = base.find(step);
+            if (other == base.end()) {
+                continue;
+            }
+            const projects::PairedDifference difference = projects::differenceOf(losses, other->second);
+            csv << csvField(group.label) << ',' << step << ',' << difference.mean << ',' << difference.low() << ','
+                << difference.high() << ',' << difference.pairs << '\n';
+        }
+    }
+    return csv.str();
+}
+
+/// Returns the best group first; groups without a result are last.
+std::vector<const RunGroup*> ranked(const Compared& compared, const std::map<std::string, Values>& values)
+{
+    std::vector<const RunGroup*> order;
+    std::ranges::transform(compared.groups.groups, std::back_inserter(order),
+                           [](const RunGroup& each) { return &each; });
+    const projects::Judge judge = compared.infos.front().judge();
+    std::ranges::stable_sort(order, [&](const RunGroup* a, const RunGroup* b) {
+        const double left = meanOf(values.at(a->key).judged).mean;
+        const double right = meanOf(values.at(b->key).judged).mean;
+        return std::isnan(left) || std::isnan(right) ? !std::isnan(left) : judge.prefers(left, right);
+    });
+    return order;
+}
+
+void tell(const Compared& compared, const std::optional<RunGroup>& baseline, std::int64_t last, const Console& console)
+{
+    std::map<std::string, Values> values; // by the group's key
+    for (const RunGroup& group : compared.groups.groups) {
+        values[group.key] = valuesOf(compared, group, last);
+    }
+    const std::optional<Values> base = baseline ? std::optional(valuesOf(compared, *baseline, last)) : std::nullopt;
+    const std::string quantity(compared.infos.front().judge().quantity);
+    const std::string training = "training loss, last " + groupedText(last);
+    std::vector<std::vector<std::string>> rows{{"group", "runs", quantity, training}};
+    if (baseline) {
+        rows.front().insert(rows.front().end(), {quantity + " - baseline", "training - baseline"});
+    }
+    json groups = json::array();
+    for (const RunGroup* const group : ranked(compared, values)) {
+        const Values& own = values.at(group->key);
+        json runs = json::array();
+        for (const std::size_t run : group->runs) {
+            runs.push_back({{"directory", compared.infos[run].directory},
+                            {"label", compared.groups.labels[run]},
+                            {"seeds", compared.groups.seeds[run]},
+                            {"status", engine::textOf(compared.infos[run].status)},
+                            {"value", compared.infos[run].judged()}});
+        }
+        json told{{"group", group->label},
+                  {"key", group->key},
+                  {"colour", group->colour},
+                  {"runs", std::move(runs)},
+                  {"value", jsonOf(meanOf(own.judged))},
+                  {"training", jsonOf(meanOf(own.training))}};
+        rows.push_back({group->label, std::to_string(group->runs.size()), projects::textOf(meanOf(own.judged)),
+                        projects::textOf(meanOf(own.training))});
+        const bool isBaseline = baseline && baseline->key == group->key;
+        if (base && !isBaseline) {
+            const projects::PairedDifference judged = projects::differenceOf(own.judged, base->judged);
+            const projects::PairedDifference trained = projects::differenceOf(own.training, base->training);
+            told["difference"] = jsonOf(judged);
+            told["trainingDifference"] = jsonOf(trained);
+            rows.back().insert(rows.back().end(), {projects::textOf(judged), projects::textOf(trained)});
+        } else if (base) {
+            rows.back().insert(rows.back().end(), {"baseline", "baseline"});
+        }
+        groups.push_back(std::move(told));
+    }
+    console.line(console.table(rows));
+    if (baseline) {
+        console.line("baseline: " + baseline->label + "; ± is the half width of the " +
+                     percentText(projects::kConfidence) + " interval, over pairs of equal seeds");
+    }
+    console.value({{"quantity", quantity},
+                   {"last", last},
+                   {"baseline", baseline ? json(baseline->label) : json()},
+                   {"confidence", projects::kConfidence},
+                   {"groups", std::move(groups)}});
+}
+
+Exit runCompare(const Arguments& arguments, const Console& console)
+{
+    const Result<Compared> compared = comparedRuns(arguments.positionals(0), arguments.text("sweep"), console);
+    if (!compared) {
+        return console.fail(Exit::Usage, compared.error());
+    }
+    std::optional<RunGroup> baseline;
+    if (const std::string name = arguments.text("baseline"); !name.empty()) {
+        const Result<RunGroup> meant = baselineOf(*compared, name);
+        if (!meant) {
+            return console.fail(Exit::Usage, meant.error());
+        }
+        baseline = *meant;
+    }
+    if (const std::string output = arguments.text("output"); !output.empty()) {
+        if (!baseline) {
+            return console.fail(Exit::Usage, {"--output", "needs --baseline, from which the differences are"});
+        }
+        return deliver({output, stepsCsv(*compared, *baseline), "csv"}, "wrote " + output, {{"csv", output}}, console);
+    }
+    const auto longest = std::ranges::max_element(compared->infos, {}, &engine::RunInfo::steps);
+    tell(*compared, baseline, arguments.integer("last", engine::lastSteps(longest->steps)), console);
+    return Exit::Ok;
+}
+
+} // namespace
+
+std::vector<Command> compareCommands()
+{
+    return {
+        {"compare",
+         "compare runs by groups that differ in their seeds alone, with the differences from a baseline",
+         "residua-cli compare my-project",
+         {{{"RUNS",
+            "runs, folders of runs such as that of a sweep, or a project",
+            Presence::Repeated,
+            {},
+            Beside::Files}},
+          {{"baseline", OptionKind::Text, "NAME",
+            "tell how far each group is from this one, or from this run, over pairs of equal seeds, with the interval "
+            "of 95 %"},
+           {"sweep", OptionKind::Text, "NAME", "only the runs of this sweep"},
+           {"last", OptionKind::Integer, "N",
+            "the last steps of training that a mean covers (default: a tenth of them, at most 100)", "", 1},
+           {"output", OptionKind::Text, "FILE",
+            "write the differences of the training loss at each step as CSV; - is standard output", "o"}}},
+         &runCompare},
+    };
+}
+
+} // namespace residua::cli

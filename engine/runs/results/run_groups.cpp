@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/runs/results/run_groups.h"
+
+#include "engine/base/files/sha256.h"
+#include "engine/runs/results/run_reader.h"
+#include "projects/base/files.h"
+#include "projects/base/text.h"
+#include "projects/diff/diff.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/schedule/stage_schedule.h"
+#include "projects/studies/sweep_grid.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace residua::engine {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kComma = ", ";
+constexpr std::string_view kDot = " · ";
+constexpr std::size_t kFewWords = 3;   ///< the maximum number of differing words in a label
+constexpr int kMostGenerations = 1000; ///< of forks; a longer chain has a circle that someone wrote by hand
+
+bool holds(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+/// Splits a name at its dividers: "study · ANCRe, 2" has three words.
+Words wordsOf(std::string_view name)
+{
+    Words words;
+    while (true) {
+        const std::size_t comma = name.find(kComma);
+        const std::size_t dot = name.find(kDot);
+        const std::size_t end = std::min(comma, dot);
+        if (end == std::string_view::npos) {
+            words.emplace_back(name);
+            return words;
+        }
+        words.emplace_back(name.substr(0, end));
+        name.remove_prefix(end + (dot < comma ? kDot : kComma).size());
+    }
+}
+
+/// Makes the groups' keys. A fork's key has that of its parent, which is known by its folder's name, because the
+/// project may have moved since.
+class Configurations {
+public:
+    explicit Configurations(std::span<const TrainedRun> runs) : m_runs(runs), m_keys(runs.size())
+    {
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            m_byFolder.emplace(std::filesystem::path(runs[run].info->directory).filename().string(), run);
+        }
+    }
+
+    const std::string& keyOf(std::size_t run, int generation = 0)
+    {
+        if (m_keys[run].empty()) {
+            std::string text = projects::textApartFromSeeds(*m_runs[run].project);
+            if (const RunInfo& info = *m_runs[run].info; !info.parent.empty()) {
+                const std::string folder = std::filesystem::path(info.parent).filename().string();
+                const auto parent = m_byFolder.find(folder);
+                const bool known = parent != m_byFolder.end() && generation < kMostGenerations;
+                text += "\n" + std::to_string(info.parentStep) + " " +
+                        (known ? keyOf(parent->second, generation + 1) : folder);
+            }
+            Sha256 hash;
+            hash.add(asBytes(text));
+            m_keys[run] = hash.text();
+        }
+        return m_keys[run];
+    }
+
+private:
+    std::span<const TrainedRun> m_runs;
+    std::vector<std::string> m_keys;
+    std::map<std::string, std::size_t> m_byFolder;
+};
+
+/// Returns the words that the names of a group's runs have in common; those of its members' labels in a sweep.
+Words ownWords(std::span<const TrainedRun> runs, const RunGroup& group)
+{
+    const RunInfo& first = *runs[group.runs.front()].info;
+    Words common = wordsOf(first.name);
+    for (const std::size_t run : group.runs) {
+        const auto& membership = runs[run].info->membership;
+        Words words =
+            membership && !membership->isGuessed() ? Words{membership->project} : wordsOf(runs[run].info->name);
+        if (words.size() == 1 && membership && !membership->isGuessed()) {
+            const std::string label = membership->labelApartFromSeeds();
+            std::ranges::move(label.empty() ? Words() : wordsOf(label), std::back_inserter(words));
+        }
+        const auto end = std::ranges::mismatch(common, words).in1;
+        if (run == group.runs.front()) {
+            common = std::move(words);
+        } else {
+            common.erase(end, common.end());
+        }
+    }
+    return common.empty() ? Words{first.name} : common;
+}
+
+/// Removes the words that all of the names begin or end with. Each keeps a word, unless it has marks.
+void leaveOutShared(std::vector<Words>& names, const std::vector<Words>& marks)
+{
+    const auto share = [&](auto end) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::size_t fewest = marks[i].empty() ? 1 : 0;
+            if (names[i].size() <= fewest || end(names[i]) != end(names.front())) {
+                return false;
+            }
+        }
+        return names.size() > 1;
+    };
+    while (share([](const Words& words) { return words.front(); })) {
+        std::ranges::for_each(names, [](Words& words) { words.erase(words.begin()); });
+    }
+    while (share([](const Words& words) { return words.back(); })) {
+        std::ranges::for_each(names, [](Words& words) { words.pop_back(); });
+    }
+}
+
+/// Appends to labels that are equal the words in which their projects differ, and else a number.
+void tellApart(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups)
+{
+    std::map<std::string, std::vector<RunGroup*>> equal;
+    for (RunGroup& group : groups) {
+        equal[group.label].push_back(&group);
+    }
+    std::set<std::string> taken;
+    for (auto& [label, members] : equal) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const auto projectOf = [&](std::size_t member) -> const projects::Project& {
+                return *runs[members[member]->runs.front()].project;
+            };
+            Words words =
+                members.size() > 1 ? projects::differingWords(projectOf(i == 0 ? 1 : 0), projectOf(i)) : Words();
+            words.resize(std::min(words.size(), kFewWords));
+            words.insert(words.begin(), label);
+            std::string text = joinedText(words);
+            for (int number = 2; !taken.insert(text).second; ++number) {
+                text = joinedText(words) + " (" + std::to_string(number) + ")";
+            }
+            members[i]->label = text;
+        }
+    }
+}
+
+void labelGroups(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups)
+{
+    std::vector<Words> names;
+    std::vector<Words> marks;
+    for (const RunGroup& group : groups) {
+        const TrainedRun& first = runs[group.runs.front()];
+        names.push_back(ownWords(runs, group));
+        marks.push_back(methodWords(*first.project));
+        if (!first.info->parent.empty()) {
+            marks.back().push_back("from step " + groupedText(first.info->parentStep));
+        }
+    }
+    if (std::ranges::all_of(marks, [&](const Words& words) { return words == marks.front(); }) && groups.size() > 1) {
+        marks.assign(groups.size(), {}); // they tell nothing apart
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        std::erase_if(marks[i], [&](const std::string& mark) { return holds(joinedText(names[i]), mark); });
+    }
+    leaveOutShared(names, marks);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        std::ranges::move(marks[i], std::back_inserter(names[i]));
+        groups[i].label = joinedText(names[i]);
+    }
+    tellApart(runs, groups);
+}
+
+/// Returns the seeds of a run that are not equal in all runs of its group: "2", or "2-3" of two seeds.
+std::string seedText(std::span<const TrainedRun> runs, const RunGroup& group, std::size_t run)
+{
+    using projects::Seeds;
+    std::vector<std::string> different;
+    for (const auto seed : {&Seeds::data, &Seeds::init, &Seeds::order, &Seeds::stages}) {
+        const std::int64_t own = runs[run].project->seeds.*seed;
+        const bool differs =
+            std::ranges::any_of(group.runs, [&](std::size_t other) { return runs[other].project->seeds.*seed != own; });
+        if (const std::string text = std::to_string(own);
+            differs && std::ranges::find(different, text) == different.end()) {
+            different.push_back(text);
+        }
+    }
+    return joinedText(different, "-");
+}
+
+void labelRuns(std::span<const TrainedRun> runs, RunGroups& groups)
+{
+    groups.labels.resize(runs.size());
+    std::set<std::string> taken;
+    for (const RunGroup& group : groups.groups) {
+        for (auto run = group.runs.rbegin(); run != group.runs.rend(); ++run) { // lists begin with the newest
+            const std::string seed = group.runs.size() > 1 ? seedText(runs, group, *run) : std::string();
+            const std::string base = group.label + (seed.empty() ? "" : ", seed " + seed);
+            std::string text = base;
+            for (int number = 2; !taken.insert(text).second; ++number) {
+                text = base + " (" + std::to_string(number) + ")";
+            }
+            groups.labels[*run] = text;
+        }
+    }
+}
+
+/// Counts the colours in the order in which the groups began, which is the same in every program.
+void countColours(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups)
+{
+    using Start = std::pair<std::string, std::string>;
+    std::map<Start, RunGroup*> ordered;
+    for (RunGroup& group : groups) {
+        Start oldest{runs[group.runs.front()].info->created, runs[group.runs.front()].info->directory};
+        for (const std::size_t run : group.runs) {
+            oldest = std::min(oldest, Start{runs[run].info->created, runs[run].info->directory});
+        }
+        ordered.emplace(std::move(oldest), &group);
+    }
+    std::size_t colour = 0;
+    for (const auto& [start, group] : ordered) {
+        group->colour = colour++ % kGroupColours;
+    }
+}
+
+} // namespace
+
+RunGroups groupsOf(std::span<const TrainedRun> runs)
+{
+    RunGroups found;
+    Configurations configurations(runs);
+    std::map<std::string, std::size_t> places;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const std::string& key = configurations.keyOf(run);
+        const auto [place, isNew] = places.emplace(key, found.groups.size());
+        if (isNew) {
+            found.groups.push_back({.key = key, .label = {}, .runs = {}});
+        }
+        found.groups[place->second].runs.push_back(run);
+        found.of.push_back(place->second);
+        const projects::Seeds& seeds = runs[run].project->seeds;
+        found.seeds.push_back(joinedText(std::vector{seeds.data, seeds.init, seeds.order, seeds.stages}, "/",
+                                         [](std::int64_t seed) { return std::to_string(seed); }));
+    }
+    labelGroups(runs, found.groups);
+    labelRuns(runs, found);
+    countColours(runs, found.groups);
+    return found;
+}
+
+std::vector<projects::SeededValue> seededValues(const RunGroups& groups, const RunGroup& group,
+                                                const std::function<std::optional<double>(std::size_t run)>& valueOf)
+{
+    std::vector<projects::SeededValue> values;
+    for (const std::size_t run : group.runs) {
+        if (const std::optional<double> value = valueOf(run)) {
+            values.push_back({groups.seeds[run], *value});
+        }
+    }
+    return values;
+}
+
+std::vector<std::string> methodWords(const projects::Project& project)
+{
+    Words words;
+    const projects::StageSchedule& schedule = project.stack().schedule;
+    if (const std::string stages = projects::stageLengthsText(schedule); !stages.empty()) {
+        words.push_back("stages " + stages);
+    } else if (!projects::trainsAll(schedule)) {
+        words.emplace_back("staged");
+    }
+    const bool ownRanks = std::ranges::any_of(project.network.blocks, [](const projects::Block& block) {
+        return std::ranges::any_of(block.graph.nodes, projects::hasOwnRank);
+    });
+    if (const auto* const fixed = std::get_if<projects::FixedRank>(&project.network.rank)) {
+        words.push_back("rank " + std::to_string(fixed->rank));
+    } else if (const auto* const share = std::get_if<projects::RankScale>(&project.network.rank)) {
+        words.push_back("rank scale " + numberText(share->scale));
+    } else if (ownRanks) {
+        words.emplace_back("in factors");
+    }
+    for (const std::string& word : wordsOf(projects::wiringName(project.stack().topology, project.network))) {
+        if (word.ends_with(" pruned")) {
+            words.push_back(word);
+        }
+    }
+    return words;
+}
+
+std::string nameOf(const RunInfo& info)
+{
+    return info.parent.empty() ? info.name : info.name + ", from step " + std::to_string(info.parentStep);
+}
+
+std::int64_t lastSteps(std::int64_t steps)
+{
+    constexpr std::int64_t kShare = 10;
+    constexpr std::int64_t kMost = 100;
+    return std::clamp<std::int64_t>(steps / kShare, 1, kMost);
+}
+
+std::optional<double> lastTrainingLoss(const std::filesystem::path& runDirectory, std::int64_t steps)
+{
+    const auto reader = RunReader::open(runDirectory);
+    const auto info = reader ? reader->info() : Result<RunInfo>(reader.error());
+    if (!info) {
+        return std::nullopt;
+    }
+    std::vector<double> values;
+    std::ranges::transform(reader->metric(metric::kLoss, info->step - steps), std::back_inserter(values),
+                           &MetricPoint::value);
+    const projects::MeanOfSeveral mean = projects::meanOf(values);
+    return mean.count > 0 ? std::optional(mean.mean) : std::nullopt;
+}
+
+} // namespace residua::engine

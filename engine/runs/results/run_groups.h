@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/api/values.h"
+#include "projects/model/project.h"
+#include "projects/studies/paired_difference.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace residua::engine {
+
+/// A run and what it trains. Both pointers are valid during a call.
+struct TrainedRun {
+    const RunInfo* info = nullptr;
+    const projects::Project* project = nullptr;
+};
+
+/// Runs of one configuration: what they train and what they began with differ in seeds alone.
+struct RunGroup {
+    std::string key;               ///< identifies the configuration, in every program: a SHA-256
+    std::string label;             ///< says how it differs from the other groups; unique among them
+    std::size_t colour = 0;        ///< of its curves and points, below kGroupColours if there are so many groups
+    std::vector<std::size_t> runs; ///< indices, ascending
+};
+
+/// The groups of several runs, in the order of their first runs.
+struct RunGroups {
+    std::vector<RunGroup> groups;
+    std::vector<std::size_t> of;     ///< group of each run
+    std::vector<std::string> labels; ///< of each run: its group's label and, among several, its seed; unique
+    std::vector<std::string> seeds;  ///< of each run: equal for runs that draw alike
+
+    [[nodiscard]] const RunGroup& groupOf(std::size_t run) const { return groups[of[run]]; }
+};
+
+/// Returns the groups of these runs, coloured in the order in which they began. A fork belongs with forks of the same
+/// step of runs of one configuration. Labels leave out the words that all groups share, and name stages, ranks, pruned
+/// shortcuts and forks. Takes time in proportion to the projects' sizes; any thread.
+[[nodiscard]] RunGroups groupsOf(std::span<const TrainedRun> runs);
+
+/// The number of colours of groups that can be told apart: resources::curveColour with solid lines, then with dashes.
+inline constexpr std::size_t kGroupColours = 24;
+/// The file in a project's folder of runs that keeps the colours of its groups.
+inline constexpr const char* kGroupsFile = "groups.json";
+/// Returns the folder of runs of the project that `folder` is part of, where its groups have their colours. nullopt for
+/// a folder that belongs to no project.
+[[nodiscard]] std::optional<std::filesystem::path> groupsFolderOf(const std::filesystem::path& folder);
+/// Gives the groups the colours that the folder keeps, and free ones to the others, which it keeps from then on. A
+/// colour of a group without runs is free once there is no other. Any damage of the file is an empty file, and a folder
+/// that cannot be written keeps nothing. Blocking; any thread.
+void keepColours(RunGroups& groups, const std::filesystem::path& folder);
+
+/// Returns a value of each run of the group with its seeds. `valueOf` is asked by index; runs without a value are left
+/// out.
+[[nodiscard]] std::vector<projects::SeededValue>
+seededValues(const RunGroups& groups, const RunGroup& group,
+             const std::function<std::optional<double>(std::size_t run)>& valueOf);
+
+/// Returns the words that a name needs beside the wiring: "stages 3-4-5-6", "rank 8", "2 pruned". Empty for a network
+/// at full rank that trains all of its parts in every step.
+[[nodiscard]] std::vector<std::string> methodWords(const projects::Project& project);
+/// Returns the name of a run: that of run.json and, of a fork, its step.
+[[nodiscard]] std::string nameOf(const RunInfo& info);
+
+/// Returns the number of last steps of training that a mean over several covers: a tenth of them, at most 100.
+[[nodiscard]] std::int64_t lastSteps(std::int64_t steps);
+/// Returns the mean of the run's training loss over its last `steps`; nullopt without a loss. Blocking; any thread.
+[[nodiscard]] std::optional<double> lastTrainingLoss(const std::filesystem::path& runDirectory, std::int64_t steps);
+
+} // namespace residua::engine
