@@ -75,7 +75,7 @@ private slots:
         const QModelIndex topologies = m_palette.index(0, 0);
         QCOMPARE(ticks->count(), m_palette.rowCount(topologies));
         QTRY_VERIFY(ticks->item(1)->text() !=
-                    m_palette.index(1, PaletteModel::Name, topologies).data().toString()); // its price stands beside it
+                    m_palette.index(1, PaletteModel::Name, topologies).data().toString()); // with its price
         int clicks = 0;
         for (int row = 0; row < ticks->count() && clicks < 6; ++row) {
             if (ticks->item(row)->checkState() == Qt::Unchecked) {
