@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
+#include "projects/depth/depth_program.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/places.h"
 #include "projects/nodes/activations.h"
@@ -354,6 +355,28 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
     }
 }
 
+/// Checks that the residual can change between the visits of a loop.
+void checkState(const Network& network, std::size_t index, Problems& problems)
+{
+    const Loop& loop = network.stack().loops[index];
+    const std::string path = "/network/loops/" + std::to_string(index);
+    if (changesState(loop) && !hasOneResidual(network.stack().topology.wiring)) {
+        problems.error(path,
+                       "changes the residual between visits, but the topology " + network.stack().topology.preset +
+                           " has no single residual; expected a loop without injection, visit embedding, gate and "
+                           "norm, or a topology with full outputs, such as plain, ancre or denseformer");
+    }
+    if (changesState(loop) && loop.order == VisitOrder::InPlace && loop.last > loop.first) {
+        problems.error(path + "/order", "visits each of several layers in place, and changes the residual between "
+                                        "visits; expected one loop for each layer, or the order \"cycle\"");
+    }
+    if (loop.gradientVisits > 0 && loop.injection == LoopInjection::None && loop.gradientVisits < loop.visits) {
+        problems.warning(path + "/gradient_visits", "the layers before the loop get no gradient, because visits "
+                                                    "without gradient do not read the loop's input again; an injection "
+                                                    "lets them learn");
+    }
+}
+
 void checkStack(const Network& network, Problems& problems)
 {
     problems.checkRanges("/network/stack");
@@ -366,6 +389,17 @@ void checkStack(const Network& network, Problems& problems)
         if (!network.findBlock(segment.block)) {
             problems.error(path + "/block", "there is no block " + segment.block);
         }
+    }
+    for (std::size_t i = 0; i < network.stack().loops.size(); ++i) {
+        const Loop& loop = network.stack().loops[i];
+        problems.checkRanges("/network/loops/" + std::to_string(i));
+        if (!network.stack().isSound(i) && loop.visits >= 1 && loop.visits <= kMaxVisits) {
+            problems.error("/network/loops/" + std::to_string(i),
+                           "visits layers " + std::to_string(loop.first) + " to " + std::to_string(loop.last) +
+                               ", expected layers of the " + std::to_string(network.stack().stored()) +
+                               " that the stack has, after those of the loop before");
+        }
+        checkState(network, i, problems);
     }
     if (network.depth() > kMaxLayers) {
         problems.error("/network/stack", "got " + std::to_string(network.depth()) + " layers, expected at most " +

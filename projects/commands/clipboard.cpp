@@ -85,6 +85,7 @@ std::string toClipboard(const StackFragment& fragment)
     project.name = kName;
     project.network.blocks = fragment.blocks;
     project.stack().segments = fragment.stack;
+    project.stack().loops = fragment.loops;
     DepthMix mix;
     mix.sources = ExplicitSources{fragment.shortcuts};
     mix.states = fragment.states;
@@ -101,6 +102,7 @@ Result<StackFragment> fromClipboard(std::string_view text)
     StackFragment fragment;
     fragment.blocks = std::move(project->network.blocks);
     fragment.stack = std::move(project->stack().segments);
+    fragment.loops = std::move(project->stack().loops);
     if (auto* mix = std::get_if<DepthMix>(&project->stack().topology.wiring)) {
         if (auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
             fragment.shortcuts = std::move(sources->shortcuts);

@@ -37,7 +37,7 @@ std::vector<Edit> layersOfPreset(const Project& project, MixPorts ports)
     for (StackSegment& segment : stack) {
         segment.block = block.name;
     }
-    std::vector<Edit> edits{PutBlock{std::move(block)}, SetStack{stack}};
+    std::vector<Edit> edits{PutBlock{std::move(block)}, SetStack{stack, project.stack().loops}};
     std::ranges::copy(removeUnused(project.network, stack), std::back_inserter(edits));
     return edits;
 }

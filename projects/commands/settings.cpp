@@ -15,7 +15,7 @@ namespace {
 using namespace std::string_view_literals;
 
 /// The keys of the network that have edits of their own.
-constexpr std::array kGraphKeys{"stem"sv, "blocks"sv, "stack"sv, "head"sv};
+constexpr std::array kGraphKeys{"stem"sv, "blocks"sv, "stack"sv, "loops"sv, "head"sv};
 
 bool sameForm(const JsonObject& a, const JsonObject& b)
 {
@@ -62,8 +62,8 @@ EditGroup graphEdits(const Network& network, const Network& wanted)
             group.edits.emplace_back(PutBlock{block});
         }
     }
-    if (network.stack().segments != wanted.stack().segments) {
-        group.edits.emplace_back(SetStack{wanted.stack().segments});
+    if (network.stack().segments != wanted.stack().segments || network.stack().loops != wanted.stack().loops) {
+        group.edits.emplace_back(SetStack{wanted.stack().segments, wanted.stack().loops});
     }
     for (const Block& block : network.blocks) {
         if (wanted.findBlock(block.name) == nullptr) {

@@ -63,8 +63,7 @@ double optimiserElements(const TrainingPlan& plan, const TrainedParameter& param
 double topologyElements(const Project& project, double stateShare)
 {
     double elements = 0;
-    for (const WiringParameter& parameter :
-         parametersOf(project.stack().topology.wiring, project.network.depth(), project.stack().width)) {
+    for (const WiringParameter& parameter : parametersOf(project.stack())) {
         elements += optimiserElements(project.training, parameter, stateShare);
     }
     return elements;
@@ -254,6 +253,34 @@ std::int64_t nextLayer(const CostReport& report)
     return static_cast<std::int64_t>(report.layers.size()) + 1;
 }
 
+/// Returns the costs of the executed layers. Parameters, gradients and states count at the first visit of a stored
+/// layer. A training step costs and keeps what the mean number of visits does, and visits without gradient cost their
+/// forward pass only.
+std::vector<Cost> executed(const Stack& stack, std::vector<Cost> stored)
+{
+    if (stack.loops.empty()) {
+        return stored;
+    }
+    std::vector<Cost> layers;
+    for (const LayerVisit& at : executionOf(stack)) {
+        Cost& layer = layers.emplace_back(stored[static_cast<std::size_t>(at.layer - 1)]);
+        if (at.visit > 1) {
+            layer.parameters = 0;
+            layer.weightBytes = 0;
+            layer.optimiserBytes = 0;
+        }
+        const Loop* const loop = stack.loopOf(at.layer);
+        const std::int64_t visits = loop == nullptr ? 1 : evaluatedVisits(*loop);
+        if (at.visit > visits) {
+            layer.forwardFlops = layer.trainFlops = layer.activationBytes = 0;
+        } else if (loop != nullptr && loop->gradientVisits > 0 && at.visit <= visits - loop->gradientVisits) {
+            layer.trainFlops = layer.forwardFlops;
+            layer.activationBytes = 0;
+        }
+    }
+    return layers;
+}
+
 Cost sumOf(const std::map<NodeId, Cost>& nodes)
 {
     Cost sum;
@@ -306,8 +333,7 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
     report.stem = sumOf(report.nodes.at(GraphRef::stem()));
     report.head = sumOf(report.nodes.at(GraphRef::head()));
     report.head.lossBytes = costing.lossBytes();
-    report.topology = ofTopology(topologyCost(project->stack().topology, network.depth(), network.stack().width),
-                                 *project, costing.scale());
+    report.topology = ofTopology(topologyCost(network.stack()), *project, costing.scale());
     report.topology.optimiserBytes =
         topologyElements(*project, costing.scale().stateShare) * costing.scale().weightBytes;
     if (roundsBranches(project->stack().topology)) {
@@ -335,8 +361,11 @@ CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t r
                 layer.optimiserBytes = costing.optimiserBytes(ref, block, layerPrefix(nextLayer(report)));
             }
             report.layers.push_back(layer);
-            report.total += layer;
         }
+    }
+    report.layers = executed(network.stack(), std::move(report.layers));
+    for (const Cost& layer : report.layers) {
+        report.total += layer;
     }
     report.total.activationBytes += recomputed;
     return report;

@@ -143,6 +143,20 @@ NodeCost stepCost(const Concatenation& /*wiring*/, const DepthStep& step, std::i
     return step.kind == DepthStepKind::Join ? NodeCost{0, 2 * weights, d} : NodeCost{};
 }
 
+/// A visit's begin keeps its input and, if linear, takes 4·d² FLOP; its end keeps the operands of gate and norm.
+NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
+{
+    if (step.kind == DepthStepKind::Visit) {
+        const bool adds = loop.injection == LoopInjection::Add && step.visit.visit > 1;
+        const double sums = (adds ? 1 : 0) + (loop.embedding ? 1 : 0);
+        return loop.injection == LoopInjection::Linear ? NodeCost{0, 4 * d * d + sums * d, (2 + sums) * d}
+                                                       : NodeCost{0, sums * d, sums * d};
+    }
+    const bool norms =
+        loop.norm == LoopNorm::Visits || (loop.norm == LoopNorm::Exit && step.visit.visit == loop.visits);
+    return {0, (loop.gate ? 3 : 0) * d + (norms ? 4 : 0) * d, (loop.gate ? 2 : 0) * d + (norms ? d : 0)};
+}
+
 } // namespace
 
 NodeCost& operator+=(NodeCost& a, const NodeCost& b)
@@ -174,15 +188,28 @@ NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t
 
 NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width)
 {
-    const std::int64_t modules = modulesIn(topology.wiring, depth);
+    Stack stack;
+    stack.width = width;
+    stack.segments = {{{}, depth}};
+    stack.topology = topology;
+    return topologyCost(stack);
+}
+
+NodeCost topologyCost(const Stack& stack)
+{
+    const Wiring& wiring = stack.topology.wiring;
+    const std::int64_t modules = modulesIn(wiring, stack.depth());
     NodeCost total;
-    visitSteps(topology.wiring, depth, [&](const DepthStep& step) {
-        total += std::visit([&](const auto& wiring) { return stepCost(wiring, step, modules, real(width)); },
-                            topology.wiring);
+    visitSteps(stack, [&](const DepthStep& step) {
+        const bool ofLoop = step.kind == DepthStepKind::Visit || step.kind == DepthStepKind::Leave;
+        total += ofLoop
+                     ? visitCost(stack.loops[step.visit.loop], step, real(stack.width))
+                     : std::visit([&](const auto& value) { return stepCost(value, step, modules, real(stack.width)); },
+                                  wiring);
     });
-    visitParameters(topology.wiring, depth, width, [&](const WiringParameter& part) {
-        total += {countOf(part.elements()), 0, 0};
-    });
+    const auto count = [&](const WiringParameter& part) { total += {countOf(part.elements()), 0, 0}; };
+    visitParameters(wiring, stack.depth(), stack.width, count);
+    visitLoopParameters(stack, count);
     return total;
 }
 

@@ -12,6 +12,8 @@ namespace residua::projects {
 
 /// Returns the topology's cost of one position of the stack's entries: that of the steps of its program.
 [[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
+/// The same with the loops of the stack.
+[[nodiscard]] NodeCost topologyCost(const Stack& stack);
 
 /// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.
 [[nodiscard]] NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t modules,

@@ -6,13 +6,13 @@
 namespace residua::projects {
 namespace {
 
-/// Returns the name of a module if each layer has `perLayer` modules.
-std::string moduleName(std::int64_t module, std::int64_t perLayer)
+/// Returns the name of a module if each layer has `perLayer` modules and the name `layer`.
+std::string moduleName(std::int64_t module, std::int64_t perLayer, const std::string& layer)
 {
     if (module == 0 || perLayer == 1) {
-        return std::to_string(module);
+        return layer;
     }
-    return std::to_string(layerOf(module, perLayer)) + (partOf(module, perLayer) == LayerPart::Attention ? "a" : "f");
+    return layer + (partOf(module, perLayer) == LayerPart::Attention ? "a" : "f");
 }
 
 } // namespace
@@ -43,6 +43,12 @@ std::vector<MixPort> portsOf(const Topology& topology)
     return portsOf(mix ? mix->ports : MixPorts::Input);
 }
 
+std::string layerName(const Stack& stack, std::int64_t layer)
+{
+    const LayerVisit at = stack.visitAt(layer);
+    return std::to_string(at.layer) + (stack.loopOf(at.layer) ? "@" + std::to_string(at.visit) : "");
+}
+
 std::int64_t modulesPerLayer(const Project& project)
 {
     return modulesIn(project.stack().topology.wiring, 1);
@@ -55,7 +61,10 @@ std::int64_t modulesOf(const Project& project)
 
 std::string moduleName(const Project& project, std::int64_t module)
 {
-    return module == modulesOf(project) + 1 ? "out" : moduleName(module, modulesPerLayer(project));
+    const std::int64_t perLayer = modulesPerLayer(project);
+    return module == modulesOf(project) + 1
+               ? "out"
+               : moduleName(module, perLayer, layerName(project.stack(), layerOf(module, perLayer)));
 }
 
 std::string entryName(const Project& project, std::int64_t entry)
@@ -73,13 +82,15 @@ std::string entryName(const Project& project, std::int64_t entry)
 bool numbersNameModules(const Project& project)
 {
     const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
-    return modulesPerLayer(project) == 1 && (mix == nullptr || mix->blockLayers == 1);
+    return modulesPerLayer(project) == 1 && project.stack().loops.empty() && (mix == nullptr || mix->blockLayers == 1);
 }
 
 std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target)
 {
-    return target > mixedModules(mix, layers) ? "the final output"
-                                              : "layer " + moduleName(target, mixedModules(mix, 1));
+    return target > mixedModules(mix, layers)
+               ? "the final output"
+               : "layer " +
+                     moduleName(target, mixedModules(mix, 1), std::to_string(layerOf(target, mixedModules(mix, 1))));
 }
 
 std::string nameOf(const Shortcut& shortcut)

@@ -24,12 +24,15 @@ enum class LayerPart { Whole, Attention, Ffn };
 [[nodiscard]] std::int64_t lastModule(std::int64_t layer, std::int64_t perLayer);
 [[nodiscard]] LayerPart partOf(std::int64_t module, std::int64_t perLayer);
 
+/// Returns the name of an executed layer: "3", or in a loop "3@2" for the second visit to stored layer 3.
+[[nodiscard]] std::string layerName(const Stack& stack, std::int64_t layer);
+
 /// Returns K, the number of modules that i and j of i:j count: the layers, or both halves of each (mixedModules).
 [[nodiscard]] std::int64_t modulesOf(const Project& project);
 /// Returns the number of modules per layer: 1, or 2 if both halves of a layer are modules.
 [[nodiscard]] std::int64_t modulesPerLayer(const Project& project);
-/// Returns "0" for the stack's input, "3" for layer 3, "3a" and "3f" for its attention and FFN if both are modules, and
-/// "out" for the final output.
+/// Returns "0" for the stack's input, layerName() for a layer, with "a" and "f" for its attention and FFN if both are
+/// modules, and "out" for the final output.
 [[nodiscard]] std::string moduleName(const Project& project, std::int64_t module);
 /// Returns the name of the module in stack entry `entry`. If modules share entries, the first and last module that
 /// exist, such as "1–2".

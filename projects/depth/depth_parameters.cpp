@@ -224,6 +224,49 @@ void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_
     }
 }
 
+std::string loopParameter(std::size_t loop, const std::string& rest)
+{
+    return "loop." + std::to_string(loop + 1) + "." + rest;
+}
+
+void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit)
+{
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        const Loop& loop = stack.loops[i];
+        if (!stack.isSound(i)) {
+            continue;
+        }
+        const auto vector = [&](const char* rest, Shape shape, double start) {
+            const auto count = static_cast<std::int64_t>(shape.front());
+            visit({{topologyParameter(loopParameter(i, rest)), std::move(shape), ParameterClass::Vector, false, {}},
+                   repeated(count, start)});
+        };
+        if (loop.injection == LoopInjection::Linear) {
+            visit({{topologyParameter(loopParameter(i, "injection.weight")),
+                    {stack.width, 2 * stack.width},
+                    ParameterClass::Matrix,
+                    true,
+                    {}}});
+        }
+        if (loop.embedding) {
+            vector("embedding", {loop.visits, stack.width}, 0);
+        }
+        if (loop.gate) {
+            vector("gate", {loop.visits, stack.width}, 0);
+        }
+        if (loop.norm != LoopNorm::None) {
+            vector("norm.weight", {stack.width}, 1);
+        }
+    }
+}
+
+std::vector<WiringParameter> parametersOf(const Stack& stack)
+{
+    std::vector<WiringParameter> parameters = parametersOf(stack.topology.wiring, stack.depth(), stack.width);
+    visitLoopParameters(stack, [&](WiringParameter&& parameter) { parameters.push_back(std::move(parameter)); });
+    return parameters;
+}
+
 std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width)
 {
     std::vector<WiringParameter> parameters;

@@ -3,7 +3,7 @@
 
 #include "projects/depth/depth_plan.h"
 #include "projects/model/optimiser.h"
-#include "projects/model/topology.h"
+#include "projects/model/stack.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +30,14 @@ void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t wid
 /// Visits the parts of the parameters that a reader of `modules` modules has.
 void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
                      const ParameterVisitor& visit);
+/// Visits the parameters of the loops of a stack: "topology.loop.1.injection.weight" [d, 2d], "….embedding" and
+/// "….gate" [visits, d], "….norm.weight" [d].
+void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit);
+/// Returns the name of a loop's parameter without "topology.". `loop` counts from 0.
+[[nodiscard]] std::string loopParameter(std::size_t loop, const std::string& rest);
+
+/// Returns the whole parameters of a stack's wiring, then those of its loops.
+[[nodiscard]] std::vector<WiringParameter> parametersOf(const Stack& stack);
 /// Returns the whole parameters of a wiring.
 [[nodiscard]] std::vector<WiringParameter> parametersOf(const Wiring& wiring, std::int64_t layers, std::int64_t width);
 

@@ -15,8 +15,9 @@ using Values = std::vector<std::size_t>;
 /// Compiles one alternative of Wiring per call operator. m_x is the residual: the output of the last module so far.
 class DepthCompiler {
 public:
-    DepthCompiler(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit)
-        : m_visit(visit)
+    DepthCompiler(const Wiring& wiring, std::int64_t layers, std::vector<LoopVisit> loops,
+                  const std::function<void(DepthStep&&)>& visit)
+        : m_visit(visit), m_loops(std::move(loops))
     {
         m_program.layers = layers;
         m_program.modules = modulesIn(wiring, layers);
@@ -36,7 +37,13 @@ public:
         m_entries = {m_x};
         for (m_module = 1; m_module <= m_program.modules; ++m_module) {
             const DepthReader reader = readerOf(mix, m_module, m_program.modules);
+            if (beginVisit()) {
+                replaceNewest();
+            }
             mix.feeds == MixFeeds::LayerInput ? runOnMix(mix, reader) : runBeside(mix, reader);
+            if (endVisit()) {
+                replaceNewest();
+            }
         }
         if (const DepthReader reader = readerOf(mix, m_module, m_program.modules); mix.finalMix && !reader.passes) {
             m_x = mixOf(mix, reader).front();
@@ -65,9 +72,13 @@ public:
         const bool mixes = traitsOf(wiring.gate).maps == LaurelMaps::Previous;
         m_entries = mixes ? stored({m_x}) : Values();
         for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            if (beginVisit() && mixes) {
+                m_entries.back() = only(DepthStepKind::Store, {m_x});
+            }
             Values inputs{m_x, only(DepthStepKind::Run, {m_x})};
             if (wiring.gate == BranchGateKind::ValueResidual) {
                 m_x = only(DepthStepKind::Add, std::move(inputs));
+                endVisit();
                 continue;
             }
             m_skips = true;
@@ -77,6 +88,7 @@ public:
             }
             m_x = joined(std::move(inputs));
             m_skips = false;
+            endVisit();
             if (mixes && m_module < m_program.modules) {
                 m_x = m_entries.emplace_back(only(DepthStepKind::Store, {m_x}));
             }
@@ -115,7 +127,7 @@ private:
         const std::size_t terms = weighs ? inputs.size() * outputs : 0;
         flush();
         m_step = {kind, std::move(inputs), m_program.values, outputs, m_module, row(), m_program.terms, {},
-                  {},   m_skips,           m_stack};
+                  {},   m_skips,           m_stack,          {}};
         m_program.terms += terms;
         m_program.values += outputs;
         return made;
@@ -149,6 +161,33 @@ private:
     {
         return parts.size() == 1 ? parts.front() : only(DepthStepKind::Merge, parts);
     }
+
+    /// Appends the begin of a visit if the module is its first one. The residual then is another value. Returns false
+    /// if it is not.
+    bool beginVisit()
+    {
+        const auto visit = std::ranges::find(m_loops, m_module, &LoopVisit::firstModule);
+        if (visit == m_loops.end()) {
+            return false;
+        }
+        m_loopInput = visit->visit == 1 ? m_x : m_loopInput;
+        m_x = m_visitInput = only(DepthStepKind::Visit, {m_x, m_loopInput});
+        m_step->visit = *visit;
+        return true;
+    }
+    /// Appends the end of a visit if the module is its last one.
+    bool endVisit()
+    {
+        const auto visit = std::ranges::find(m_loops, m_module, &LoopVisit::lastModule);
+        if (visit == m_loops.end()) {
+            return false;
+        }
+        m_x = only(DepthStepKind::Leave, {m_x, m_visitInput});
+        m_step->visit = *visit;
+        return true;
+    }
+    /// Makes the residual the newest entry, which is a full output.
+    void replaceNewest() { m_x = m_newest = m_entries.back() = only(DepthStepKind::Store, {m_x}); }
 
     /// Appends the mix of a reader. Adds to a summed middle the entries that have become part of it.
     Values mixOf(const DepthMix& mix, const DepthReader& reader, std::optional<std::size_t> base = {})
@@ -229,9 +268,11 @@ private:
     {
         m_entries = {m_x};
         for (m_module = 1; m_module <= m_program.modules; ++m_module) {
+            beginVisit();
             const std::size_t branch = only(DepthStepKind::Run, {withShortcuts(mix)});
             m_entries.push_back(branch);
             m_x = only(DepthStepKind::Add, {m_x, branch});
+            endVisit();
         }
         m_x = mix.finalMix ? withShortcuts(mix) : m_x;
     }
@@ -253,6 +294,7 @@ private:
     }
 
     const std::function<void(DepthStep&&)>& m_visit;
+    std::vector<LoopVisit> m_loops;
     DepthProgram m_program;
     std::optional<DepthStep> m_step; ///< the last step, which may still change
     std::int64_t m_module = 0;
@@ -264,23 +306,69 @@ private:
     std::size_t m_before = 0; ///< branch of the module before
     std::size_t m_middle = 0; ///< sum of the entries 1 to m_summed
     std::int64_t m_summed = 0;
+    std::size_t m_loopInput = 0;
+    std::size_t m_visitInput = 0;
 };
+
+/// Returns the visits of the loops that change the residual.
+std::vector<LoopVisit> visitsOf(const Stack& stack)
+{
+    std::vector<LoopVisit> visits;
+    const std::int64_t perLayer = modulesIn(stack.topology.wiring, 1);
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        const Loop& loop = stack.loops[i];
+        for (std::int64_t visit = 1; changesState(loop) && stack.isSound(i) && visit <= loop.visits; ++visit) {
+            visits.push_back({i, visit, (stack.numberOf({loop.first, visit}) - 1) * perLayer + 1,
+                              stack.numberOf({loop.last, visit}) * perLayer});
+        }
+    }
+    return visits;
+}
+
+Stack stackOf(const Wiring& wiring, std::int64_t layers)
+{
+    Stack stack;
+    stack.segments = {{{}, layers}};
+    stack.topology.wiring = wiring;
+    return stack;
+}
 
 } // namespace
 
-DepthProgram programOf(const Wiring& wiring, std::int64_t layers)
+DepthProgram programOf(const Stack& stack)
 {
     std::vector<DepthStep> steps;
-    DepthProgram program = visitSteps(wiring, layers, [&](DepthStep&& step) { steps.push_back(std::move(step)); });
+    DepthProgram program = visitSteps(stack, [&](DepthStep&& step) { steps.push_back(std::move(step)); });
     program.steps = std::move(steps);
     return program;
 }
 
+DepthProgram programOf(const Wiring& wiring, std::int64_t layers)
+{
+    return programOf(stackOf(wiring, layers));
+}
+
+DepthProgram visitSteps(const Stack& stack, const std::function<void(DepthStep&&)>& visit)
+{
+    DepthCompiler compiler(stack.topology.wiring, stack.depth(), visitsOf(stack), visit);
+    std::visit(compiler, stack.topology.wiring);
+    return compiler.finish();
+}
+
 DepthProgram visitSteps(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit)
 {
-    DepthCompiler compiler(wiring, layers, visit);
-    std::visit(compiler, wiring);
-    return compiler.finish();
+    return visitSteps(stackOf(wiring, layers), visit);
+}
+
+bool hasOneResidual(const Wiring& wiring)
+{
+    if (sitesOf(wiring) == MixSites::Ffn) {
+        return false; // a module joins the halves of two layers
+    }
+    if (const auto* const mix = std::get_if<DepthMix>(&wiring)) {
+        return isRunningSum(*mix) || (mix->entry == StackEntry::Full && mix->blockLayers == 1 && !hasTwoFamilies(*mix));
+    }
+    return std::holds_alternative<BranchGate>(wiring);
 }
 
 } // namespace residua::projects

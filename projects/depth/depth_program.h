@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/depth/mix_port.h"
-#include "projects/model/topology.h"
+#include "projects/model/stack.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +23,16 @@ enum class DepthStepKind {
     Run,    ///< the branch of the module, with one input for each mix of a layer (DepthProgram::ports)
     Mix,    ///< output o is base (+) Σ_s w[row, o, s]·input s over the present inputs, which are entries
     Join,   ///< a function of the inputs with parameters of row `row`: a gate, or a projection
+    Visit,  ///< the residual at the begin of a loop's visit, from the residual and the loop's input
+    Leave,  ///< the residual at the end of a visit, from the residual and that at its begin
+};
+
+/// A visit of a loop that changes the residual (changesState).
+struct LoopVisit {
+    std::size_t loop = 0; ///< index in Stack::loops
+    std::int64_t visit = 1;
+    std::int64_t firstModule = 1; ///< the modules of the visit
+    std::int64_t lastModule = 1;
 };
 
 /// One step of a DepthProgram. Values are numbered from 0; each is the output of one step.
@@ -39,6 +49,7 @@ struct DepthStep {
     /// True if a pass without the module skips the step. Its outputs are then its first inputs.
     bool skips = false;
     std::size_t stack = 0; ///< of Store and Mix: mixes read entries of their own stack. Stacks follow each other.
+    LoopVisit visit = {};  ///< of Visit and Leave. A pass that runs no module of the visit skips the step.
 };
 
 /// A wiring of depth as a list of steps. Rows of the weight rules count
@@ -57,10 +68,17 @@ struct DepthProgram {
     std::size_t result = 0; ///< the value that leaves the stack
 };
 
-/// Compiles a wiring of `layers` layers. The number of steps grows with the depth, and that of their inputs with its
-/// square if every layer reads all earlier ones. Precondition: the wiring is valid.
+/// Compiles the wiring of a stack with its loops. The number of steps grows with the depth, and that of their inputs
+/// with its square if every layer reads all earlier ones. Precondition: the stack is valid.
+[[nodiscard]] DepthProgram programOf(const Stack& stack);
+/// The same for a wiring of `layers` layers without loops.
 [[nodiscard]] DepthProgram programOf(const Wiring& wiring, std::int64_t layers);
-/// Calls `visit` with the steps in order, and returns the program without them. Its memory grows with the depth only.
+/// Call `visit` with the steps in order, and return the program without them. Their memory grows with the depth only.
+DepthProgram visitSteps(const Stack& stack, const std::function<void(DepthStep&&)>& visit);
 DepthProgram visitSteps(const Wiring& wiring, std::int64_t layers, const std::function<void(DepthStep&&)>& visit);
+
+/// True if loops of this wiring may change the residual between visits (changesState): a module reads the residual,
+/// which is one value.
+[[nodiscard]] bool hasOneResidual(const Wiring& wiring);
 
 } // namespace residua::projects

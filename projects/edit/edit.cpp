@@ -27,7 +27,10 @@ Status applyTo(Document& d, const SetTopology& e)
 }
 Status applyTo(Document& d, const SetStack& e)
 {
-    return put(d.project.stack().segments, e.stack, "/network/stack");
+    if (Status stack = put(d.project.stack().segments, e.stack, "/network/stack"); !stack) {
+        return stack;
+    }
+    return put(d.project.stack().loops, e.loops, "/network/loops");
 }
 
 Status applyTo(Document& document, const EditGroup& group)

@@ -53,7 +53,8 @@ struct SetShortcutState {
 
 struct SetStack {
     std::vector<StackSegment> stack;
-    /// The layers, from 1, of the stack before that are not in this one, if it has all the others in their order.
+    std::vector<Loop> loops = {};
+    /// The executed layers of the stack before that are not in this one, if it has all the others in their order.
     std::vector<std::int64_t> removed = {};
 };
 /// Adds the block at `index` (by default last), or replaces the block with the same name.

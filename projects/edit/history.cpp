@@ -60,15 +60,16 @@ void History::replace(Document document, const std::string& title)
 
 std::optional<std::vector<std::int64_t>> History::layersSince(const std::function<bool(const Project&)>& is) const
 {
-    std::int64_t depth = project().network.depth();
-    std::vector<std::int64_t> layers(static_cast<std::size_t>(depth));
+    const Stack* stack = &project().stack();
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(stack->depth()));
     std::iota(layers.begin(), layers.end(), 1);
     if (is(project())) {
         return layers;
     }
     for (auto step = m_undo.rbegin(); step != m_undo.rend(); ++step) {
         const Project& before = step->document->project;
-        if (before.network.depth() != depth + std::ssize(step->removed)) {
+        const bool sameLoops = !step->removed.empty() || before.stack().loops == stack->loops;
+        if (!sameLoops || before.network.depth() != stack->depth() + std::ssize(step->removed)) {
             return std::nullopt;
         }
         for (std::int64_t& layer : layers) {
@@ -79,7 +80,7 @@ std::optional<std::vector<std::int64_t>> History::layersSince(const std::functio
         if (is(before)) {
             return layers;
         }
-        depth = before.network.depth();
+        stack = &before.stack();
     }
     return std::nullopt;
 }

@@ -447,9 +447,15 @@ Status choicesOfAttention(JsonValue& tree)
     return Done{};
 }
 
+/// Schema 6: a stack may have loops; an older one has none.
+Status loopsOfStack(JsonValue& /*tree*/)
+{
+    return Done{};
+}
+
 /// kMigrations[n] migrates a tree from schema n to n + 1.
 constexpr std::array<Status (*)(JsonValue&), kSchemaVersion> kMigrations{
-    stackAndWiring, readingsOfWirings, ranksOfWeights, stochasticDepthIsASchedule, choicesOfAttention};
+    stackAndWiring, readingsOfWirings, ranksOfWeights, stochasticDepthIsASchedule, choicesOfAttention, loopsOfStack};
 
 } // namespace
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -101,6 +102,42 @@ void sortSources(DepthMix& mix)
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     }
+}
+
+/// Returns the new number of each executed layer, given that of each stored layer. In a stack that does not lose
+/// layers, a number beyond the last layer moves with it; else it is removed.
+Renumber executedTo(const Stack& before, const Stack& after, const Renumber& storedTo)
+{
+    return [&before, &after, storedTo, from = before.depth(),
+            to = after.depth()](std::int64_t number) -> std::optional<std::int64_t> {
+        if (number < 1 || number > from) {
+            const bool fits = number < 1 || number <= std::numeric_limits<std::int64_t>::max() - (to - from);
+            return to < from ? std::nullopt : std::optional(number < 1 || !fits ? number : number + to - from);
+        }
+        const LayerVisit at = before.visitAt(number);
+        const std::optional<std::int64_t> layer = storedTo(at.layer);
+        const Loop* const loop = layer ? after.loopOf(*layer) : nullptr;
+        return layer && at.visit <= (loop == nullptr ? 1 : loop->visits)
+                   ? std::optional(after.numberOf({*layer, at.visit}))
+                   : std::nullopt;
+    };
+}
+
+/// The same for modules, `each` a layer. 0 and the final output are kept.
+Renumber modulesTo(const Stack& before, const Stack& after, std::int64_t each, const Renumber& layerTo)
+{
+    return [each, layerTo, head = before.depth() * each + 1,
+            newHead = after.depth() * each + 1](std::int64_t module) -> std::optional<std::int64_t> {
+        if (module == 0 || module == head) {
+            return module == 0 ? 0 : newHead;
+        }
+        if (module > head) { // invalid: no layer, and no final output
+            return newHead < head ? std::nullopt : std::optional(module);
+        }
+        const std::int64_t from = layerOf(module, each);
+        const std::optional<std::int64_t> layer = layerTo(from);
+        return layer ? std::optional(module + (*layer - from) * each) : std::nullopt;
+    };
 }
 
 /// Adds the edits that renumbered layers require in addition to the stack. `depth` is the new number of layers.
@@ -198,9 +235,9 @@ SetStack stackWith(const Network& network, const std::vector<std::int64_t>& laye
 {
     std::vector<std::string> blocks = blocksOfLayers(network.stack().segments);
     for (const std::int64_t layer : layers) {
-        blocks.at(static_cast<std::size_t>(layer - 1)) = block;
+        blocks.at(static_cast<std::size_t>(network.stack().visitAt(layer).layer - 1)) = block;
     }
-    return {stackOf(blocks)};
+    return {stackOf(blocks), network.stack().loops};
 }
 
 std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack)
@@ -226,24 +263,24 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
                          const std::set<Shortcut>& shortcuts)
 {
     StackFragment fragment;
+    const Stack& stack = project.stack();
     const auto mix = mixOf(project);
     std::vector<DrawnShortcut> drawn;
     if (mix) {
         drawn = drawnShortcuts(*mix, modulesOf(project));
     }
-    const std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
-    const std::int64_t each = modulesPerLayer(project);
-    std::map<std::int64_t, std::int64_t> newNumber; // of modules
-    std::vector<std::string> taken;
+    const std::vector<std::string> blocks = blocksOfLayers(stack.segments);
+    const std::int64_t depth = stack.depth();
+    std::map<std::int64_t, std::int64_t> storedTo;
     for (const std::int64_t layer : layers) {
-        if (layer < 1 || layer > static_cast<std::int64_t>(blocks.size())) {
-            continue;
+        if (layer >= 1 && layer <= depth) {
+            storedTo.emplace(stack.visitAt(layer).layer, 0);
         }
+    }
+    std::vector<std::string> taken;
+    for (auto& [layer, to] : storedTo) {
         taken.push_back(blocks[static_cast<std::size_t>(layer - 1)]);
-        const std::int64_t by = (static_cast<std::int64_t>(taken.size()) - layer) * each;
-        for (std::int64_t module = firstModule(layer, each); module <= lastModule(layer, each); ++module) {
-            newNumber[module] = module + by;
-        }
+        to = std::ssize(taken);
         const bool known = std::any_of(fragment.blocks.begin(), fragment.blocks.end(),
                                        [&](const auto& block) { return block.name == taken.back(); });
         if (const Block* block = project.network.findBlock(taken.back()); block != nullptr && !known) {
@@ -251,12 +288,31 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
         }
     }
     fragment.stack = stackOf(taken);
+    for (Loop loop : stack.loops) {
+        const auto first = storedTo.find(loop.first);
+        const auto last = storedTo.find(loop.last);
+        if (first != storedTo.end() && last != storedTo.end() &&
+            last->second - first->second == loop.last - loop.first) {
+            loop.first = first->second;
+            loop.last = last->second;
+            fragment.loops.push_back(loop);
+        }
+    }
+    Stack part;
+    part.segments = fragment.stack;
+    part.loops = fragment.loops;
+    const std::int64_t each = modulesPerLayer(project);
+    const Renumber layerTo = executedTo(stack, part, [&](std::int64_t layer) {
+        const auto found = storedTo.find(layer);
+        return found == storedTo.end() ? std::nullopt : std::optional(found->second);
+    });
     const auto to = [&](std::int64_t module) -> std::optional<std::int64_t> {
         if (taken.empty()) {
             return module;
         }
-        const auto found = newNumber.find(module);
-        return found == newNumber.end() ? std::nullopt : std::optional(found->second);
+        const std::int64_t from = layerOf(module, each);
+        const std::optional<std::int64_t> layer = from < 1 || from > depth ? std::nullopt : layerTo(from);
+        return layer ? std::optional(module + (*layer - from) * each) : std::nullopt;
     };
     for (const DrawnShortcut& found : drawn) {
         if (found.kind == ShortcutKind::Pruned || (taken.empty() && !shortcuts.contains(found.shortcut))) {
@@ -274,9 +330,68 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
     return fragment;
 }
 
+namespace {
+
+/// Replaces the layers and loops of a stack, and renumbers what refers to them. `storedTo` maps the stored layers; the
+/// executed layers `fresh` of the new stack are new. `add` may give them shortcuts.
+void restack(EditGroup& group, const Document& document, SetStack set, const Renumber& storedTo,
+             const std::set<std::int64_t>& fresh, const std::function<void(DepthMix&)>& add = {})
+{
+    const Project& project = document.project;
+    Stack after;
+    after.segments = set.stack;
+    after.loops = set.loops;
+    const Renumber layerTo = executedTo(project.stack(), after, storedTo);
+    std::optional<DepthMix> mix = mixOf(project);
+    if (mix) {
+        const std::int64_t each = modulesPerLayer(project);
+        const Renumber moduleTo = modulesTo(project.stack(), after, each, layerTo);
+        std::set<std::int64_t> readers; // those that had a source before, and the new ones
+        if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
+            for (const Shortcut& shortcut : sources->shortcuts) {
+                const auto target = moduleTo(shortcut.target);
+                if (target && after.depth() <= project.network.depth()) {
+                    readers.insert(*target);
+                }
+            }
+        }
+        for (const std::int64_t layer : fresh) {
+            for (std::int64_t module = firstModule(layer, each); module <= lastModule(layer, each); ++module) {
+                readers.insert(module);
+            }
+        }
+        renumber(*mix, moduleTo);
+        if (add) {
+            add(*mix);
+        }
+        giveSources(*mix, readers);
+    }
+    group.edits.emplace_back(std::move(set));
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, after.depth());
+}
+
+/// Returns the executed layers of `after` that no executed layer of `before` becomes.
+std::set<std::int64_t> freshLayers(const Stack& before, const Stack& after, const Renumber& storedTo)
+{
+    std::set<std::int64_t> fresh;
+    for (std::int64_t layer = 1; layer <= after.depth(); ++layer) {
+        fresh.insert(layer);
+    }
+    const Renumber layerTo = executedTo(before, after, storedTo);
+    for (std::int64_t layer = 1; layer <= before.depth(); ++layer) {
+        if (const auto kept = layerTo(layer)) {
+            fresh.erase(*kept);
+        }
+    }
+    return fresh;
+}
+
+} // namespace
+
 Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment)
 {
     const Project& project = document.project;
+    const Stack& stack = project.stack();
     std::vector<std::string> added = blocksOfLayers(fragment.stack);
     EditGroup group{counted("Insert", added.size()), {}};
     const auto names = adoptBlocks(project.network, fragment, group.edits);
@@ -285,99 +400,122 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
             block = name->second;
         }
     }
-    std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
-    after = std::clamp<std::int64_t>(after, 0, static_cast<std::int64_t>(blocks.size()));
-    blocks.insert(blocks.begin() + static_cast<std::ptrdiff_t>(after), added.begin(), added.end());
-    group.edits.emplace_back(SetStack{stackOf(blocks)});
-
+    std::vector<std::string> blocks = blocksOfLayers(stack.segments);
+    after = std::clamp<std::int64_t>(after, 0, stack.depth());
+    const LayerVisit at = after == 0 ? LayerVisit{0, 1} : stack.visitAt(after);
+    blocks.insert(blocks.begin() + at.layer, added.begin(), added.end());
     const auto count = static_cast<std::int64_t>(added.size());
-    const std::int64_t each = modulesPerLayer(project);
-    std::optional<DepthMix> mix = mixOf(project);
-    if (mix) {
-        const std::int64_t head = modulesOf(project) + 1;
-        renumber(*mix, [=](std::int64_t m) {
-            const bool moves =
-                m > lastModule(after, each) && m <= head; // a target beyond the head is invalid and stays unchanged
-            return std::optional(moves ? m + count * each : m);
-        });
-        auto* sources = std::get_if<ExplicitSources>(&mix->sources);
-        std::set<std::int64_t> targets;
-        for (std::int64_t module = firstModule(after + 1, each); module <= lastModule(after + count, each); ++module) {
-            targets.insert(module);
-        }
-        const std::int64_t by = lastModule(after, each);
-        for (const Shortcut& shortcut : fragment.shortcuts) {
-            const Shortcut here{stackEntryOf(*mix, shortcut.source + by), shortcut.target + by};
-            if (sources != nullptr && targets.contains(here.target)) {
-                sources->shortcuts.push_back(here);
-            }
-            if (const auto state = fragment.states.find(shortcut); state != fragment.states.end()) {
-                mix->states[here] = state->second;
-            }
-        }
-        giveSources(*mix, targets);
+
+    // Inside a loop, the layers belong to it; after its last visit they do not.
+    std::vector<Loop> loops = stack.loops;
+    bool inLoop = false;
+    for (Loop& loop : loops) {
+        const bool grows =
+            loop.first <= at.layer && (loop.last > at.layer || (loop.last == at.layer && at.visit < loop.visits));
+        inLoop |= grows;
+        loop.first += loop.first > at.layer ? count : 0;
+        loop.last += grows || loop.last > at.layer ? count : 0;
     }
-    // A number that no layer can have stays unchanged.
-    constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-    const Renumber layerTo = [=](std::int64_t layer) {
-        return std::optional(layer <= after || layer > kLargest - count ? layer : layer + count);
+    for (Loop loop : inLoop ? std::vector<Loop>() : fragment.loops) { // loops are not nested
+        loop.first += at.layer;
+        loop.last += at.layer;
+        loops.push_back(loop);
+    }
+    std::ranges::sort(loops, {}, &Loop::first);
+    Stack grown;
+    grown.segments = stackOf(blocks);
+    grown.loops = loops;
+    const Renumber storedTo = [=](std::int64_t layer) {
+        return std::optional(layer > at.layer ? layer + count : layer);
     };
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, static_cast<std::int64_t>(blocks.size()));
+    const std::int64_t each = modulesPerLayer(project);
+    const auto addShortcuts = [&](DepthMix& mix) {
+        auto* const sources = std::get_if<ExplicitSources>(&mix.sources);
+        Stack part;
+        part.segments = fragment.stack;
+        part.loops = inLoop ? std::vector<Loop>() : fragment.loops;
+        const std::int64_t visits = inLoop ? grown.loopOf(at.layer + 1)->visits : 1;
+        for (std::int64_t visit = 1; visit <= visits; ++visit) {
+            const auto here = [&](std::int64_t module) {
+                const std::int64_t number = std::max<std::int64_t>(layerOf(module, each), 1);
+                const LayerVisit in = part.visitAt(number);
+                const std::int64_t layer = grown.numberOf({in.layer + at.layer, in.visit + visit - 1});
+                return module + (layer - number) * each;
+            };
+            for (const Shortcut& shortcut : fragment.shortcuts) {
+                const Shortcut moved{stackEntryOf(mix, here(shortcut.source)), here(shortcut.target)};
+                if (sources != nullptr && layerOf(shortcut.target, each) <= part.depth()) {
+                    sources->shortcuts.push_back(moved);
+                }
+                if (const auto state = fragment.states.find(shortcut); state != fragment.states.end()) {
+                    mix.states[moved] = state->second;
+                }
+            }
+        }
+    };
+    restack(group, document, {grown.segments, std::move(loops)}, storedTo, freshLayers(stack, grown, storedTo),
+            addShortcuts);
     return group;
 }
 
 std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers)
 {
-    const Project& project = document.project;
-    const std::vector<std::string> blocks = blocksOfLayers(project.stack().segments);
+    const Stack& stack = document.project.stack();
+    const std::int64_t depth = stack.depth();
+    std::set<std::int64_t> gone; // stored
+    for (const std::int64_t layer : layers) {
+        if (layer >= 1 && layer <= depth) {
+            gone.insert(stack.visitAt(layer).layer);
+        }
+    }
+    if (gone.empty()) {
+        return std::nullopt;
+    }
+    const std::vector<std::string> blocks = blocksOfLayers(stack.segments);
     std::vector<std::string> kept;
-    std::vector<std::int64_t> removed;
     std::map<std::int64_t, std::int64_t> newNumber;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        const auto layer = static_cast<std::int64_t>(i) + 1;
-        if (!layers.contains(layer)) {
-            kept.push_back(blocks[i]);
-            newNumber[layer] = static_cast<std::int64_t>(kept.size());
-        } else {
+    for (std::int64_t layer = 1; layer <= std::ssize(blocks); ++layer) {
+        if (!gone.contains(layer)) {
+            kept.push_back(blocks[static_cast<std::size_t>(layer - 1)]);
+            newNumber[layer] = std::ssize(kept);
+        }
+    }
+    std::vector<Loop> loops;
+    for (Loop loop : stack.loops) {
+        const auto first = newNumber.lower_bound(loop.first);
+        const auto past = newNumber.upper_bound(loop.last);
+        if (first != past) {
+            loop.first = first->second;
+            loop.last = std::prev(past)->second;
+            loops.push_back(loop);
+        }
+    }
+    std::vector<std::int64_t> removed;
+    for (std::int64_t layer = 1; layer <= depth; ++layer) {
+        if (gone.contains(stack.visitAt(layer).layer)) {
             removed.push_back(layer);
         }
     }
-    if (kept.size() == blocks.size()) {
-        return std::nullopt;
-    }
-    EditGroup group{counted("Remove", removed.size()), {}};
-    group.edits.emplace_back(SetStack{stackOf(kept), std::move(removed)});
-    const Renumber layerTo = [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
-        const auto found = newNumber.find(layer);
-        return found == newNumber.end() ? std::nullopt : std::optional(found->second);
-    };
-    std::optional<DepthMix> mix = mixOf(project);
-    if (mix) {
-        const std::int64_t each = modulesPerLayer(project);
-        const std::int64_t head = modulesOf(project) + 1;
-        std::set<std::int64_t> readers; // readers that had a source before
-        const Renumber moduleTo = [&](std::int64_t module) -> std::optional<std::int64_t> {
-            if (module == 0 || module == head) {
-                return module == 0 ? 0 : lastModule(static_cast<std::int64_t>(kept.size()), each) + 1;
-            }
-            if (module > head) {
-                return std::nullopt;
-            }
-            const std::int64_t from = layerOf(module, each);
-            const auto layer = layerTo(from);
-            return layer ? std::optional(module + (*layer - from) * each) : std::nullopt;
-        };
-        if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
-            for (const Shortcut& shortcut : sources->shortcuts) {
-                if (const auto target = moduleTo(shortcut.target)) {
-                    readers.insert(*target);
-                }
-            }
-        }
-        renumber(*mix, moduleTo);
-        giveSources(*mix, readers);
-    }
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, static_cast<std::int64_t>(kept.size()));
+    EditGroup group{counted("Remove", gone.size()), {}};
+    restack(group, document, {stackOf(kept), std::move(loops), std::move(removed)},
+            [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
+                const auto found = newNumber.find(layer);
+                return found == newNumber.end() ? std::nullopt : std::optional(found->second);
+            },
+            {});
+    return group;
+}
+
+Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::string& title)
+{
+    std::ranges::sort(loops, {}, &Loop::first);
+    const Stack& stack = document.project.stack();
+    Stack after;
+    after.segments = stack.segments;
+    after.loops = loops;
+    const Renumber same = [](std::int64_t layer) { return std::optional(layer); };
+    EditGroup group{title, {}};
+    restack(group, document, {stack.segments, std::move(loops)}, same, freshLayers(stack, after, same));
     return group;
 }
 

@@ -15,7 +15,8 @@
 
 namespace residua::projects {
 
-// Edits of whole layers. Shortcuts, groups and always-kept layers after the place are renumbered with their layers.
+// Edits of whole layers and of loops. Layers are executed ones (Stack); an edit of one visit acts on the stored layer.
+// Shortcuts, groups and always-kept layers after the place are renumbered with their layers.
 
 /// Layers of a stack with the shortcuts between them, to be inserted elsewhere; or only shortcuts.
 struct StackFragment {
@@ -25,6 +26,7 @@ struct StackFragment {
     /// document. A source is the last module of its entry (lastModuleIn).
     std::vector<Shortcut> shortcuts;
     std::map<Shortcut, ShortcutState> states;
+    std::vector<Loop> loops = {}; ///< those that visit only these layers
 
     [[nodiscard]] bool empty() const { return stack.empty() && shortcuts.empty(); }
 };
@@ -38,6 +40,9 @@ struct StackFragment {
 [[nodiscard]] Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment);
 /// Returns nullopt if none of `layers` is in the stack.
 [[nodiscard]] std::optional<Edit> removeLayersEdit(const Document& document, const std::set<std::int64_t>& layers);
+
+/// Gives the stack these loops. Visits that exist before and after keep their shortcuts.
+[[nodiscard]] Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::string& title);
 
 /// Names the range from the first to the last of `layers`. Replaces a group with exactly that range.
 [[nodiscard]] std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers,

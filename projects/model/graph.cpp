@@ -28,6 +28,11 @@ NodeId Graph::nextId() const
 
 const Block* Network::blockOfLayer(std::int64_t layer) const
 {
+    return blockOfStored(stack().visitAt(layer).layer);
+}
+
+const Block* Network::blockOfStored(std::int64_t layer) const
+{
     if (layer < 1) {
         return nullptr;
     }

@@ -99,9 +99,11 @@ struct Network {
 
     [[nodiscard]] Stack& stack() { return only; }
     [[nodiscard]] const Stack& stack() const { return only; }
-    [[nodiscard]] std::int64_t depth() const { return stack().depth(); } ///< L, the number of layers
-    /// Returns the block of layer `layer` in 1..depth(); null for any other layer or an unknown block name.
+    [[nodiscard]] std::int64_t depth() const { return stack().depth(); } ///< L, the number of executed layers
+    /// Returns the block of executed layer `layer` in 1..depth(); null for any other layer or an unknown block name.
     [[nodiscard]] const Block* blockOfLayer(std::int64_t layer) const;
+    /// Returns the block of stored layer `layer`; null as above.
+    [[nodiscard]] const Block* blockOfStored(std::int64_t layer) const;
     [[nodiscard]] const Block* findBlock(const std::string& name) const;
     [[nodiscard]] Block* findBlock(const std::string& name);
 

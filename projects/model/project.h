@@ -14,7 +14,7 @@
 namespace residua::projects {
 
 /// The schema that this program writes. Older files are migrated on load (json.h).
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 
 /// The document: everything that determines what is trained, and the sweeps, as plain comparable values. All views read
 /// it; only edits (edit.h) change it.

@@ -18,23 +18,111 @@ struct StackSegment {
     bool operator==(const StackSegment&) const = default;
 };
 
-/// The largest number of layers of a document. Files and edits with more are rejected.
+/// The order of a loop's visits to the layers a, b.
+enum class VisitOrder {
+    Cycle,   ///< a b a b: all layers, then all again
+    InPlace, ///< a a b b: each layer several times before the next
+};
+
+/// What a loop's visits after the first add to their input from the loop's input e (loops that read no e forget it).
+enum class LoopInjection {
+    None,
+    Add,    ///< h + e
+    Linear, ///< W·[h; e] with W [d, 2d], at every visit; for the first one h is e
+};
+
+/// The norm of the state at the end of a loop's visits.
+enum class LoopNorm {
+    None,
+    Visits, ///< after each visit (Ouro)
+    Exit,   ///< after the last one only (Huginn)
+};
+
+/// How many visits a training step makes.
+enum class VisitDraw {
+    All,              ///< Loop::visits
+    Uniform,          ///< 1 to Loop::visits, equally often
+    Poisson,          ///< max(1, Poisson(mean)) (Parcae)
+    LogNormalPoisson, ///< 1 + Poisson(λ), λ log-normal with σ = ½ and the mean `mean` − 1 (Huginn)
+};
+
+/// Consecutive layers that a pass visits several times with the same weights.
+struct Loop {
+    std::int64_t first = 1; ///< the first stored layer, from 1
+    std::int64_t last = 1;  ///< the last one
+    std::int64_t visits = 2;
+    VisitOrder order = VisitOrder::Cycle;
+    LoopInjection injection = LoopInjection::None;
+    bool embedding = false; ///< if true, each visit adds a learned vector of its own to its input; starts at 0
+    bool gate = false; ///< if true, a visit ends with h + σ(g)·(F(h) − h), with a learned g for each visit and feature
+    LoopNorm norm = LoopNorm::None;
+    double scale = 1; ///< the factor of the branches inside the loop, > 0
+    /// The number of visits of a training step is drawn for the whole step, and cut at `visits`. An evaluation makes
+    /// evaluatedVisits() visits.
+    VisitDraw draw = VisitDraw::All;
+    double mean = 1;                 ///< of the drawn number, ≥ 1
+    std::int64_t gradientVisits = 0; ///< only so many last visits have a gradient (truncation); 0: all
+
+    bool operator==(const Loop&) const = default;
+};
+/// True if something happens to the residual between the visits.
+[[nodiscard]] constexpr bool changesState(const Loop& loop)
+{
+    return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None;
+}
+/// Returns the number of visits of an evaluation: the rounded mean of drawn ones, at most Loop::visits.
+[[nodiscard]] std::int64_t evaluatedVisits(const Loop& loop);
+/// The largest number of visits of a loop.
+inline constexpr std::int64_t kMaxVisits = 1024;
+
+/// A visit to a stored layer, both from 1. The visit is 1 outside loops.
+struct LayerVisit {
+    std::int64_t layer = 1;
+    std::int64_t visit = 1;
+    auto operator<=>(const LayerVisit&) const = default;
+};
+
+/// The largest number of layers of a document, stored and executed. Files and edits with more are rejected.
 inline constexpr std::int64_t kMaxLayers = 4096;
-/// Returns the number of layers of `stack`. A negative repeat counts as 0, and a very large sum saturates.
+/// Returns the number of stored layers of `stack`. A negative repeat counts as 0, and a very large sum saturates.
 [[nodiscard]] std::int64_t layersOf(const std::vector<StackSegment>& stack);
 /// True if a layer uses the block with this name.
 [[nodiscard]] bool isUsed(const std::vector<StackSegment>& stack, const std::string& block);
 
 /// Layers of one width whose entries a topology mixes, and the schedule that leaves them out of steps. A network has
 /// one.
+///
+/// A layer with weights of its own is *stored*. A pass *executes* a stored layer once, or once for each visit of its
+/// loop. Wiring, schedule, plans, costs and views count executed layers, 1 to depth(); files of weights and loops count
+/// stored ones. Without loops both are the same.
 struct Stack {
     std::int64_t width = 256; ///< d: features of every stack entry
     std::vector<StackSegment> segments;
+    std::vector<Loop> loops; ///< ascending and disjoint; others have no effect (validate() reports them)
     Topology topology;
     StageSchedule schedule;
 
-    [[nodiscard]] std::int64_t depth() const { return layersOf(segments); } ///< L, the number of layers
+    [[nodiscard]] std::int64_t stored() const { return layersOf(segments); } ///< the number of stored layers
+    [[nodiscard]] std::int64_t depth() const;          ///< L, the number of executed layers; saturates
+    [[nodiscard]] std::int64_t evaluatedDepth() const; ///< the number of layers that an evaluation executes
+    /// Returns the stored layer and the visit of executed layer `number` in 1..depth(). Other numbers are their own
+    /// layer.
+    [[nodiscard]] LayerVisit visitAt(std::int64_t number) const;
+    /// Returns the number of an executed layer; the inverse of visitAt().
+    [[nodiscard]] std::int64_t numberOf(const LayerVisit& at) const;
+    /// Returns the numbers of the executed layers of stored layer `layer`, ascending; none if there is no such layer.
+    [[nodiscard]] std::vector<std::int64_t> visitsOf(std::int64_t layer) const;
+    /// Returns the loop that visits stored layer `layer`; null if it is executed once.
+    [[nodiscard]] const Loop* loopOf(std::int64_t layer) const;
+    /// True if the loop at `index` has an effect: it is within the stored layers, after the loops before it that have
+    /// one, and has at least one visit.
+    [[nodiscard]] bool isSound(std::size_t index) const;
     bool operator==(const Stack&) const = default;
+
+private:
+    [[nodiscard]] std::vector<const Loop*> soundLoops() const;
 };
+/// Returns every executed layer in order.
+[[nodiscard]] std::vector<LayerVisit> executionOf(const Stack& stack);
 
 } // namespace residua::projects

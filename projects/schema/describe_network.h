@@ -70,6 +70,84 @@ struct Fields<StackSegment> {
     }
 };
 template <>
+inline constexpr bool kInline<Loop> = true;
+template <>
+inline constexpr std::size_t kMostOf<Loop> = kMaxLayers;
+template <>
+struct Choices<VisitOrder> {
+    static constexpr Choice all[] = {{"cycle", "all layers in turn"}, {"in_place", "each layer several times"}};
+};
+template <>
+struct Choices<LoopInjection> {
+    static constexpr Choice all[] = {
+        {"none", "none"}, {"add", "add the loop's input"}, {"linear", "linear map of state and loop's input"}};
+};
+template <>
+struct Choices<LoopNorm> {
+    static constexpr Choice all[] = {
+        {"none", "none"}, {"visits", "after each visit"}, {"exit", "after the last visit"}};
+};
+template <>
+struct Choices<VisitDraw> {
+    static constexpr Choice all[] = {{"all", "all visits"},
+                                     {"uniform", "uniform"},
+                                     {"poisson", "Poisson"},
+                                     {"log_normal_poisson", "log-normal Poisson"}};
+};
+template <>
+struct Fields<Loop> {
+    static bool hasMean(const Loop& loop)
+    {
+        return loop.draw == VisitDraw::Poisson || loop.draw == VisitDraw::LogNormalPoisson;
+    }
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"first", "first layer", "Where the loop begins, as a stored layer from 1.", {.need = Need::Required}},
+          &Loop::first);
+        v({"last", "last layer", "Where the loop ends.", {.need = Need::Required}}, &Loop::last);
+        v({"visits",
+           "visits",
+           "How often a pass visits the layers, with the same weights.",
+           {.range = Range::within(1, kMaxVisits), .paper = "3 (Hyperloop), 4 (Ouro), 6 (Universal Transformer)"}},
+          &Loop::visits);
+        v({"order", "order", "The order in which the layers are visited."}, &Loop::order);
+        v({"injection",
+           "injection",
+           "What visits add to their input from the loop's input.",
+           {.paper = "linear (Huginn)"}},
+          &Loop::injection);
+        v({"embedding",
+           "visit embedding",
+           "Each visit adds a learned vector of its own to its input.",
+           {.paper = "on (Universal Transformer)"}},
+          &Loop::embedding);
+        v({"gate", "visit gate", "Each visit ends with a learned share of its change, for each feature."}, &Loop::gate);
+        v({"norm", "norm", "Where the state passes a norm with a gain.", {.paper = "after each visit (Ouro)"}},
+          &Loop::norm);
+        v({"scale",
+           "branch factor",
+           "Factor of the branches of the loop's layers.",
+           {.range = Range::moreThan(0), .paper = "1/R (SMELT)"}},
+          &Loop::scale);
+        v({"draw",
+           "visits of a step",
+           "How many visits a training step makes, one number for the whole step.",
+           {.paper = "log-normal Poisson (Huginn), Poisson (Parcae)"}},
+          &Loop::draw);
+        v({"mean",
+           "mean of visits",
+           "Mean of the drawn number; evaluations make as many visits, rounded.",
+           {.range = Range::within(1, kMaxVisits), .paper = "33 (Huginn), 8 (Parcae)", .where = when<hasMean>}},
+          &Loop::mean);
+        v({"gradient_visits",
+           "visits with gradient",
+           "Only so many last visits of a step have a gradient; 0: all.",
+           {.range = Range::within(0, kMaxVisits), .paper = "8 (Huginn), 4 (Parcae)"}},
+          &Loop::gradientVisits);
+    }
+};
+template <>
 inline constexpr bool kInline<FullRank> = true;
 template <>
 inline constexpr bool kInline<FixedRank> = true;
@@ -108,7 +186,7 @@ struct Choices<WeightRank> {
 };
 template <>
 inline constexpr std::size_t kDescribedElsewhere<Network> = 1;
-static_assert(memberCount<Stack>() == 4, "each field of a stack has a line below or in describe_project.h");
+static_assert(memberCount<Stack>() == 5, "each field of a stack has a line below or in describe_project.h");
 template <>
 struct Fields<Network> {
     static bool smooths(const Network& network) { return traitsOf(network.objective).smooths; }
@@ -126,6 +204,9 @@ struct Fields<Network> {
         v(
             {"stack", "stack", "The layers in their order, as segments of one block each.", {.item = "segment"}},
             [](auto&& network) -> auto& { return network.stack().segments; });
+        v(
+            {"loops", "loops", "Layers that a pass visits several times with the same weights.", {.item = "loop"}},
+            [](auto&& network) -> auto& { return network.stack().loops; });
         v({"head", "head", "The graph that makes the objective's argument."}, &Network::head);
         v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
         v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},

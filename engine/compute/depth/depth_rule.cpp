@@ -2,7 +2,6 @@
 #include "engine/compute/depth/depth_rule.h"
 
 #include "engine/base/api/matrix_name.h"
-#include "projects/depth/depth_parameters.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/ops/tensor.h>
@@ -13,9 +12,9 @@
 
 namespace residua::engine {
 
-WiringTensors::WiringTensors(const projects::Wiring& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan)
+WiringTensors::WiringTensors(const std::vector<projects::WiringParameter>& parameters, InitPlan& plan)
 {
-    for (const projects::WiringParameter& parameter : projects::parametersOf(wiring, layers, width)) {
+    for (const projects::WiringParameter& parameter : parameters) {
         ParameterStart start{
             .role = Role::Matrix, .deviation = parameter.deviation, .values = {}, .follows = parameter.follows};
         if (parameter.is == projects::ParameterClass::Vector) {

@@ -7,6 +7,7 @@
 #include "engine/compute/graph/pass.h"
 #include "engine/compute/init/init_plan.h"
 #include "projects/base/result.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_program.h"
 #include "projects/depth/unrolled_depth.h"
 
@@ -24,8 +25,8 @@ namespace residua::engine {
 /// The tensors of a wiring's parameters (projects::parametersOf).
 class WiringTensors {
 public:
-    /// Declares the parameters in `plan`. `width` is d.
-    WiringTensors(const projects::Wiring& wiring, std::int64_t layers, std::int64_t width, InitPlan& plan);
+    /// Declares the parameters in `plan`.
+    WiringTensors(const std::vector<projects::WiringParameter>& parameters, InitPlan& plan);
     /// Returns the parameter "topology." + `name`, or an undefined tensor.
     [[nodiscard]] at::Tensor operator[](const std::string& name) const;
     /// Returns the parameters "topology.<row>." + `name` of rows 1 to `rows`; an undefined tensor for a missing one.

@@ -245,7 +245,7 @@ public:
                                  "has values of " + shape + ", the first layer " + expected};
                 }
                 expected = shape;
-                user->share(m_values, layer);
+                user->share(m_values);
             }
         }
         layers.keepActivations();
@@ -283,7 +283,8 @@ DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int6
 {
     using Made = std::unique_ptr<DepthRule>;
     const std::size_t modules = layers.size();
-    const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
+    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.layers()), width),
+                                plan);
     switch (wiring.gate) {
     case BranchGateKind::Highway:
         return Made(std::make_unique<HighwayRule>(tensors, modules, plan.compute()));

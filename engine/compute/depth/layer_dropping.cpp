@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <span>
 #include <utility>
 
@@ -17,7 +18,10 @@ using projects::KeepShares;
 using projects::StageSpan;
 
 LayerDropping::LayerDropping(const projects::Project& project)
-    : m_schedule(project.stack().schedule), m_depth(project.network.depth()), m_steps(project.training.steps)
+    : m_stack(project.stack()),
+      m_schedule(project.stack().schedule),
+      m_depth(project.network.depth()),
+      m_steps(project.training.steps)
 {
     if (!projects::trainsAll(m_schedule)) {
         m_spans = projects::spansOf(m_schedule, m_depth, m_steps);
@@ -25,6 +29,35 @@ LayerDropping::LayerDropping(const projects::Project& project)
 }
 
 std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
+{
+    std::vector<LayerUse> layers = bySchedule(pass);
+    limitVisits(layers, pass);
+    return layers;
+}
+
+void LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const
+{
+    for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
+        const projects::Loop& loop = m_stack.loops[i];
+        const Philox random = pass.random.stream("loop." + std::to_string(i + 1));
+        const std::int64_t visits = pass.training() ? drawnVisits(loop, random) : projects::evaluatedVisits(loop);
+        const bool cuts = pass.training() && loop.gradientVisits > 0 && loop.gradientVisits < visits;
+        if (!m_stack.isSound(i) || (visits == loop.visits && !cuts)) {
+            continue;
+        }
+        layers.resize(static_cast<std::size_t>(m_depth));
+        for (std::int64_t layer = loop.first; layer <= loop.last; ++layer) {
+            const std::vector<std::int64_t> numbers = m_stack.visitsOf(layer);
+            for (std::int64_t visit = 1; visit <= std::ssize(numbers); ++visit) {
+                LayerUse& use = layers[static_cast<std::size_t>(numbers[static_cast<std::size_t>(visit - 1)] - 1)];
+                use.runs &= visit <= visits;
+                use.gradient = !cuts || visit > visits - loop.gradientVisits;
+            }
+        }
+    }
+}
+
+std::vector<LayerUse> LayerDropping::bySchedule(const Pass& pass) const
 {
     if (m_spans.empty() || m_depth == 0) {
         return {};
@@ -164,6 +197,42 @@ void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& sh
             layers[l].mlp.key = key("mlp.");
         }
     }
+}
+
+std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random)
+{
+    // Poisson by its cumulative distribution, cut at the loop's visits.
+    const auto poisson = [&](double rate) {
+        const double uniform = random.uniform(0);
+        double term = std::exp(-rate);
+        double sum = term;
+        std::int64_t count = 0;
+        while (sum < uniform && count < loop.visits) {
+            term *= rate / static_cast<double>(++count);
+            sum += term;
+        }
+        return count;
+    };
+    std::int64_t visits = loop.visits;
+    switch (loop.draw) {
+    case projects::VisitDraw::All:
+        break;
+    case projects::VisitDraw::Uniform:
+        visits = 1 + static_cast<std::int64_t>(random.uniform(0) * static_cast<double>(loop.visits));
+        break;
+    case projects::VisitDraw::Poisson:
+        visits = poisson(loop.mean);
+        break;
+    case projects::VisitDraw::LogNormalPoisson: {
+        constexpr double kSigma = 0.5;
+        const double normal = std::sqrt(-2 * std::log(1 - random.uniform(1))) *
+                              std::cos(2 * std::numbers::pi * random.uniform(2)); // Box and Muller
+        const double median = std::log(std::max(loop.mean - 1, 1e-9)) - kSigma * kSigma / 2;
+        visits = 1 + poisson(std::exp(kSigma * normal + median));
+        break;
+    }
+    }
+    return std::clamp<std::int64_t>(visits, 1, loop.visits);
 }
 
 Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step)

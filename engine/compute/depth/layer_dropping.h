@@ -12,17 +12,21 @@
 namespace residua::engine {
 
 /// Draws the layers, heads and MLP parts that the document's schedule leaves out of a pass (RaPTr, algorithm 1 and
-/// appendix J; PLD, algorithm 1; stochastic depth). The draw depends only on the pass's random streams and step, so
-/// every micro-batch of a step, a resumed run and every process of a group draw the same. Evaluation runs the whole
-/// network; of a growing network, the layers that exist after the pass's step. Engine thread.
+/// appendix J; PLD, algorithm 1; stochastic depth), and the number of visits of each loop (projects::VisitDraw). The
+/// draw depends only on the pass's random streams and step, so every micro-batch of a step, a resumed run and every
+/// process of a group draw the same. Evaluation runs the whole network; of a growing network, the layers that exist
+/// after the pass's step. Engine thread.
 class LayerDropping {
 public:
     explicit LayerDropping(const projects::Project& project);
 
-    /// Returns the use of each layer in the pass, or an empty vector if the schedule trains all.
+    /// Returns the use of each layer in the pass, or an empty vector if all run and have gradients.
     [[nodiscard]] std::vector<LayerUse> draw(const Pass& pass) const;
 
 private:
+    [[nodiscard]] std::vector<LayerUse> bySchedule(const Pass& pass) const;
+    /// Leaves out the visits that the pass does not make, and marks those that have no gradient.
+    void limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const;
     [[nodiscard]] std::vector<LayerUse> wholeNetwork(const projects::KeepShares& shares) const;
     void drawLayers(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const Philox& random) const;
     /// Sets the factor of each branch that runs. Networks that grow have no gaps and get no factors for them.
@@ -34,11 +38,15 @@ private:
     void setParts(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const projects::StageSpan& span,
                   std::int64_t step, const RandomStreams& random) const;
 
+    projects::Stack m_stack;
     projects::StageSchedule m_schedule;
     std::int64_t m_depth;
     std::int64_t m_steps;
     std::vector<projects::StageSpan> m_spans; ///< empty if the schedule trains all
 };
+
+/// Draws the number of visits of a training step, 1 to Loop::visits.
+[[nodiscard]] std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random);
 
 /// Returns "active" (values.h, Matrix): for each layer the fraction that is computed, or 0 if its branch is not used.
 [[nodiscard]] Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step);

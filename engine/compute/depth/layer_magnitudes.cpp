@@ -90,7 +90,7 @@ void LayerMagnitudes::saw(std::size_t layer, std::size_t layers, const at::Tenso
     }
 }
 
-void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters)
+void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack)
 {
     const at::NoGradGuard noGrad;
     std::vector<std::vector<at::Tensor>> norms; // of each parameter, by layer
@@ -104,10 +104,14 @@ void LayerMagnitudes::sawGradients(std::span<const NamedParameter> parameters)
             norms[layer - 1].push_back(lengthOf(gradient).to(at::kFloat));
         }
     }
-    m_gradients.assign(norms.size(), {});
+    m_gradients.assign(norms.empty() ? 0 : static_cast<std::size_t>(stack.depth()), {});
     for (std::size_t layer = 0; layer < norms.size(); ++layer) {
-        if (!norms[layer].empty()) {
-            m_gradients[layer] = lengthOf(at::stack(norms[layer]));
+        if (norms[layer].empty()) {
+            continue;
+        }
+        const at::Tensor norm = lengthOf(at::stack(norms[layer]));
+        for (const std::int64_t number : stack.visitsOf(static_cast<std::int64_t>(layer) + 1)) {
+            m_gradients[static_cast<std::size_t>(number - 1)] = norm;
         }
     }
 }

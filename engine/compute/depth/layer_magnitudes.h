@@ -4,6 +4,8 @@
 #include "engine/base/api/values.h"
 #include "engine/compute/init/named_parameter.h"
 
+#include "projects/model/stack.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
@@ -26,8 +28,9 @@ public:
     void clear();
     /// Records that layer `layer` of `layers` read `input` and computed `branch`; both [..., d].
     void saw(std::size_t layer, std::size_t layers, const at::Tensor& input, const at::Tensor& branch);
-    /// Records the current gradients of the parameters named "layers.<n>.…", by layer.
-    void sawGradients(std::span<const NamedParameter> parameters);
+    /// Records the current gradients of the parameters named "layers.<n>.…", by executed layer of `stack`: visits of a
+    /// layer have the norm of their sum.
+    void sawGradients(std::span<const NamedParameter> parameters, const projects::Stack& stack);
     /// Returns matrix::kLayerMagnitudes; nullopt if no pass was seen. Waits for the device.
     [[nodiscard]] std::optional<Matrix> matrix(std::int64_t step) const;
     /// Returns that matrix, with matrix::kReadRanks and matrix::kLayerGradients if they were collected. Waits for the

@@ -13,30 +13,41 @@
 
 namespace residua::engine {
 
-LayerStack::LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations)
-    : m_programs(std::move(programs)),
-      m_firstProgram(sites == projects::MixSites::Ffn ? 1 : 0),
-      m_programsPerLayer(sites == projects::MixSites::Mhsa ? 1 : 2),
-      m_activations(activations)
+LayerStack::LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack,
+                       projects::Activations activations)
+    : m_programs(std::move(programs)), m_activations(activations)
 {
+    const projects::MixSites sites = projects::sitesOf(stack.topology.wiring);
+    m_firstProgram = sites == projects::MixSites::Ffn ? 1 : 0;
+    m_programsPerLayer = sites == projects::MixSites::Mhsa ? 1 : 2;
+    for (const projects::LayerVisit& at : projects::executionOf(stack)) {
+        const projects::Loop* const loop = stack.loopOf(at.layer);
+        m_executed.push_back({static_cast<std::size_t>(at.layer - 1), at.visit, loop == nullptr ? 1 : loop->scale});
+    }
     for (const GraphProgram& program : m_programs) {
         m_residualPorts.push_back(projects::residualPort(program.inputPorts()));
     }
     const bool joins = sites == projects::MixSites::Ffn;
-    for (std::size_t program = m_firstProgram; program < m_programs.size(); program += joins ? 2 : 1) {
-        m_modules.push_back({program, joins && program + 1 < m_programs.size()});
+    for (std::size_t program = m_firstProgram; program < executedPrograms(); program += joins ? 2 : 1) {
+        m_modules.push_back({program, joins && program + 1 < executedPrograms()});
     }
 }
 
 const std::vector<std::string>& LayerStack::inputPorts(std::size_t module) const
 {
-    return m_programs[m_modules[module].program].inputPorts();
+    return programAt(m_modules[module].program).inputPorts();
 }
 
 bool LayerStack::runs(std::size_t module, const Pass& pass) const
 {
     const auto& [program, takesNext] = m_modules[module];
     return use(program, pass).runs || (takesNext && use(program + 1, pass).runs);
+}
+
+bool LayerStack::hasGradient(std::size_t module, const Pass& pass) const
+{
+    const auto& [program, takesNext] = m_modules[module];
+    return use(program, pass).gradient || (takesNext && use(program + 1, pass).gradient);
 }
 
 at::Tensor LayerStack::enter(const at::Tensor& input, const Pass& pass)
@@ -50,7 +61,7 @@ at::Tensor LayerStack::run(std::size_t module, std::span<const at::Tensor> input
     if (!takesNext) {
         return runProgram(program, inputs, pass);
     }
-    const at::Tensor& u = inputs[m_residualPorts[program]];
+    const at::Tensor& u = inputs[residualPort(program)];
     if (!use(program, pass).runs) {
         return runProgram(program + 1, {&u, 1}, pass);
     }
@@ -66,11 +77,12 @@ at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tenso
 {
     const LayerUse layer = use(program, pass);
     TORCH_CHECK(layer.runs, "the pass has no layer ", program / m_programsPerLayer + 1);
-    const at::Tensor branch = m_programs[program].run(inputs, pass, m_activations, layer);
+    GraphProgram& compiled = m_programs[storedOf(program)];
+    const at::Tensor branch = compiled.run(inputs, pass, m_activations, layer);
     if (pass.magnitudes != nullptr) {
-        pass.magnitudes->saw(program, m_programs.size(), inputs[m_residualPorts[program]], branch);
+        pass.magnitudes->saw(program, executedPrograms(), inputs[residualPort(program)], branch);
     }
-    return layer.factor == 1 || m_programs[program].scalesInside() ? branch : branch * layer.factor;
+    return layer.factor == 1 || compiled.scalesInside() ? branch : branch * layer.factor;
 }
 
 at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const Pass& pass)
@@ -82,9 +94,9 @@ at::Tensor LayerStack::runOn(std::size_t module, const at::Tensor& input, const 
 std::vector<Operator*> LayerStack::operators(std::size_t module) const
 {
     const auto& [program, takesNext] = m_modules[module];
-    std::vector<Operator*> result = m_programs[program].operators();
+    std::vector<Operator*> result = programAt(program).operators();
     if (takesNext) {
-        std::ranges::copy(m_programs[program + 1].operators(), std::back_inserter(result));
+        std::ranges::copy(programAt(program + 1).operators(), std::back_inserter(result));
     }
     return result;
 }

@@ -3,7 +3,7 @@
 
 #include "engine/compute/graph/graph_program.h"
 #include "engine/compute/graph/pass.h"
-#include "projects/model/topology.h"
+#include "projects/model/stack.h"
 #include "projects/model/training_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -15,24 +15,27 @@
 
 namespace residua::engine {
 
-/// The compiled blocks of layers 1 to L, grouped into the modules that a wiring connects, and the only way to run them.
-/// Applies the pass's settings for each layer (left out, scaled, measured) and recomputes its inside in the backward,
-/// for any wiring. By the wiring's sites (projects::MixSites), a module is
+/// The compiled blocks of a stack as layers 1 to L that a pass executes, grouped into the modules that a wiring
+/// connects, and the only way to run them. Applies the pass's settings for each layer (left out, scaled, measured) and
+/// recomputes its inside in the backward, for any wiring. By the wiring's sites (projects::MixSites), a module is
 /// - Mhsa: a layer;
 /// - Both: one half of a layer, its attention a(h) or its FFN f(u);
 /// - Ffn: the FFN of a layer and the attention of the next, f(u) + a(u + f(u)); for the last layer, the FFN alone.
 class LayerStack {
 public:
-    /// `programs` are in order: one per layer, or its two halves unless the sites are Mhsa.
-    LayerStack(std::vector<GraphProgram> programs, projects::MixSites sites, projects::Activations activations);
+    /// `programs` are those of the stored layers in order: one per layer, or its two halves unless the wiring's sites
+    /// are Mhsa.
+    LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack, projects::Activations activations);
 
     /// Returns K, the number of modules.
     [[nodiscard]] std::size_t size() const { return m_modules.size(); }
-    [[nodiscard]] std::size_t layers() const { return m_programs.size() / m_programsPerLayer; }
+    [[nodiscard]] std::size_t layers() const { return m_executed.size(); }
     [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
     /// True if the pass runs the layer of the module. If the module joins halves of two layers, true if one of them
     /// runs.
     [[nodiscard]] bool runs(std::size_t module, const Pass& pass) const;
+    /// False if the steps of the module are to have no gradient.
+    [[nodiscard]] bool hasGradient(std::size_t module, const Pass& pass) const;
 
     /// Returns the input of the first module: the stack's input, or between FFN inputs h + a(h) of the first layer.
     [[nodiscard]] at::Tensor enter(const at::Tensor& input, const Pass& pass);
@@ -49,15 +52,26 @@ public:
     void keepActivations() { m_activations = projects::Activations::Keep; }
 
 private:
-    /// The program of a layer or of a half; a module has one program or two.
+    /// An executed layer.
+    struct Executed {
+        std::size_t stored = 0; ///< the stored layer, from 0
+        std::int64_t visit = 1;
+        double factor = 1; ///< Loop::scale
+    };
+    /// The program of an executed layer or of a half; a module has one program or two.
     struct Module {
-        std::size_t program = 0;
-        bool takesNext = false; ///< true if the module also has the next program
+        std::size_t program = 0; ///< counts the programs of the executed layers
+        bool takesNext = false;  ///< true if the module also has the next program
     };
 
     [[nodiscard]] LayerUse use(std::size_t program, const Pass& pass) const
     {
-        LayerUse layer = pass.layer(program / m_programsPerLayer);
+        const std::size_t index = program / m_programsPerLayer;
+        const Executed& executed = m_executed[index];
+        LayerUse layer = pass.layer(index);
+        layer.index = index;
+        layer.visit = executed.visit;
+        layer.factor *= executed.factor;
         if (m_programsPerLayer > 1) {
             layer.runs = layer.runs && (program % 2 == 0 ? layer.attention : layer.feedForward);
         }
@@ -66,10 +80,20 @@ private:
     /// Returns the branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
 
-    std::vector<GraphProgram> m_programs;
+    [[nodiscard]] std::size_t storedOf(std::size_t program) const
+    {
+        return m_executed[program / m_programsPerLayer].stored * m_programsPerLayer + program % m_programsPerLayer;
+    }
+    [[nodiscard]] const GraphProgram& programAt(std::size_t program) const { return m_programs[storedOf(program)]; }
+    [[nodiscard]] std::size_t residualPort(std::size_t program) const { return m_residualPorts[storedOf(program)]; }
+    /// Returns the number of programs of the executed layers.
+    [[nodiscard]] std::size_t executedPrograms() const { return m_executed.size() * m_programsPerLayer; }
+
+    std::vector<GraphProgram> m_programs; ///< of the stored layers
+    std::vector<Executed> m_executed;
     std::vector<Module> m_modules;
     std::size_t m_firstProgram = 0;           ///< of the first module; programs before it run in enter()
-    std::vector<std::size_t> m_residualPorts; ///< for each program, the port that receives the residual
+    std::vector<std::size_t> m_residualPorts; ///< for each stored program, the port that receives the residual
     std::size_t m_programsPerLayer = 1;
     projects::Activations m_activations;
 };

@@ -6,6 +6,7 @@
 #include "projects/depth/depth_names.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
@@ -70,6 +71,10 @@ public:
 
     void run(const DepthStep& step)
     {
+        if (step.kind == DepthStepKind::Visit || step.kind == DepthStepKind::Leave) {
+            visit(step);
+            return;
+        }
         const bool ofModule = step.module > 0 && step.module <= m_wiring.m_program.modules;
         const std::size_t module = ofModule ? static_cast<std::size_t>(step.module) - 1 : 0;
         if (ofModule && !m_wiring.m_layers.runs(module, m_pass)) {
@@ -80,6 +85,11 @@ public:
                 skip(step);
                 return;
             }
+        }
+        if (ofModule && !m_wiring.m_layers.hasGradient(module, m_pass)) {
+            const at::NoGradGuard noGrad;
+            apply(step, module);
+            return;
         }
         apply(step, module);
     }
@@ -107,6 +117,28 @@ private:
             inputs.push_back(value(input));
         }
         return inputs;
+    }
+
+    /// Runs the begin or the end of a loop's visit.
+    void visit(const DepthStep& step)
+    {
+        bool ran = false;
+        bool hasGradient = false;
+        for (std::int64_t m = step.visit.firstModule; m <= step.visit.lastModule; ++m) {
+            const auto module = static_cast<std::size_t>(m - 1);
+            ran |= m_wiring.m_layers.runs(module, m_pass);
+            hasGradient |= m_wiring.m_layers.hasGradient(module, m_pass);
+        }
+        const at::AutoGradMode gradient(at::GradMode::is_enabled() && hasGradient);
+        const at::Tensor& h = value(step.inputs[0]);
+        const at::Tensor& other = value(step.inputs[1]);
+        if (step.kind == DepthStepKind::Leave) {
+            set(step.output, m_wiring.m_loops.end(step.visit, h, other, ran));
+        } else if (ran) {
+            set(step.output, m_wiring.m_loops.begin(step.visit, h, other));
+        } else {
+            copy(step.inputs[0], step.output);
+        }
     }
 
     void skip(const DepthStep& step)
@@ -153,6 +185,9 @@ private:
             break;
         case DepthStepKind::Join:
             set(step.output, m_wiring.m_rule->join(step, inputsOf(step)));
+            break;
+        case DepthStepKind::Visit:
+        case DepthStepKind::Leave: // visit()
             break;
         }
     }
@@ -287,31 +322,34 @@ private:
     DepthState m_state;
 };
 
-LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
+LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
                          const Compute& compute)
     : m_program(std::move(program)),
       m_layers(std::move(layers)),
       m_rule(std::move(rule)),
+      m_loops(std::move(loops)),
       m_compute(compute),
       m_lastUses(lastUsesIn(m_program))
 {
 }
 
-Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Wiring& wiring, LayerStack layers,
-                                                         std::int64_t width, InitPlan& plan)
+Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& stack, LayerStack layers,
+                                                         InitPlan& plan)
 {
-    DepthRuleResult rule = std::visit([&](const auto& value) { return makeRule(value, layers, width, plan); }, wiring);
+    const projects::Wiring& wiring = stack.topology.wiring;
+    DepthRuleResult rule =
+        std::visit([&](const auto& value) { return makeRule(value, layers, stack.width, plan); }, wiring);
     if (!rule) {
         return rule.error();
     }
+    LoopRule loops(stack, plan);
     Compute compute = plan.compute();
     const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
     if (mix != nullptr && traitsOf(mix->weight).attends) {
         compute.residualType = compute.parameterType;
     }
-    DepthProgram program = projects::programOf(wiring, static_cast<std::int64_t>(layers.layers()));
     std::unique_ptr<LayerWiring> made(
-        new LayerWiring(std::move(program), std::move(layers), std::move(*rule), compute));
+        new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule), std::move(loops), compute));
     made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
     if (const Status matched = made->matchPorts(wiring); !matched) {
         return matched.error();

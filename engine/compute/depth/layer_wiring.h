@@ -3,9 +3,10 @@
 
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/depth/layer_stack.h"
+#include "engine/compute/depth/loop_rule.h"
 #include "engine/compute/graph/pass.h"
 #include "projects/depth/depth_program.h"
-#include "projects/model/topology.h"
+#include "projects/model/stack.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -26,14 +27,14 @@ public:
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) { return m_rule->coefficients(step); }
 
-    /// Creates the wiring and adds the topology's parameters. `width` is d.
-    [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Wiring& wiring, LayerStack layers,
-                                                                     std::int64_t width, InitPlan& plan);
+    /// Creates the wiring and adds the parameters of topology and loops. `layers` are those of `stack`.
+    [[nodiscard]] static Result<std::unique_ptr<LayerWiring>> create(const projects::Stack& stack, LayerStack layers,
+                                                                     InitPlan& plan);
 
 private:
     class Running;
 
-    LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule,
+    LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
                 const Compute& compute);
     /// Matches the input ports of every module with the layer's mixes.
     [[nodiscard]] Status matchPorts(const projects::Wiring& wiring);
@@ -42,6 +43,7 @@ private:
     projects::DepthProgram m_program;
     LayerStack m_layers;
     std::unique_ptr<DepthRule> m_rule;
+    LoopRule m_loops;
     Compute m_compute;
     bool m_hasStreams = false;                        ///< true of a MultiStream
     std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port

@@ -464,7 +464,8 @@ StreamTerms streamTerms(const at::Tensor& read, const at::Tensor& carry, const a
 DepthRuleResult makeRule(const MultiStream& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     using Made = std::unique_ptr<DepthRule>;
-    const WiringTensors tensors(wiring, static_cast<std::int64_t>(layers.layers()), width, plan);
+    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.layers()), width),
+                                plan);
     if (wiring.weights == projects::StreamWeights::Static) {
         return Made(std::make_unique<StreamRule>(wiring, layers, width, tensors, plan.compute()));
     }

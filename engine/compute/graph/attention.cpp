@@ -218,11 +218,7 @@ public:
         return std::to_string(m_heads.sizes.kvHeads) + " heads of " + std::to_string(m_heads.sizes.headDim) +
                " features";
     }
-    void share(std::shared_ptr<ValueResidual> values, std::size_t layer) override
-    {
-        m_values = std::move(values);
-        m_layer = layer;
-    }
+    void share(std::shared_ptr<ValueResidual> values) override { m_values = std::move(values); }
 
 private:
     static HeadShape shapeOf(const NodeContext& node, const projects::AttentionSizes& sizes)
@@ -330,9 +326,10 @@ private:
             return runJoined(of, in);
         }
         const auto [q, k, own] = projected(of, in);
-        const at::Tensor v = m_values ? m_values->use(m_layer, own) : own;
+        const at::Tensor v = m_values ? m_values->use(in.layer().index, own) : own;
         const at::Tensor mask = in.size() > 3 ? in[3] : at::Tensor();
-        const at::Tensor mixed = attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask, pass);
+        const at::Tensor mixed = attend(of, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask, pass,
+                                        streamOfVisit(m_stream, in.layer()));
         return mixed.transpose(1, 2).flatten(2);
     }
 
@@ -362,9 +359,9 @@ private:
     }
 
     /// Returns the attention of q, k and v, each [batch, heads, time, headDim]; k and v may have fewer, shared heads.
-    /// `mask` is [batch, time], or undefined.
+    /// `mask` is [batch, time], or undefined. `stream` is that of dropout.
     [[nodiscard]] at::Tensor attend(const Heads& of, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                    const at::Tensor& mask, const Pass& pass) const
+                                    const at::Tensor& mask, const Pass& pass, std::uint64_t stream) const
     {
         if (of.features.defined()) {
             return featureAttention(q, k, v, of.features, m_options.causal);
@@ -377,7 +374,7 @@ private:
             const at::ScalarType type = drops && q.scalar_type() != at::kDouble ? at::kFloat : q.scalar_type();
             const at::Tensor term = hides ? scoreTerm(m_options, mask, q.to(type), q.size(2)) : at::Tensor();
             const auto dropped = [&](const at::Tensor& weights) {
-                return pass.draws.defined() ? engine::dropout(weights, dropout, m_stream, pass.draws)
+                return pass.draws.defined() ? engine::dropout(weights, dropout, stream, pass.draws)
                                             : at::dropout(weights, dropout, true);
             };
             return drops ? attendDropping(q, k, v, term, dropped)
@@ -449,7 +446,6 @@ private:
     Heads m_heads;                           ///< all heads
     std::uint64_t m_node = 0;                ///< the node's number in its graph
     std::shared_ptr<ValueResidual> m_values; ///< null if the attention uses its own values
-    std::size_t m_layer = 0;
 };
 
 } // namespace

@@ -67,8 +67,9 @@ public:
     DropoutOperator(double rate, std::uint64_t stream) : m_rate(rate), m_stream(stream) {}
     [[nodiscard]] at::Tensor run(const Inputs& in, const Pass& pass) const override
     {
-        return pass.training() && pass.draws.defined() ? dropout(in[0], m_rate, m_stream, pass.draws)
-                                                       : at::dropout(in[0], m_rate, pass.training());
+        return pass.training() && pass.draws.defined()
+                   ? dropout(in[0], m_rate, streamOfVisit(m_stream, in.layer()), pass.draws)
+                   : at::dropout(in[0], m_rate, pass.training());
     }
     [[nodiscard]] bool drops() const override { return m_rate > 0; }
 

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -75,8 +76,25 @@ struct LayerUse {
     PartUse heads = {};
     PartUse mlp = {};
     std::int64_t mlpParts = 1; ///< the number of parts of each MLP
+    bool gradient = true;      ///< false: nothing in the layer, and nothing that it is added to, has a gradient
+    std::size_t index = 0;     ///< the executed layer, from 0; set where the layer runs
+    std::int64_t visit = 1;    ///< of its loop; set where the layer runs
     bool operator==(const LayerUse&) const = default;
 };
+
+/// True if one of the executed layers `numbers`, from 1, runs.
+[[nodiscard]] inline bool anyRuns(const std::vector<std::int64_t>& numbers, const std::vector<LayerUse>& layers)
+{
+    return std::ranges::any_of(numbers,
+                               [&](std::int64_t n) { return layers.at(static_cast<std::size_t>(n - 1)).runs; });
+}
+
+/// Returns the stream of a node's draws at a visit. Visits of one layer draw different numbers.
+[[nodiscard]] inline std::uint64_t streamOfVisit(std::uint64_t stream, const LayerUse& layer)
+{
+    return layer.visit == 1 ? stream
+                            : streamKey(static_cast<std::int64_t>(stream), "visit " + std::to_string(layer.visit));
+}
 
 /// The purpose and the settings of one pass through a network, passed to every stack, operator, objective and
 /// regulariser. A network keeps nothing of a pass, except which layers the last training pass ran, for its

@@ -36,7 +36,8 @@ public:
     virtual ~ValueUser() = default;
     /// Returns the key-value heads and their features, which must be equal in all layers.
     [[nodiscard]] virtual std::string valueShape() const = 0;
-    virtual void share(std::shared_ptr<ValueResidual> values, std::size_t layer) = 0;
+    /// Its executed layer is that of the pass (LayerUse::index).
+    virtual void share(std::shared_ptr<ValueResidual> values) = 0;
 };
 
 } // namespace residua::engine

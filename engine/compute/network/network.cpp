@@ -49,7 +49,8 @@ public:
           m_objective(objectiveEntryOf(project.network.objective)),
           m_smoothing(projects::traitsOf(project.network.objective).smooths ? project.network.labelSmoothing : 0),
           m_depth(static_cast<std::size_t>(project.network.depth())),
-          m_plan(compute, project.initialisation, project.seeds.init, project.network.depth(), residualFactor(project))
+          m_plan(compute, project.initialisation, project.seeds.init, project.stack().evaluatedDepth(),
+                 residualFactor(project))
     {
     }
 
@@ -266,10 +267,10 @@ public:
     }
 
 private:
-    /// A product with weight decay, and its layer from 1; 0 if it belongs to no layer.
+    /// A product with weight decay, and the executed layers that use it; none if it belongs to no layer.
     struct DecayedProduct {
         Weight weight;
-        std::int64_t layer = 0;
+        std::vector<std::int64_t> layers;
     };
 
     /// Returns Σ ‖u·v‖_F² of the weights that the pass runs: a layer that it leaves out, or that does not exist yet,
@@ -279,7 +280,7 @@ private:
     {
         at::Tensor sum = at::zeros({}, products.front().weight.u.options().requires_grad(false));
         for (const DecayedProduct& product : products) {
-            if (product.layer == 0 || layers.empty() || layers.at(static_cast<std::size_t>(product.layer - 1)).runs) {
+            if (product.layers.empty() || layers.empty() || anyRuns(product.layers, layers)) {
                 sum = sum + squaredNorm(product.weight);
             }
         }
@@ -294,8 +295,8 @@ private:
         std::vector<DecayedProduct> products;
         for (const FactoredWeight& weight : m_network->m_plan.factored()) {
             std::vector<NamedParameter>& all = m_network->m_plan.all();
-            products.push_back(
-                {{{}, all[weight.u].tensor, all[weight.v].tensor}, projects::parameterNameFrom(weight.name).layer});
+            products.push_back({{{}, all[weight.u].tensor, all[weight.v].tensor},
+                                m_project.stack().visitsOf(projects::parameterNameFrom(weight.name).layer)});
             if (training.factorDecay == projects::FactorDecay::Product) {
                 all[weight.u].decay = Decay::No;
                 all[weight.v].decay = Decay::No;
@@ -409,9 +410,9 @@ private:
     [[nodiscard]] Status addStack()
     {
         std::vector<GraphProgram> programs;
-        for (std::int64_t layer = 1; layer <= m_project.network.depth(); ++layer) {
+        for (std::int64_t layer = 1; layer <= m_project.stack().stored(); ++layer) {
             const std::string place = textOf(projects::ParameterName{projects::NetworkPart::Layers, layer, {}});
-            const projects::Block* const block = m_project.network.blockOfLayer(layer);
+            const projects::Block* const block = m_project.network.blockOfStored(layer);
             if (!block) {
                 return Error{place, "its block does not exist"};
             }
@@ -435,10 +436,9 @@ private:
                 programs.push_back(std::move(*program));
             }
         }
-        const projects::Wiring& topology = m_project.stack().topology.wiring;
-        LayerStack layers(std::move(programs), projects::sitesOf(topology), m_project.training.activations);
+        LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations);
         Result<std::unique_ptr<LayerWiring>> wiring =
-            LayerWiring::create(topology, std::move(layers), m_project.stack().width, m_network->m_plan);
+            LayerWiring::create(m_project.stack(), std::move(layers), m_network->m_plan);
         if (!wiring) {
             return wiring.error();
         }

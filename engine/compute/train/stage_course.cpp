@@ -115,7 +115,8 @@ std::string toldOfLayers(const Growth& growth, GrowthSource kind)
 } // namespace
 
 StageCourse::StageCourse(const projects::Project& project)
-    : m_schedule(project.stack().schedule),
+    : m_stack(project.stack()),
+      m_schedule(project.stack().schedule),
       m_depth(project.network.depth()),
       m_spans(projects::spansOf(m_schedule, m_depth, project.training.steps))
 {
@@ -239,17 +240,29 @@ std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vecto
             continue;
         }
         const PartSlices& slices = *parameters[i].slices;
-        const LayerUse layer = pass.layer(static_cast<std::size_t>(named->layer - 1));
         const bool heads = slices.of == PartSlices::Of::Heads;
-        const PartUse& use = heads ? layer.heads : layer.mlp;
-        const std::int64_t count = heads ? slices.count : layer.mlpParts;
-        if (!layer.runs || use.keep >= 1) {
+        const std::int64_t count = heads ? slices.count : pass.layers.front().mlpParts;
+        std::set<std::size_t> kept; // by any visit of the layer
+        bool whole = true;
+        for (const std::int64_t number : m_stack.visitsOf(named->layer)) {
+            const LayerUse layer = pass.layer(static_cast<std::size_t>(number - 1));
+            const PartUse& use = heads ? layer.heads : layer.mlp;
+            if (layer.runs && use.keep >= 1) {
+                whole = true;
+                break;
+            }
+            if (layer.runs) {
+                whole = false;
+                const std::vector<std::size_t> parts = keptParts(use, count, slices.node).parts;
+                kept.insert(parts.begin(), parts.end());
+            }
+        }
+        if (whole) {
             continue;
         }
-        const std::vector<std::size_t> kept = keptParts(use, count, slices.node).parts;
         const std::int64_t length = parameters[i].tensor.size(slices.dimension) / count;
         for (std::int64_t part = 0; part < count; ++part) {
-            if (!std::ranges::binary_search(kept, static_cast<std::size_t>(part))) {
+            if (!kept.contains(static_cast<std::size_t>(part))) {
                 const std::int64_t begin = part * length;
                 if (!held.empty() && held.back().parameter == i && held.back().begin + held.back().length == begin) {
                     held.back().length += length; // one copy for adjacent parts
@@ -272,8 +285,9 @@ void StageCourse::fillAbsent(const Pass& pass, std::vector<NamedParameter>& para
     const std::int64_t exists = projects::grownDepth(m_schedule, span, m_depth);
     for (NamedParameter& parameter : parameters) {
         const projects::ParameterName name = projects::parameterNameFrom(parameter.name);
+        const std::vector<std::int64_t> visits = m_stack.visitsOf(name.layer);
         const bool absent = name.layer > 0
-                                ? name.layer <= exists && !pass.layer(static_cast<std::size_t>(name.layer - 1)).runs
+                                ? !visits.empty() && visits.front() <= exists && !anyRuns(visits, pass.layers)
                                 : name.part == projects::NetworkPart::Topology && exists == m_depth;
         if (!absent || parameter.tensor.grad().defined()) {
             continue;

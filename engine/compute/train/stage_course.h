@@ -60,6 +60,7 @@ public:
 private:
     [[nodiscard]] std::string toldOfParts(const StageBorder& border) const;
 
+    projects::Stack m_stack;
     projects::StageSchedule m_schedule;
     std::int64_t m_depth;
     std::vector<projects::StageSpan> m_spans;

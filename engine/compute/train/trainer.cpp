@@ -400,7 +400,7 @@ Status Trainer::step(LayerMagnitudes* magnitudes)
         return status;
     }
     if (magnitudes != nullptr) {
-        magnitudes->sawGradients(m_parts.network->parameters());
+        magnitudes->sawGradients(m_parts.network->parameters(), m_parts.project.stack());
     }
     m_course.fillAbsent(pass, m_parts.network->parameters());
     ++m_step;
