@@ -116,6 +116,9 @@ private:
         case DepthStepKind::Mix:
         case DepthStepKind::Join:
             return mix(step);
+        case DepthStepKind::Visit:
+        case DepthStepKind::Leave:
+            return Error{"network · loops", "a residual that changes between visits is no sum of branches"};
         }
         return Done{};
     }

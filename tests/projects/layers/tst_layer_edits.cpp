@@ -3,6 +3,7 @@
 #include "projects/check/validate.h"
 #include "projects/commands/commands.h"
 #include "projects/commands/typing.h"
+#include "projects/depth/depth_names.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/shipped/examples.h"
 #include "tests/projects/mix_of.h"
@@ -52,6 +53,59 @@ class TestLayerEdits : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Layers 1, 2@1, 3@1, 2@2, 3@2, 4, with shortcuts into the second visit and the last layer.
+    void editsOfLoops()
+    {
+        Document document =
+            stackOf({{"a", 4}}, {{0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}, {2, 6}, {5, 6}, {6, 7}});
+        document.project.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+        document.layout.groups = {{"second", 4, 5}};
+        QCOMPARE(document.project.network.depth(), std::int64_t{6});
+        QCOMPARE(moduleName(document.project, 5), std::string("3@2"));
+
+        Document more = document;
+        std::vector<Loop> loops = document.project.stack().loops;
+        loops.front().visits = 3;
+        perform(more, loopsEdit(more, loops, "Visits"));
+        // 1, 2@1, 3@1, 2@2, 3@2, 2@3, 3@3, 4: a new visit reads the module before it.
+        QCOMPARE(sourcesOf(more),
+                 (std::vector<Shortcut>{
+                     {0, 1}, {1, 2}, {2, 3}, {1, 4}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {2, 8}, {5, 8}, {8, 9}}));
+        loops.front().visits = 2;
+        perform(more, loopsEdit(more, loops, "Visits"));
+        QCOMPARE(more.project, document.project);
+        QCOMPARE(more.layout.groups, document.layout.groups);
+
+        // The second visit of layer 3 is removed with the first.
+        Document fewer = document;
+        perform(fewer, *removeLayersEdit(fewer, {5}));
+        QCOMPARE(fewer.project.network.depth(), std::int64_t{4}); // 1, 2@1, 2@2, 4
+        QCOMPARE(fewer.project.stack().loops.front(), (Loop{.first = 2, .last = 2, .visits = 2}));
+        QCOMPARE(sourcesOf(fewer), (std::vector<Shortcut>{{0, 1}, {1, 2}, {1, 3}, {2, 4}, {4, 5}}));
+        QCOMPARE(fewer.layout.groups, (std::vector<LayerGroup>{{"second", 3, 3}}));
+
+        // After the last visit, a layer is outside the loop; within, it belongs to it.
+        const StackFragment one{{document.project.network.blocks[1]}, {{"b", 1}}, {}, {}};
+        Document behind = document;
+        perform(behind, insertLayersEdit(behind, 5, one));
+        QCOMPARE(behind.project.stack().loops.front().last, std::int64_t{3});
+        QCOMPARE(behind.project.network.depth(), std::int64_t{7});
+        Document inside = document;
+        perform(inside, insertLayersEdit(inside, 3, one));
+        QCOMPARE(inside.project.stack().loops.front().last, std::int64_t{4});
+        QCOMPARE(inside.project.network.depth(), std::int64_t{8});
+        QCOMPARE(inside.project.network.blockOfLayer(7)->name, std::string("b"));
+        QVERIFY(validate(inside.project).empty());
+
+        // A copy of the whole loop is a loop.
+        Document copied = document;
+        perform(copied, insertLayersEdit(copied, 6, fragmentOf(copied.project, {2, 3, 4, 5}, {})));
+        QCOMPARE(copied.project.stack().loops.size(), std::size_t{2});
+        QCOMPARE(copied.project.network.depth(), std::int64_t{10});
+        QCOMPARE(copied.project.stack().loops.back(), (Loop{.first = 5, .last = 6, .visits = 2}));
+        QVERIFY(std::ranges::count(sourcesOf(copied), Shortcut{8, 9}) == 1);
+    }
+
     void layersTakeAnotherBlock()
     {
         const Network network = stackOf({{"a", 3}, {"b", 1}, {"a", -2}}, {}).project.network;
