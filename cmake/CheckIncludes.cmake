@@ -38,7 +38,7 @@ set(RESIDUA_FOLDER_ORDER_engine/compute
   runtime ops init graph depth network ranks train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/compute/queries base measures branches models)
 set(RESIDUA_FOLDER_ORDER_editor scenes canvas shortcuts depth matrix block)
-set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory)
+set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory sweeps)
 set(RESIDUA_FOLDER_ORDER_app
   look properties engine document records training runs palette help commands canvas block bundle schedule sweeps sides
   inspector outline start workspace views actions window launch)

@@ -239,7 +239,8 @@ SweepAxis seedAxis(int count)
 SweepAxis axisOver(const projects::Project& project, const std::string& pointer)
 {
     const auto proposals = proposalsFor(project, pointer);
-    return {pointer, {}, proposals.empty() ? std::vector<SweepValue>() : proposals.front().values};
+    return {pointer, projects::placeInSection(project, pointer),
+            proposals.empty() ? std::vector<SweepValue>() : proposals.front().values};
 }
 
 std::vector<ValueTick> ticksFor(const projects::Project& project, const SweepAxis& axis, const PaletteModel& palette)

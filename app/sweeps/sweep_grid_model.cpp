@@ -5,85 +5,44 @@
 #include "app/look/theme.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
+#include <utility>
 
 namespace residua::app {
-namespace {
 
-/// Returns for each member the numbers of its group: the members whose labels are equal except on the axes of seeds.
-/// nullopt if no member of the group has a number. `labels` has one label per axis for each member; `seeds` marks the
-/// axes of seeds.
-std::vector<std::optional<OverSeeds>> overSeeds(const std::vector<std::vector<std::string>>& labels,
-                                                const std::vector<bool>& seeds,
-                                                const std::vector<std::optional<double>>& numbers)
-{
-    std::map<std::vector<std::string>, std::vector<std::size_t>> groups;
-    for (std::size_t member = 0; member < labels.size(); ++member) {
-        std::vector<std::string> group;
-        for (std::size_t axis = 0; axis < labels[member].size(); ++axis) {
-            if (!seeds[axis]) {
-                group.push_back(labels[member][axis]);
-            }
-        }
-        groups[group].push_back(member);
-    }
-    std::vector<std::optional<OverSeeds>> found(labels.size());
-    for (const auto& [group, members] : groups) {
-        OverSeeds over;
-        for (const std::size_t member : members) {
-            if (numbers[member]) {
-                ++over.count;
-                over.mean += *numbers[member];
-            }
-        }
-        if (over.count == 0) {
-            continue;
-        }
-        over.mean /= static_cast<double>(over.count);
-        double squares = 0;
-        for (const std::size_t member : members) {
-            squares += numbers[member] ? std::pow(*numbers[member] - over.mean, 2) : 0;
-        }
-        over.deviation = over.count > 1 ? std::sqrt(squares / static_cast<double>(over.count - 1)) : 0;
-        for (const std::size_t member : members) {
-            found[member] = over;
-        }
-    }
-    return found;
-}
-
-} // namespace
-
-void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes,
-                                std::vector<bool> seeds)
+void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, projects::Sweep sweep)
 {
     beginResetModel();
     m_members = std::move(members);
     m_statuses.assign(m_members.size(), engine::member::Pending{});
-    m_axes = std::move(axes);
-    m_seeds = std::move(seeds);
-    m_seeds.resize(m_axes.size());
+    m_sweep = std::move(sweep);
     sumUp();
     endResetModel();
 }
 
 bool SweepGridModel::hasSeeds() const
 {
-    return std::ranges::find(m_seeds, true) != m_seeds.end();
+    return std::ranges::any_of(m_sweep.axes, [](const auto& axis) { return projects::isSeedField(axis.field); });
+}
+
+std::vector<projects::SweepResult> SweepGridModel::results() const
+{
+    std::vector<projects::SweepResult> results;
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        results.push_back({m_members[i].values, engine::finalValue(m_statuses[i])});
+    }
+    return results;
+}
+
+projects::Judge SweepGridModel::judge() const
+{
+    return m_members.empty() ? projects::Judge()
+                             : projects::traitsOf(m_members.front().project.network.objective).judge;
 }
 
 void SweepGridModel::sumUp()
 {
-    std::vector<std::vector<std::string>> labels;
-    std::vector<std::optional<double>> losses;
-    for (std::size_t i = 0; i < m_members.size(); ++i) {
-        labels.push_back(m_members[i].values);
-        losses.push_back(engine::finalValue(m_statuses[i]));
-        labels.back().resize(m_axes.size());
-    }
-    m_overSeeds = overSeeds(labels, m_seeds, losses);
+    m_overSeeds = projects::meansOverSeeds(projects::rolesOf(m_sweep), results());
 }
 
 void SweepGridModel::setRate(double flopPerSecond)
@@ -155,11 +114,8 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
         return loss ? QString::number(*loss, 'g', 5) : QStringLiteral("—");
     }
     case MeanLoss:
-        return m_overSeeds[row] && m_overSeeds[row]->count > 1 ? tr("%1 ± %2 (%3)")
-                                                                     .arg(m_overSeeds[row]->mean, 0, 'g', 5)
-                                                                     .arg(m_overSeeds[row]->deviation, 0, 'g', 2)
-                                                                     .arg(m_overSeeds[row]->count)
-                                                               : QStringLiteral("—");
+        return m_overSeeds[row].count > 1 ? QString::fromStdString(projects::textOf(m_overSeeds[row]))
+                                          : QStringLiteral("—");
     case State:
         return QString::fromStdString(engine::textOf(m_statuses[row]));
     case Problem:
@@ -209,7 +165,7 @@ QVariant SweepGridModel::headerData(int section, Qt::Orientation orientation, in
         return {};
     }
     if (section < axisCount()) {
-        return QString::fromStdString(m_axes[static_cast<std::size_t>(section)]);
+        return QString::fromStdString(labelOf(m_sweep.axes[static_cast<std::size_t>(section)]));
     }
     const QString titles[] = {tr("Parameters"), tr("FLOP"),   tr("Time"),   tr("Loss"),
                               tr("Over seeds"), tr("Status"), tr("Problem")};

@@ -3,22 +3,14 @@
 
 #include "engine/runs/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/studies/sweep_results.h"
 
 #include <QAbstractTableModel>
 
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace residua::app {
-
-/// A number over the members of a sweep that differ only in their seeds.
-struct OverSeeds {
-    std::size_t count = 0; ///< number of members that have the number
-    double mean = 0;
-    double deviation = 0; ///< of the sample; 0 for one member
-};
 
 /// The members of a sweep's grid: their values, cost, time, progress and errors.
 class SweepGridModel : public QAbstractTableModel {
@@ -26,14 +18,18 @@ class SweepGridModel : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// `axes` are the fields' labels; `seeds` marks the fields that are seeds.
-    void setMembers(std::vector<projects::SweepMember> members, std::vector<std::string> axes,
-                    std::vector<bool> seeds = {});
+    /// Shows the grid of `sweep`.
+    void setMembers(std::vector<projects::SweepMember> members, projects::Sweep sweep);
     /// Sets the FLOP per second for the estimated time; 0: unknown.
     void setRate(double flopPerSecond);
     /// Sets the status of each member. Initially no member has begun.
     void setStatuses(std::vector<engine::MemberStatus> statuses);
     [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
+    [[nodiscard]] const projects::Sweep& sweep() const { return m_sweep; }
+    /// Returns the members' values, one per member.
+    [[nodiscard]] std::vector<projects::SweepResult> results() const;
+    /// Returns the metric that members are compared by.
+    [[nodiscard]] projects::Judge judge() const;
     /// Returns the FLOP of all members that can be trained.
     [[nodiscard]] double totalFlops() const;
     [[nodiscard]] double rate() const { return m_rate; }
@@ -54,13 +50,12 @@ private:
     [[nodiscard]] QString toolTipOf(std::size_t row) const;
     void sumUp();
     [[nodiscard]] bool isNumber(int column) const;
-    [[nodiscard]] int axisCount() const { return static_cast<int>(m_axes.size()); }
+    [[nodiscard]] int axisCount() const { return static_cast<int>(m_sweep.axes.size()); }
 
     std::vector<projects::SweepMember> m_members;
     std::vector<engine::MemberStatus> m_statuses; ///< one per member
-    std::vector<std::string> m_axes;
-    std::vector<bool> m_seeds;                         ///< one per axis
-    std::vector<std::optional<OverSeeds>> m_overSeeds; ///< losses; one per member
+    projects::Sweep m_sweep;
+    std::vector<projects::MeanOfSeveral> m_overSeeds; ///< losses; one per member
     double m_rate = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "app/records/runs_model.h"
 #include "app/sweeps/sweep_axis_row.h"
 #include "app/sweeps/sweep_fields.h"
+#include "app/sweeps/sweep_tabs.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <QComboBox>
@@ -186,7 +187,7 @@ QWidget* SweepPanel::makeGrid()
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    column->addWidget(m_table, 1);
+    column->addWidget(new SweepTabs(m_grid, m_table, page), 1);
     column->addLayout(bottom);
     connect(m_queue, &QPushButton::clicked, this, &SweepPanel::queue);
     return page;
@@ -389,17 +390,11 @@ void SweepPanel::preview()
 
 void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid)
 {
-    std::vector<std::string> axes;
-    std::vector<bool> seeds;
-    for (const projects::SweepAxis& axis : shown().axes) {
-        axes.push_back(labelOf(axis));
-        seeds.push_back(projects::isSeedField(axis.field));
-    }
     for (int column = 0; column < m_grid.columnCount(); ++column) {
         m_table->setColumnHidden(column, false);
     }
     if (grid) {
-        m_grid.setMembers(*grid, std::move(axes), std::move(seeds));
+        m_grid.setMembers(*grid, shown());
         m_table->setColumnHidden(m_grid.seedColumn(), !m_grid.hasSeeds());
     } else {
         m_grid.setMembers({}, {});

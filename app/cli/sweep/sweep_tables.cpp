@@ -4,6 +4,7 @@
 #include "engine/base/api/metric_traits.h"
 #include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
+#include "projects/studies/sweep_results.h"
 
 #include <nlohmann/json.hpp>
 
@@ -36,18 +37,98 @@ double costOf(const SweepPlan& plan, const Planned& planned)
     return plan.origin ? planned.member.cost.forwardFlops : planned.member.trainFlops;
 }
 
+/// Returns the members with their values, for the evaluation of the sweep.
+std::vector<projects::SweepResult> resultsOf(const SweepPlan& plan)
+{
+    std::vector<projects::SweepResult> results;
+    for (const Planned& planned : plan.members) {
+        results.push_back({planned.member.values, engine::finalValue(planned.status)});
+    }
+    return results;
+}
+
+/// Returns the metric that the members, which have one objective, are compared by.
+projects::Judge judgeOf(const SweepPlan& plan)
+{
+    return plan.members.empty() ? projects::Judge()
+                                : projects::traitsOf(plan.members.front().member.project.network.objective).judge;
+}
+
 /// Returns the indices of the finished members on the Pareto front of cost and loss.
 std::set<std::size_t> frontOf(const SweepPlan& plan)
 {
     std::vector<projects::CostAndValue> points;
-    projects::Judge judge; // one for all, because the members of a sweep have one objective
     for (const Planned& planned : plan.members) {
         const std::optional<double> value = engine::finalValue(planned.status);
-        judge = projects::traitsOf(planned.member.project.network.objective).judge;
         points.push_back({costOf(plan, planned), value.value_or(std::numeric_limits<double>::quiet_NaN())});
     }
-    const std::vector<std::size_t> front = projects::paretoFront(points, judge);
+    const std::vector<std::size_t> front = projects::paretoFront(points, judgeOf(plan));
     return {front.begin(), front.end()};
+}
+
+/// Returns the labels of the axes with this role.
+std::vector<std::string> labelsOf(const projects::Sweep& sweep, projects::AxisRole role)
+{
+    std::vector<std::string> labels;
+    for (const projects::SweepAxis& axis : sweep.axes) {
+        if (projects::roleOf(axis) == role) {
+            labels.push_back(labelOf(axis));
+        }
+    }
+    return labels;
+}
+
+/// Prints the best values of the searched axes, if there are any, and what each axis decides.
+void tellEvaluation(const SweepPlan& plan, const Console& console)
+{
+    const std::vector<projects::SweepResult> results = resultsOf(plan);
+    const auto bests = projects::bestOfEach(plan.sweep, results, judgeOf(plan));
+    if (!bests.empty()) {
+        const auto searched = labelsOf(plan.sweep, projects::AxisRole::Searched);
+        std::vector<std::vector<std::string>> rows{labelsOf(plan.sweep, projects::AxisRole::Compared)};
+        rows.front().insert(rows.front().end(), searched.begin(), searched.end());
+        rows.front().insert(rows.front().end(), {"loss over seeds", ""});
+        for (const projects::BestOfEach& best : bests) {
+            rows.push_back(best.compared);
+            rows.back().insert(rows.back().end(), best.best.begin(), best.best.end());
+            rows.back().insert(rows.back().end(), {textOf(best.mean), remarkOn(best)});
+        }
+        console.line("\nthe best " + joinedText(searched));
+        console.line(console.table(rows));
+    }
+    if (const auto importance = projects::importanceOf(plan.sweep, results)) {
+        std::string text;
+        for (std::size_t axis = 0; axis < plan.sweep.axes.size(); ++axis) {
+            text += labelOf(plan.sweep.axes[axis]) + " " + percentText(importance->shares[axis]) + ", ";
+        }
+        console.line("share of the variance of " + countText(importance->count, "member") +
+                     " that an axis explains: " + text + "axes together " + percentText(importance->together));
+    }
+}
+
+json jsonOf(const projects::BestOfEach& best)
+{
+    const auto orNull = [](double value) { return std::isfinite(value) ? json(value) : json(nullptr); };
+    return {{"compared", best.compared},      {"best", best.best},
+            {"mean", orNull(best.mean.mean)}, {"deviation", orNull(best.mean.deviation)},
+            {"count", best.mean.count},       {"isAtEnd", best.isAtEnd},
+            {"missing", best.missing}};
+}
+
+/// Returns the evaluation as two keys of the sweep's JSON value.
+json evaluationOf(const SweepPlan& plan)
+{
+    const std::vector<projects::SweepResult> results = resultsOf(plan);
+    json bests = json::array();
+    for (const projects::BestOfEach& best : projects::bestOfEach(plan.sweep, results, judgeOf(plan))) {
+        bests.push_back(jsonOf(best));
+    }
+    const auto importance = projects::importanceOf(plan.sweep, results);
+    return {{"best", bests},
+            {"importance", importance ? json{{"shares", importance->shares},
+                                             {"together", importance->together},
+                                             {"count", importance->count}}
+                                      : json(nullptr)}};
 }
 
 /// Returns the number of recorded steps, or null if the status has none.
@@ -119,6 +200,7 @@ void showJson(const SweepPlan& plan, const Console& console)
 {
     const std::set<std::size_t> front = frontOf(plan);
     json list = json::array();
+    json whole = evaluationOf(plan);
     std::map<std::string, int> counts;
     for (std::size_t i = 0; i < plan.members.size(); ++i) {
         list.push_back(jsonOf(plan.members[i], i, front.contains(i)));
@@ -129,13 +211,14 @@ void showJson(const SweepPlan& plan, const Console& console)
         }
         ++counts[engine::textOf(plan.members[i].status)];
     }
-    console.value({{"sweep", plan.sweep.name},
-                   {"folder", plan.folder.string()},
-                   {"flops", totalFlops(plan)},
-                   {"warnings", plan.warnings},
-                   {"counts", counts},
-                   {"complete", std::ranges::all_of(plan.members, isFinished)},
-                   {"members", list}});
+    whole.update({{"sweep", plan.sweep.name},
+                  {"folder", plan.folder.string()},
+                  {"flops", totalFlops(plan)},
+                  {"warnings", plan.warnings},
+                  {"counts", counts},
+                  {"complete", std::ranges::all_of(plan.members, isFinished)},
+                  {"members", list}});
+    console.value(whole);
 }
 
 std::string summaryOf(const SweepPlan& plan)
@@ -221,6 +304,7 @@ void showOutcome(const SweepPlan& plan, const Console& console)
     console.line(std::string("* no other finished member is cheaper") +
                  (plan.origin ? " by the FLOP of a forward pass of one token or sample" : "") + " and better\ntotal " +
                  scaled(totalFlops(plan)) + "FLOP");
+    tellEvaluation(plan, console);
     tellDetails(plan, console);
     console.line(summaryOf(plan));
     showJson(plan, console);

@@ -10,6 +10,7 @@
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 #include "visualizers/runs/shown_runs.h"
+#include "visualizers/sweeps/parallel_view.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -19,7 +20,9 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QSignalSpy>
+#include <QTabWidget>
 #include <QTableView>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThreadPool>
@@ -317,6 +320,9 @@ private slots:
         QTRY_COMPARE(text(0, 2), QString("finished"));
         QCOMPARE(text(0, 4), QString("0.5"));
         QCOMPARE(text(0, 3), QString("—")); // one seed alone has no mean
+        auto* tabs = m_panel->findChild<QTabWidget*>("sweepTabs");
+        QVERIFY(!tabs->isTabVisible(1)); // seeds alone have no best
+        QCOMPARE(m_panel->findChild<visualizers::ParallelView*>()->csv(), QString("\"init\",result\n\"5\",0.5\n"));
         QCOMPARE(text(1, 2), QString("cut off"));
         QCOMPARE(text(1, 4), QString("—"));
         QCOMPARE(text(2, 2), QString("not begun"));
@@ -324,6 +330,48 @@ private slots:
         runs[1].membership.reset(); // a run that trains the same, but was begun by itself
         m_runs.setRuns({runs[1]});
         QTRY_COMPARE(text(1, 2), QString("not begun"));
+    }
+
+    void theBestRateOfEachTopologyIsATableAndEveryMemberALine()
+    {
+        m_panel->addAxis({"/topology", {}, {{{}, {"\"plain\""}}, {{}, {"\"ancre-ingoing\""}}}});
+        m_panel->addAxis({kPeakRateField, "rate", {{{}, {"0.001"}}, {{}, {"0.002"}}, {{}, {"0.004"}}}});
+        QTRY_COMPARE(table()->model()->rowCount(), 6);
+        const QTemporaryDir folder;
+        const auto members = projects::expand(m_document.project, m_document.project.sweeps.front());
+        std::vector<engine::RunInfo> runs;
+        for (std::size_t at = 0; at < 5; ++at) { // the last has not finished
+            engine::RunInfo info;
+            info.name = (*members)[at].project.name;
+            info.membership = (*members)[at].membership;
+            info.steps = (*members)[at].project.training.steps;
+            info.status = engine::RunStatus::Finished;
+            auto writer = engine::RunWriter::create(folder.filePath(QString::number(at)).toStdString(), info,
+                                                    (*members)[at].project, folder.path().toStdString());
+            QVERIFY(writer.ok());
+            constexpr double kLosses[] = {0.5, 0.25, 0.75, 0.125, 1};
+            writer->step({info.steps, kLosses[at], 1e-3, 1, 3, 0.1});
+            QVERIFY(writer->flush().ok());
+            runs.push_back(writer->info());
+        }
+        m_runs.setRuns(runs);
+        auto* best = m_panel->findChild<QTableWidget*>("sweepBest");
+        QTRY_COMPARE(best->rowCount(), 2);
+        const auto row = [&](int at) {
+            QStringList cells;
+            for (int column = 0; column < best->columnCount(); ++column) {
+                cells << best->item(at, column)->text();
+            }
+            return cells;
+        };
+        QCOMPARE(row(0), (QStringList{"plain", "0.002", "0.25", ""}));
+        QCOMPARE(row(1),
+                 (QStringList{"ancre-ingoing", "0.001", "0.125", "at the end of its range; 1 point is missing"}));
+        QVERIFY(m_panel->findChild<QTabWidget*>("sweepTabs")->isTabVisible(1));
+        const QStringList lines =
+            m_panel->findChild<visualizers::ParallelView*>()->csv().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 6);
+        QCOMPARE(lines.last(), QString("\"ancre-ingoing\",\"0.001\",0.125")); // the best is drawn last
     }
 
     void aMemberThatCannotTrainSaysWhyAndIsNotQueued()
