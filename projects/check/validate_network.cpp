@@ -370,6 +370,14 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
         problems.error(path + "/order", "visits each of several layers in place, and changes the residual between "
                                         "visits; expected one loop for each layer, or the order \"cycle\"");
     }
+    const Wiring& wiring = network.stack().topology.wiring;
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    const bool hasPairs = (mix != nullptr && !isRunningSum(*mix)) || std::holds_alternative<Concatenation>(wiring);
+    if (loop.rows == VisitRows::Layer && (hasPairs || (mix != nullptr && !mix->states.empty()))) {
+        problems.error(path + "/rows", "shares the weights of the topology " + network.stack().topology.preset +
+                                           " over visits, but a later visit reads more sources; expected weights of "
+                                           "each visit, or a topology without weights between layers");
+    }
     if (loop.gradientVisits > 0 && loop.injection == LoopInjection::None && loop.gradientVisits < loop.visits) {
         problems.warning(path + "/gradient_visits", "the layers before the loop get no gradient, because visits "
                                                     "without gradient do not read the loop's input again; an injection "

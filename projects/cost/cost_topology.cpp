@@ -208,7 +208,7 @@ NodeCost topologyCost(const Stack& stack)
                                   wiring);
     });
     const auto count = [&](const WiringParameter& part) { total += {countOf(part.elements()), 0, 0}; };
-    visitParameters(wiring, stack.depth(), stack.width, count);
+    visitParameters(wiring, rowStackOf(stack).depth(), stack.width, count);
     visitLoopParameters(stack, count);
     return total;
 }

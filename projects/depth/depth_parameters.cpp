@@ -262,7 +262,8 @@ void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit)
 
 std::vector<WiringParameter> parametersOf(const Stack& stack)
 {
-    std::vector<WiringParameter> parameters = parametersOf(stack.topology.wiring, stack.depth(), stack.width);
+    std::vector<WiringParameter> parameters =
+        parametersOf(stack.topology.wiring, rowStackOf(stack).depth(), stack.width);
     visitLoopParameters(stack, [&](WiringParameter&& parameter) { parameters.push_back(std::move(parameter)); });
     return parameters;
 }

@@ -15,10 +15,12 @@ using Values = std::vector<std::size_t>;
 /// Compiles one alternative of Wiring per call operator. m_x is the residual: the output of the last module so far.
 class DepthCompiler {
 public:
-    DepthCompiler(const Wiring& wiring, std::int64_t layers, std::vector<LoopVisit> loops,
-                  const std::function<void(DepthStep&&)>& visit)
-        : m_visit(visit), m_loops(std::move(loops))
+    DepthCompiler(const Stack& stack, std::vector<LoopVisit> loops, const std::function<void(DepthStep&&)>& visit)
+        : m_visit(visit), m_loops(std::move(loops)), m_rowLayers(rowLayersOf(stack))
     {
+        const Wiring& wiring = stack.topology.wiring;
+        const std::int64_t layers = stack.depth();
+        m_perLayer = modulesIn(wiring, 1);
         m_program.layers = layers;
         m_program.modules = modulesIn(wiring, layers);
         m_program.sites = sitesOf(wiring);
@@ -83,7 +85,7 @@ public:
             }
             m_skips = true;
             if (mixes) {
-                const auto latest = m_entries.end() - std::min(wiring.window, m_module);
+                const auto latest = m_entries.end() - std::min(wiring.window, rowModule());
                 inputs.push_back(mixed({latest, m_entries.end()}, row(), 1).front());
             }
             m_x = joined(std::move(inputs));
@@ -115,8 +117,18 @@ public:
     }
 
 private:
-    /// Returns the index of the module, or K for the output.
-    [[nodiscard]] std::size_t row() const { return static_cast<std::size_t>(std::max<std::int64_t>(m_module, 1)) - 1; }
+    /// Returns the number of the module, or K + 1 for the output, in rowStackOf().
+    [[nodiscard]] std::int64_t rowModule() const
+    {
+        const std::int64_t layers = m_program.layers;
+        if (layers == 0 || m_module == 0) {
+            return 1;
+        }
+        const std::int64_t layer = std::min((m_module - 1) / m_perLayer, layers - 1); // from 0
+        return m_module + (m_rowLayers[static_cast<std::size_t>(layer)] - layer - 1) * m_perLayer;
+    }
+    /// Returns the index of the module's row, or of the output's.
+    [[nodiscard]] std::size_t row() const { return static_cast<std::size_t>(rowModule()) - 1; }
 
     /// Appends a step and returns its outputs.
     Values outputsOf(DepthStepKind kind, Values inputs, std::size_t outputs)
@@ -295,6 +307,8 @@ private:
 
     const std::function<void(DepthStep&&)>& m_visit;
     std::vector<LoopVisit> m_loops;
+    std::vector<std::int64_t> m_rowLayers;
+    std::int64_t m_perLayer = 1;
     DepthProgram m_program;
     std::optional<DepthStep> m_step; ///< the last step, which may still change
     std::int64_t m_module = 0;
@@ -350,7 +364,7 @@ DepthProgram programOf(const Wiring& wiring, std::int64_t layers)
 
 DepthProgram visitSteps(const Stack& stack, const std::function<void(DepthStep&&)>& visit)
 {
-    DepthCompiler compiler(stack.topology.wiring, stack.depth(), visitsOf(stack), visit);
+    DepthCompiler compiler(stack, visitsOf(stack), visit);
     std::visit(compiler, stack.topology.wiring);
     return compiler.finish();
 }

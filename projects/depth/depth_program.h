@@ -56,6 +56,7 @@ struct DepthStep {
 /// - in a DepthMix: the readers of its DepthPlan;
 /// - in a MultiStream: the reads and writes of the modules, 2m and 2m + 1 for module m from 0, then the exit;
 /// - in a BranchGate and a Concatenation: the modules from 0, then the output.
+/// Visits of a loop that share their weights have equal rows (rowLayersOf).
 struct DepthProgram {
     std::int64_t layers = 0;
     std::int64_t modules = 0; ///< K

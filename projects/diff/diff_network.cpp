@@ -180,6 +180,21 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
     m_part = ChangedPart::Other;
 }
 
+void Differ::compare(const std::vector<Loop>& a, const std::vector<Loop>& b, const Words& place, std::string_view)
+{
+    const auto placeOf = [&](const Loop& loop) { return within(place, "from layer " + std::to_string(loop.first)); };
+    for (const Loop& loop : a) {
+        const auto same = std::ranges::find(b, loop.first, &Loop::first);
+        same == b.end() ? removed(placeOf(loop), details(loop, Listed::NotDefault))
+                        : compareFields(loop, *same, placeOf(loop));
+    }
+    for (const Loop& loop : b) {
+        if (std::ranges::find(a, loop.first, &Loop::first) == a.end()) {
+            added(placeOf(loop), details(loop, Listed::NotDefault));
+        }
+    }
+}
+
 void Differ::compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const Words& place,
                      std::string_view)
 {

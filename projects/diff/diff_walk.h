@@ -51,6 +51,7 @@ private:
     void compare(const std::vector<Block>& a, const std::vector<Block>& b, const Words& place, std::string_view unit);
     void compare(const std::vector<StackSegment>& a, const std::vector<StackSegment>& b, const Words& place,
                  std::string_view unit);
+    void compare(const std::vector<Loop>& a, const std::vector<Loop>& b, const Words& place, std::string_view unit);
     void compare(const std::vector<Stage>& a, const std::vector<Stage>& b, const Words& place, std::string_view unit);
     void compare(const std::map<Shortcut, ShortcutState>& a, const std::map<Shortcut, ShortcutState>& b,
                  const Words& place, std::string_view unit);

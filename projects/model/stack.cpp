@@ -126,6 +126,27 @@ const Loop* Stack::loopOf(std::int64_t layer) const
     return nullptr;
 }
 
+Stack rowStackOf(const Stack& stack)
+{
+    Stack rows = stack;
+    for (Loop& loop : rows.loops) {
+        loop.visits = loop.rows == VisitRows::Layer && loop.visits > 1 ? 1 : loop.visits;
+    }
+    return rows;
+}
+
+std::vector<std::int64_t> rowLayersOf(const Stack& stack)
+{
+    const Stack rows = rowStackOf(stack);
+    std::vector<std::int64_t> layers;
+    for (LayerVisit at : executionOf(stack)) {
+        const Loop* const loop = rows.loopOf(at.layer);
+        at.visit = loop == nullptr ? 1 : std::min(at.visit, loop->visits);
+        layers.push_back(rows.numberOf(at));
+    }
+    return layers;
+}
+
 std::vector<LayerVisit> executionOf(const Stack& stack)
 {
     std::vector<LayerVisit> execution(static_cast<std::size_t>(stack.depth()));

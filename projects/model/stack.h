@@ -46,6 +46,12 @@ enum class VisitDraw {
     LogNormalPoisson, ///< 1 + Poisson(λ), λ log-normal with σ = ½ and the mean `mean` − 1 (Huginn)
 };
 
+/// The weights that gates, norms and streams of the wiring have at the visits of a loop.
+enum class VisitRows {
+    Visit, ///< each visit has its own
+    Layer, ///< the visits of a layer share them, so that the number of visits may change
+};
+
 /// Consecutive layers that a pass visits several times with the same weights.
 struct Loop {
     std::int64_t first = 1; ///< the first stored layer, from 1
@@ -56,6 +62,7 @@ struct Loop {
     bool embedding = false; ///< if true, each visit adds a learned vector of its own to its input; starts at 0
     bool gate = false; ///< if true, a visit ends with h + σ(g)·(F(h) − h), with a learned g for each visit and feature
     LoopNorm norm = LoopNorm::None;
+    VisitRows rows = VisitRows::Visit;
     double scale = 1; ///< the factor of the branches inside the loop, > 0
     /// The number of visits of a training step is drawn for the whole step, and cut at `visits`. An evaluation makes
     /// evaluatedVisits() visits.
@@ -122,6 +129,11 @@ struct Stack {
 private:
     [[nodiscard]] std::vector<const Loop*> soundLoops() const;
 };
+/// Returns the stack whose executed layers have the weights of the wiring: `stack` with one visit for each loop whose
+/// visits share them.
+[[nodiscard]] Stack rowStackOf(const Stack& stack);
+/// Returns for each executed layer the number of the layer in rowStackOf() that has its weights.
+[[nodiscard]] std::vector<std::int64_t> rowLayersOf(const Stack& stack);
 /// Returns every executed layer in order.
 [[nodiscard]] std::vector<LayerVisit> executionOf(const Stack& stack);
 

@@ -88,6 +88,10 @@ struct Choices<LoopNorm> {
         {"none", "none"}, {"visits", "after each visit"}, {"exit", "after the last visit"}};
 };
 template <>
+struct Choices<VisitRows> {
+    static constexpr Choice all[] = {{"visit", "of each visit"}, {"layer", "shared by the visits"}};
+};
+template <>
 struct Choices<VisitDraw> {
     static constexpr Choice all[] = {{"all", "all visits"},
                                      {"uniform", "uniform"},
@@ -125,6 +129,11 @@ struct Fields<Loop> {
         v({"gate", "visit gate", "Each visit ends with a learned share of its change, for each feature."}, &Loop::gate);
         v({"norm", "norm", "Where the state passes a norm with a gain.", {.paper = "after each visit (Ouro)"}},
           &Loop::norm);
+        v({"rows",
+           "wiring's weights",
+           "Whether gates, norms and streams of the topology have weights for each visit.",
+           {.paper = "shared (Huginn)"}},
+          &Loop::rows);
         v({"scale",
            "branch factor",
            "Factor of the branches of the loop's layers.",

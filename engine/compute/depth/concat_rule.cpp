@@ -83,10 +83,10 @@ private:
 
 DepthRuleResult makeRule(const projects::Concatenation& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
-    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.layers()), width),
+    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.rowLayers()), width),
                                 plan);
     return std::unique_ptr<DepthRule>(
-        std::make_unique<ConcatRule>(tensors.each("weight", layers.size() + 1), width, plan.compute()));
+        std::make_unique<ConcatRule>(tensors.each("weight", layers.rows() + 1), width, plan.compute()));
 }
 
 } // namespace residua::engine

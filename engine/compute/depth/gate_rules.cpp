@@ -282,14 +282,14 @@ at::Tensor laurelFactors(LaurelBound bound, const at::Tensor& learned)
 DepthRuleResult makeRule(const BranchGate& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     using Made = std::unique_ptr<DepthRule>;
-    const std::size_t modules = layers.size();
-    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.layers()), width),
+    const std::size_t modules = layers.rows();
+    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.rowLayers()), width),
                                 plan);
     switch (wiring.gate) {
     case BranchGateKind::Highway:
         return Made(std::make_unique<HighwayRule>(tensors, modules, plan.compute()));
     case BranchGateKind::ReZero:
-        return Made(std::make_unique<ReZeroRule>(tensors["alpha"], modules / layers.layers()));
+        return Made(std::make_unique<ReZeroRule>(tensors["alpha"], modules / layers.rowLayers()));
     case BranchGateKind::LaurelRw:
     case BranchGateKind::LaurelLr:
     case BranchGateKind::LaurelRwLr:

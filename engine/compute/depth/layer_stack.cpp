@@ -20,9 +20,13 @@ LayerStack::LayerStack(std::vector<GraphProgram> programs, const projects::Stack
     const projects::MixSites sites = projects::sitesOf(stack.topology.wiring);
     m_firstProgram = sites == projects::MixSites::Ffn ? 1 : 0;
     m_programsPerLayer = sites == projects::MixSites::Mhsa ? 1 : 2;
+    m_rowLayers = static_cast<std::size_t>(projects::rowStackOf(stack).depth());
+    const std::vector<std::int64_t> rows = projects::rowLayersOf(stack);
     for (const projects::LayerVisit& at : projects::executionOf(stack)) {
         const projects::Loop* const loop = stack.loopOf(at.layer);
-        m_executed.push_back({static_cast<std::size_t>(at.layer - 1), at.visit, loop == nullptr ? 1 : loop->scale});
+        m_executed.push_back({static_cast<std::size_t>(at.layer - 1), at.visit,
+                              static_cast<std::size_t>(rows[m_executed.size()] - 1),
+                              loop == nullptr ? 1 : loop->scale});
     }
     for (const GraphProgram& program : m_programs) {
         m_residualPorts.push_back(projects::residualPort(program.inputPorts()));

@@ -30,6 +30,9 @@ public:
     /// Returns K, the number of modules.
     [[nodiscard]] std::size_t size() const { return m_modules.size(); }
     [[nodiscard]] std::size_t layers() const { return m_executed.size(); }
+    /// Returns the number of layers with weights of the wiring (projects::rowStackOf), and of their modules.
+    [[nodiscard]] std::size_t rowLayers() const { return m_rowLayers; }
+    [[nodiscard]] std::size_t rows() const { return m_rowLayers * (m_modules.size() / m_executed.size()); }
     [[nodiscard]] const std::vector<std::string>& inputPorts(std::size_t module) const;
     /// True if the pass runs the layer of the module. If the module joins halves of two layers, true if one of them
     /// runs.
@@ -56,7 +59,8 @@ private:
     struct Executed {
         std::size_t stored = 0; ///< the stored layer, from 0
         std::int64_t visit = 1;
-        double factor = 1; ///< Loop::scale
+        std::size_t row = 0; ///< the layer with its weights of the wiring, from 0
+        double factor = 1;   ///< Loop::scale
     };
     /// The program of an executed layer or of a half; a module has one program or two.
     struct Module {
@@ -69,7 +73,7 @@ private:
         const std::size_t index = program / m_programsPerLayer;
         const Executed& executed = m_executed[index];
         LayerUse layer = pass.layer(index);
-        layer.index = index;
+        layer.index = executed.row;
         layer.visit = executed.visit;
         layer.factor *= executed.factor;
         if (m_programsPerLayer > 1) {
@@ -91,6 +95,7 @@ private:
 
     std::vector<GraphProgram> m_programs; ///< of the stored layers
     std::vector<Executed> m_executed;
+    std::size_t m_rowLayers = 0;
     std::vector<Module> m_modules;
     std::size_t m_firstProgram = 0;           ///< of the first module; programs before it run in enter()
     std::vector<std::size_t> m_residualPorts; ///< for each stored program, the port that receives the residual

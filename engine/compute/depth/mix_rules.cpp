@@ -398,7 +398,7 @@ std::vector<at::Tensor> DepthWeights::mix(const DepthStep& step, const MixInputs
 
 DepthRuleResult makeRule(const DepthMix& mix, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
-    const auto count = static_cast<std::int64_t>(layers.layers());
+    const auto count = static_cast<std::int64_t>(layers.rowLayers());
     const WiringTensors tensors(projects::parametersOf(mix, count, width), plan);
     if (projects::isRunningSum(mix)) {
         return std::unique_ptr<DepthRule>(std::make_unique<SumRule>(mix, count, tensors["coefficient"], plan));

@@ -110,8 +110,8 @@ public:
           m_bias(tensors["norm_bias"]),
           m_dynamic(tensors["dynamic"]),
           m_scale(tensors["scale"]),
-          m_layers(static_cast<std::int64_t>(layers.layers())),
-          m_modules(layers.size()),
+          m_layers(static_cast<std::int64_t>(layers.rowLayers())),
+          m_modules(layers.rows()),
           m_exit(tensors["exit"]),
           m_exitBias(tensors["exit_bias"]),
           m_exitScale(tensors["exit_scale"])
@@ -464,7 +464,7 @@ StreamTerms streamTerms(const at::Tensor& read, const at::Tensor& carry, const a
 DepthRuleResult makeRule(const MultiStream& wiring, LayerStack& layers, std::int64_t width, InitPlan& plan)
 {
     using Made = std::unique_ptr<DepthRule>;
-    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.layers()), width),
+    const WiringTensors tensors(projects::parametersOf(wiring, static_cast<std::int64_t>(layers.rowLayers()), width),
                                 plan);
     if (wiring.weights == projects::StreamWeights::Static) {
         return Made(std::make_unique<StreamRule>(wiring, layers, width, tensors, plan.compute()));

@@ -77,7 +77,7 @@ struct LayerUse {
     PartUse mlp = {};
     std::int64_t mlpParts = 1; ///< the number of parts of each MLP
     bool gradient = true;      ///< false: nothing in the layer, and nothing that it is added to, has a gradient
-    std::size_t index = 0;     ///< the executed layer, from 0; set where the layer runs
+    std::size_t index = 0;     ///< the layer with its weights of the wiring, from 0; set where the layer runs
     std::int64_t visit = 1;    ///< of its loop; set where the layer runs
     bool operator==(const LayerUse&) const = default;
 };

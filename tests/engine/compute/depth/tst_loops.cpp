@@ -4,6 +4,7 @@
 
 #include "engine/compute/depth/layer_dropping.h"
 #include "projects/cost/cost.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
 #include "tests/support/test_program.h"
 
@@ -59,16 +60,38 @@ Project looped(const std::string& topology, VisitOrder order, std::int64_t visit
     return project;
 }
 
+/// Returns the name of the looped network's parameter that a parameter of the untied one is a copy of.
+std::string sourceOf(const std::string& copy, const Project& project)
+{
+    const projects::Stack& stack = project.stack();
+    projects::ParameterName name = projects::parameterNameFrom(copy);
+    if (name.layer > 0) {
+        name.layer = stack.visitAt(name.layer).layer;
+        return textOf(name);
+    }
+    const std::string rest(name.rest);
+    const std::size_t digits = rest.find_first_not_of("0123456789");
+    if (name.part != projects::NetworkPart::Topology || digits == 0) {
+        return copy;
+    }
+    const std::int64_t module = std::stoll(rest.substr(0, digits));
+    const std::int64_t each = projects::modulesPerLayer(project);
+    const std::int64_t layer = projects::layerOf(module, each);
+    const std::vector<std::int64_t> rows = projects::rowLayersOf(stack);
+    if (layer > std::ssize(rows)) { // the output
+        return projects::topologyParameter(module - (stack.depth() - rowStackOf(stack).depth()) * each,
+                                           rest.substr(digits + 1));
+    }
+    return projects::topologyParameter(module + (rows[static_cast<std::size_t>(layer - 1)] - layer) * each,
+                                       rest.substr(digits + 1));
+}
+
 /// Gives the untied network of the executed layers the weights of the looped one.
-void copyWeights(engine::CompiledNetwork& from, const projects::Stack& stack, engine::CompiledNetwork& to)
+void copyWeights(engine::CompiledNetwork& from, const Project& project, engine::CompiledNetwork& to)
 {
     const at::NoGradGuard noGrad;
     for (engine::NamedParameter& target : to.parameters()) {
-        projects::ParameterName name = projects::parameterNameFrom(target.name);
-        if (name.layer > 0) {
-            name.layer = stack.visitAt(name.layer).layer;
-        }
-        target.tensor.copy_(parameter(from, textOf(name)));
+        target.tensor.copy_(parameter(from, sourceOf(target.name, project)));
     }
 }
 
@@ -142,10 +165,14 @@ private slots:
         QTest::addColumn<QString>("topology");
         QTest::addColumn<int>("order");
         QTest::addColumn<bool>("recompute");
+        QTest::addColumn<bool>("shared");
         for (const auto& [topology, block] : kTopologies) {
             for (const VisitOrder order : {VisitOrder::Cycle, VisitOrder::InPlace}) {
-                QTest::addRow("%s %d", topology, static_cast<int>(order))
-                    << topology << static_cast<int>(order) << (order == VisitOrder::InPlace);
+                const bool hasRows = topology == std::string("post-norm") || topology == std::string("highway");
+                for (const bool shared : hasRows ? std::vector{false, true} : std::vector{false}) {
+                    QTest::addRow("%s %d %d", topology, static_cast<int>(order), static_cast<int>(shared))
+                        << topology << static_cast<int>(order) << (order == VisitOrder::InPlace) << shared;
+                }
             }
         }
     }
@@ -155,7 +182,9 @@ private slots:
         QFETCH(QString, topology);
         QFETCH(int, order);
         QFETCH(bool, recompute);
+        QFETCH(bool, shared);
         Project project = looped(topology.toStdString(), static_cast<VisitOrder>(order));
+        project.stack().loops.front().rows = shared ? projects::VisitRows::Layer : projects::VisitRows::Visit;
         if (recompute && topology != "value-residual") {
             project.training.activations = projects::Activations::Recompute;
         }
@@ -166,7 +195,7 @@ private slots:
         const auto copies = compiled(untied);
         QCOMPARE(parameterCount(*network), projects::costOf(project)->total.parameters);
         shake(*network, 0.2, 3);
-        copyWeights(*network, project.stack(), *copies);
+        copyWeights(*network, project, *copies);
         const engine::DeviceBatch batch = randomBatch(project, 2, 5, 3);
         const at::Tensor got = network->loss(batch, kTraining);
         const at::Tensor expected = copies->loss(batch, kTraining);
@@ -175,9 +204,7 @@ private slots:
         expected.backward();
         std::map<std::string, at::Tensor> sums;
         for (const engine::NamedParameter& each : copies->parameters()) {
-            projects::ParameterName name = projects::parameterNameFrom(each.name);
-            name.layer = name.layer > 0 ? project.stack().visitAt(name.layer).layer : 0;
-            at::Tensor& sum = sums[name.layer > 0 ? textOf(name) : each.name];
+            at::Tensor& sum = sums[sourceOf(each.name, project)];
             sum = sum.defined() ? sum + each.tensor.grad() : each.tensor.grad();
         }
         for (const engine::NamedParameter& each : network->parameters()) {
