@@ -59,7 +59,9 @@ AxisRole roleOf(const SweepAxis& axis)
 std::vector<AxisRole> rolesOf(const Sweep& sweep)
 {
     std::vector<AxisRole> roles;
-    std::ranges::transform(sweep.axes, std::back_inserter(roles), roleOf);
+    for (const SweepAxis& axis : sweep.axes) {
+        roles.push_back(roleOf(axis));
+    }
     return roles;
 }
 

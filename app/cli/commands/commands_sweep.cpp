@@ -124,8 +124,8 @@ std::vector<std::string> devicesOf(const Arguments& arguments)
 std::vector<std::string> wordsForOne(const Arguments& arguments, const SweepPlan& plan, const std::string& device)
 {
     std::vector<std::string> words{"sweep", "--lines", "--output", plan.folder.string(), "--device", device};
-    for (const char* option : {"vary", "set", "steps", "member", "part", "again", "time-limit", "prune-weakest",
-                               "weak-by", "batches", "step"}) {
+    for (const char* option : {"vary", "set", "steps", "member", "part", "rungs", "again", "time-limit",
+                               "prune-weakest", "weak-by", "batches", "step"}) {
         for (const std::string& value : arguments.texts(option)) {
             words.insert(words.end(), {std::string("--") + option, value});
         }
@@ -204,6 +204,9 @@ Exit runSweep(const Arguments& arguments, const Console& console)
     const bool lines = meant.training.output == MemberOutput::Lines;
     if (!lines) {
         console.line(summaryOf(plan));
+        if (const std::string estimate = estimateOf(plan); !estimate.empty()) {
+            console.line(estimate);
+        }
     }
     const Exit ended = train(arguments, meant, console);
     if (lines) {
@@ -249,6 +252,10 @@ std::vector<Command> sweepCommands()
             "of each process (default: the processors, which --jobs shares evenly)",
             {},
             1},
+           {"rungs", OptionKind::Text, "N1,N2",
+            "stop the losers early: all members train to step N1, the better half of them (over seeds) to N2, and so "
+            "on; "
+            "without it, members that were left out go on to their last step"},
            {"again", OptionKind::Text, "failed", "also train members that failed before, from their last checkpoints"},
            {"lines", OptionKind::Flag, "", "for logs: a line for each event, with its member, and no table"},
            fieldOption(kSteps, "steps", "N",

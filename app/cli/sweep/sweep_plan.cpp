@@ -106,6 +106,9 @@ Result<SweepPlan> planOf(const NamedProject& project, const Sweep& sweep, const 
 std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("prune-weakest")) {
+        if (arguments.has("rungs")) {
+            return Refusal{Exit::Usage, {"--rungs", "is for a sweep of a project; expected no --prune-weakest"}};
+        }
         return prunedPlanFrom(arguments, console);
     }
     for (const char* const option : {"weak-by", "batches", "step"}) {
@@ -132,10 +135,17 @@ std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Cons
                                        " varies the steps itself; expected a sweep that does not, or no "
                                        "--steps"}};
     }
+    const auto rungs = arguments.has("rungs") ? projects::rungsFrom(arguments.text("rungs")) : projects::Rungs();
+    const Status suits = rungs ? projects::checkRungs(*rungs, *sweep, project.training.steps) : rungs.error();
+    if (!suits) {
+        return Refusal{Exit::Usage, {"--rungs", suits.error().text()}};
+    }
     Result<SweepPlan> plan = planOf(opened, *sweep, arguments.text("output", defaultFolder(opened, *sweep).string()));
     if (!plan) {
         return Refusal{Exit::InvalidProject, plan.error()};
     }
+    plan->rungs = *rungs;
+    decideTurns(*plan);
     return *std::move(plan);
 }
 
@@ -176,6 +186,24 @@ void lookAgain(SweepPlan& plan)
             planned.status = engine::memberStatus(planned.directory, planned.member.project);
         }
     }
+    decideTurns(plan);
+}
+
+void decideTurns(SweepPlan& plan)
+{
+    if (plan.rungs.empty()) {
+        return;
+    }
+    std::vector<projects::HalvedMember> members;
+    for (const Planned& planned : plan.members) {
+        members.push_back(
+            engine::halvedMember(planned.directory, planned.status, plan.sweep, planned.member, plan.rungs));
+    }
+    const auto judge = projects::traitsOf(plan.members.front().member.project.network.objective).judge;
+    const std::vector<projects::HalvingTurn> turns = projects::halve(plan.rungs, members, judge);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        plan.members[i].turn = turns[i];
+    }
 }
 
 void compareData(SweepPlan& plan)
@@ -190,9 +218,16 @@ void compareData(SweepPlan& plan)
     }
 }
 
+std::string statusWord(const Planned& planned)
+{
+    const bool isLeftOut = planned.turn.kind == projects::HalvingTurn::Kind::LeftOut &&
+                           std::holds_alternative<engine::member::CutOff>(planned.status);
+    return isLeftOut ? "left out at step " + groupedText(planned.turn.stopAfter) : engine::textOf(planned.status);
+}
+
 std::string statusText(const Planned& planned)
 {
-    return engine::textOf(planned.status) + (planned.otherData.empty() ? "" : ", other data");
+    return statusWord(planned) + (planned.otherData.empty() ? "" : ", other data");
 }
 
 } // namespace residua::cli

@@ -27,7 +27,8 @@ struct Planned {
     engine::MemberStatus status; ///< at the last check
     bool chosen = true;          ///< by --member and --part
     std::string otherData = {};  ///< the difference of its data from those that its run was trained on; empty if none
-    std::string prune = {};      ///< the parts of the run that it leaves out (RetrofitRequest::prune); may be empty
+    projects::HalvingTurn turn = {}; ///< at the last check, if the plan has rungs
+    std::string prune = {};          ///< the parts of the run that it leaves out (RetrofitRequest::prune); may be empty
 };
 
 /// The run that all members go on from.
@@ -43,6 +44,7 @@ struct SweepPlan {
     std::vector<Planned> members;           ///< the whole grid
     std::vector<std::string> warnings;      ///< of axes that change nothing
     std::optional<SweepOrigin> origin = {}; ///< nullopt if the members begin at step 0
+    projects::Rungs rungs = {};             ///< empty: every member is trained to its last step
 };
 
 /// Returns the grid of `sweep`, whose runs are in `folder`, with a status for each member. Refuses two members that
@@ -63,11 +65,15 @@ struct SweepPlan {
 /// Limits the chosen members to those of --member and --part.
 [[nodiscard]] Status choose(const Arguments& arguments, SweepPlan& plan);
 
-/// Updates the status of every member that is not finished.
+/// Updates the status of every member that is not finished, and the members' turns.
 void lookAgain(SweepPlan& plan);
+/// Updates the turns from the members' statuses.
+void decideTurns(SweepPlan& plan);
 /// Compares the data of all members that have a run with the data that they were trained on.
 void compareData(SweepPlan& plan);
-/// Returns the status of a member in one or two words, and a note if it has other data.
+/// Returns the status of a member in one or two words: that of its run, or "left out" at its rung.
+[[nodiscard]] std::string statusWord(const Planned& planned);
+/// Returns statusWord(), and a note if the member has other data.
 [[nodiscard]] std::string statusText(const Planned& planned);
 
 /// Prints the grid: each member's cost, the reason why it cannot be trained, and its progress.
@@ -78,6 +84,10 @@ void showOutcome(const SweepPlan& plan, const Console& console);
 
 /// Prints the grid as one JSON value; nothing in text mode.
 void showJson(const SweepPlan& plan, const Console& console);
+
+/// Returns the FLOP that the members without a result cost, less what rungs leave out, and their time if members have
+/// finished: "1.2 PFLOP to train, about 3 min at the pace of the finished members".
+[[nodiscard]] std::string estimateOf(const SweepPlan& plan);
 
 /// Returns a text such as "9 of 14 members are finished, 2 are training, 3 are not begun".
 [[nodiscard]] std::string summaryOf(const SweepPlan& plan);

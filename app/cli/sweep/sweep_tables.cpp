@@ -161,6 +161,8 @@ json jsonOf(const Planned& planned, std::size_t index, bool best)
             {"flops", member.trainFlops},
             {"error", member.error ? member.error->text() : ""},
             {"status", engine::textOf(planned.status)},
+            {"leftOutAt",
+             planned.turn.kind == projects::HalvingTurn::Kind::LeftOut ? json(planned.turn.stopAfter) : json(nullptr)},
             {"detail", engine::describe(planned.status)},
             {"otherData", planned.otherData},
             {"step", stepOf(planned)},
@@ -221,6 +223,36 @@ void showJson(const SweepPlan& plan, const Console& console)
     console.value(whole);
 }
 
+std::string estimateOf(const SweepPlan& plan)
+{
+    double flops = 0;
+    double doneFlops = 0;
+    double seconds = 0;
+    std::set<std::vector<std::string>> groups;
+    for (const Planned& planned : plan.members) {
+        const auto* const finished = std::get_if<Finished>(&planned.status);
+        const double took = finished != nullptr ? finished->run.last(engine::metric::kSeconds) : 0;
+        if (took > 0) {
+            doneFlops += planned.member.trainFlops;
+            seconds += took;
+        }
+        flops += planned.chosen && finished == nullptr ? planned.member.trainFlops : 0;
+        groups.insert(
+            engine::halvedMember({}, engine::member::Pending{}, plan.sweep, planned.member, plan.rungs).group);
+    }
+    if (flops <= 0) {
+        return {};
+    }
+    if (!plan.rungs.empty()) {
+        flops *= projects::halvedShare(plan.rungs, groups.size(), plan.members.front().member.project.training.steps);
+    }
+    std::string text = (plan.rungs.empty() ? "" : "about ") + scaled(flops) + "FLOP to train";
+    if (seconds > 0 && doneFlops > 0) {
+        text += ", about " + durationText(flops / doneFlops * seconds) + " at the pace of the finished members";
+    }
+    return text;
+}
+
 std::string summaryOf(const SweepPlan& plan)
 {
     std::size_t finished = 0;
@@ -230,7 +262,7 @@ std::string summaryOf(const SweepPlan& plan)
             ++finished;
             continue;
         }
-        const std::string word = engine::textOf(planned.status);
+        const std::string word = statusWord(planned);
         const auto known = std::ranges::find(others, word, &std::pair<std::string, int>::first);
         if (known == others.end()) {
             others.emplace_back(word, 1);
@@ -267,6 +299,9 @@ void showGrid(const SweepPlan& plan, const Console& console)
     console.line(console.table(rows));
     tellDetails(plan, console);
     console.line(summaryOf(plan));
+    if (const std::string estimate = estimateOf(plan); !estimate.empty()) {
+        console.line(estimate);
+    }
     showJson(plan, console);
 }
 

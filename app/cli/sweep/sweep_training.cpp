@@ -3,11 +3,15 @@
 
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/sweep/pruned_sweep.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace residua::cli {
@@ -28,6 +32,7 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
         start.runDirectory = planned.directory;
         start.device = how.device;
         start.membership = planned.member.membership;
+        start.stopAfter = planned.turn.stopAfter;
         return start;
     }
     engine::ResumeRun resume;
@@ -36,6 +41,7 @@ engine::Command commandFor(const SweepPlan& plan, const Planned& planned, const 
     resume.of.projectDirectory = plan.projectDirectory;
     resume.device = how.device;
     resume.of.otherData = how.otherData;
+    resume.stopAfter = planned.turn.stopAfter;
     return resume;
 }
 
@@ -70,7 +76,10 @@ private:
     SweepPlan& m_plan;
     const SweepTraining& m_how;
     const Console& m_console;
-    std::set<std::size_t> m_tried;
+    /// A member is tried once, or once for each rung.
+    using Trial = std::pair<std::size_t, std::int64_t>;
+    [[nodiscard]] Trial trialOf(std::size_t index) const { return {index, m_plan.members[index].turn.stopAfter}; }
+    std::set<Trial> m_tried;
     std::vector<Moment> m_failedBefore;             ///< by member: the earlier failure that may be retried once
     std::map<std::size_t, member::Failed> m_untold; ///< failures that the run's own files may not record
 };
@@ -85,7 +94,7 @@ std::optional<std::size_t> SweepTrainer::next()
     // A member whose process died may also kill the next process (by its memory, say), so it comes after the others.
     std::optional<std::size_t> doubtful;
     for (std::size_t i = 0; i < m_plan.members.size(); ++i) {
-        if (!m_plan.members[i].chosen || m_tried.contains(i) || !isOpen(i)) {
+        if (!m_plan.members[i].chosen || m_tried.contains(trialOf(i)) || !isOpen(i)) {
             continue;
         }
         const auto* const cutOff = std::get_if<member::CutOff>(&m_plan.members[i].status);
@@ -99,6 +108,9 @@ std::optional<std::size_t> SweepTrainer::next()
 
 bool SweepTrainer::isOpen(std::size_t index) const
 {
+    if (m_plan.members[index].turn.kind != projects::HalvingTurn::Kind::Train) {
+        return false;
+    }
     const MemberStatus& status = m_plan.members[index].status;
     const auto* const failed = std::get_if<member::Failed>(&status);
     return canBeTrained(status) || (failed != nullptr && failed->since == m_failedBefore[index]);
@@ -117,10 +129,11 @@ Exit SweepTrainer::train(std::size_t index)
         return Exit::Ok; // another process was faster, which the next check will show
     }
     planned.status = (*claim)->status(planned.member.project);
+    decideTurns(m_plan);
     if (!isOpen(index)) {
         return Exit::Ok;
     }
-    m_tried.insert(index);
+    m_tried.insert(trialOf(index));
     if (!lines) {
         console.line("[" + std::to_string(index + 1) + "/" + std::to_string(m_plan.members.size()) + "] " +
                      planned.member.label);
@@ -148,6 +161,12 @@ std::optional<Exit> SweepTrainer::begin(std::size_t index, const Console& consol
 
 Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const Console& console)
 {
+    const std::int64_t rung = m_plan.members[index].turn.stopAfter;
+    if (outcome.ended.status == engine::RunStatus::Stopped && outcome.stopCause == StopCause::None &&
+        outcome.ended.step == rung) {
+        console.line("reached the rung at step " + groupedText(rung));
+        return Exit::Ok;
+    }
     if (outcome.ended.status == engine::RunStatus::Stopped) {
         return concludeStopped(outcome, "the same command goes on from here", console);
     }
@@ -174,9 +193,23 @@ Exit SweepTrainer::conclude(std::size_t index, const RunOutcome& outcome, const 
 Exit SweepTrainer::failed(std::size_t index, const Error& error, const Console& console)
 {
     console.remark("error: " + error.text());
-    m_tried.insert(index);
+    m_tried.insert(trialOf(index));
     m_untold[index] = member::Failed{error.text(), 0, {}};
     return Exit::RunFailed;
+}
+
+constexpr std::chrono::seconds kBetweenLooks{1};
+
+/// True if members wait for a rung that other processes still train: then work may follow.
+bool awaitsOthers(const SweepPlan& plan)
+{
+    const auto isTraining = [](const Planned& planned) {
+        return std::holds_alternative<member::Training>(planned.status);
+    };
+    const auto waits = [](const Planned& planned) {
+        return planned.chosen && planned.turn.kind == projects::HalvingTurn::Kind::Wait;
+    };
+    return std::ranges::any_of(plan.members, waits) && std::ranges::any_of(plan.members, isTraining);
 }
 
 } // namespace
@@ -204,13 +237,23 @@ bool endsSweep(Exit ended)
 Exit trainChosen(SweepPlan& plan, const SweepTraining& how, const Console& console)
 {
     SweepTrainer trainer(plan, how, console);
-    while (const std::optional<std::size_t> index = trainer.next()) {
+    while (true) {
+        const std::optional<std::size_t> index = trainer.next();
+        if (!index && !awaitsOthers(plan)) {
+            break;
+        }
         const auto& limit = how.computing.timeLimit;
         const bool over = limit != nullptr && limit->isOver(TimeLimit::Clock::now());
+        if (!index && !over) {
+            std::this_thread::sleep_for(kBetweenLooks);
+            continue;
+        }
         if (const Exit ended = over ? Exit::TimeLimit : trainer.train(*index); endsSweep(ended)) {
             lookAgain(plan);
-            const bool isLeft = std::ranges::any_of(
-                plan.members, [](const Planned& planned) { return planned.chosen && canBeTrained(planned.status); });
+            const bool isLeft = std::ranges::any_of(plan.members, [](const Planned& planned) {
+                return planned.chosen && canBeTrained(planned.status) &&
+                       planned.turn.kind != projects::HalvingTurn::Kind::LeftOut;
+            });
             return isLeft ? ended : verdictOf(plan);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/results/sweep_members.h"
 
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
@@ -129,6 +130,38 @@ bool isBefore(const RunInfo& run, const RunInfo& other)
     return unfinished != isUnfinishedFork(other) ? !unfinished : run.created > other.created;
 }
 
+/// Returns the number of steps that a member's run has recorded.
+std::int64_t stepOf(const MemberStatus& status)
+{
+    return std::visit(
+        [](const auto& held) -> std::int64_t {
+            if constexpr (requires { held.step; }) {
+                return held.step;
+            } else if constexpr (requires { held.run; }) {
+                return held.run.step;
+            } else {
+                return 0;
+            }
+        },
+        status);
+}
+
+/// Returns the value of a run at a step that it has reached; NaN if it has none.
+double valueAt(const RunReader& reader, std::int64_t step, const projects::Project& project)
+{
+    const std::string quantity(projects::traitsOf(project.network.objective).judge.quantity);
+    if (const auto validation = reader.lastPoint(quantity + "/validation", step)) {
+        return validation->value;
+    }
+    std::vector<double> values;
+    for (const MetricPoint& point : reader.metric(quantity + "/train", step - lastSteps(step))) {
+        if (point.step <= step) {
+            values.push_back(point.value);
+        }
+    }
+    return projects::meanOf(values).mean;
+}
+
 /// Returns the first few of `differences`, and the number of the others.
 std::string listed(const std::vector<std::string>& differences)
 {
@@ -151,7 +184,7 @@ MemberStatus memberStatus(const fs::path& run, const projects::Project& project)
     return status;
 }
 
-MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member)
+const RunInfo* runAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member)
 {
     const RunInfo* first = nullptr;
     for (const RunInfo& run : runs) {
@@ -162,7 +195,32 @@ MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects:
         const Result<projects::Project> frozen = reader ? reader->project() : Result<projects::Project>(reader.error());
         first = frozen && differencesOf(*frozen, run, member.project).empty() ? &run : first;
     }
-    return first != nullptr ? statusOfRun(first->directory, member.project) : member::Pending{};
+    return first;
+}
+
+MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member)
+{
+    const RunInfo* const run = runAmong(runs, member);
+    return run != nullptr ? statusOfRun(run->directory, member.project) : member::Pending{};
+}
+
+projects::HalvedMember halvedMember(const fs::path& run, const MemberStatus& status, const projects::Sweep& sweep,
+                                    const projects::SweepMember& member, const projects::Rungs& rungs)
+{
+    projects::HalvedMember halved{{}, std::vector<std::optional<double>>(rungs.size())};
+    for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+        if (!projects::isSeedField(sweep.axes[axis].field)) {
+            halved.group.push_back(member.values[axis]);
+        }
+    }
+    halved.hasFailed = std::holds_alternative<member::Failed>(status) ||
+                       std::holds_alternative<member::Foreign>(status) ||
+                       std::holds_alternative<member::Unreadable>(status);
+    const Result<RunReader> reader = stepOf(status) > 0 ? RunReader::open(run) : Result<RunReader>(Error{});
+    for (std::size_t rung = 0; reader && rung < rungs.size() && rungs[rung] <= stepOf(status); ++rung) {
+        halved.values[rung] = valueAt(*reader, rungs[rung], member.project);
+    }
+    return halved;
 }
 
 std::optional<double> finalValue(const MemberStatus& status)

@@ -5,6 +5,7 @@
 #include "projects/base/files.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/studies/halving.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <cstdint>
@@ -58,6 +59,14 @@ using MemberStatus = std::variant<member::Pending, member::Training, member::Cut
 /// or the same label if it is known by its name only. An unfinished fork is used only if there is no other run.
 /// Blocking; any thread.
 [[nodiscard]] MemberStatus memberStatusAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
+
+/// Returns the newest of `runs` that memberStatusAmong() would look at, or null. Blocking; any thread.
+[[nodiscard]] const RunInfo* runAmong(const std::vector<RunInfo>& runs, const projects::SweepMember& member);
+/// Returns what halving decides by (halve): the member's values at the rungs that its run has reached. A value is the
+/// last validation up to the rung, or without one the mean of the last training steps. Blocking; any thread.
+[[nodiscard]] projects::HalvedMember halvedMember(const std::filesystem::path& run, const MemberStatus& status,
+                                                  const projects::Sweep& sweep, const projects::SweepMember& member,
+                                                  const projects::Rungs& rungs);
 
 /// Returns the loss that members are compared by: the validation loss if it exists, otherwise the training loss.
 /// nullopt unless the member has finished.
