@@ -17,7 +17,7 @@ set(RESIDUA_MODULE_FOLDERS
   engine/link/process=engine_process engine=engine
   kernels/cuda=kernels_cuda kernels=kernels
   app/report=report app/cli=cli app=app
-  projects=projects editor/scenes=editor_scenes editor=editor visualizers=visualizers resources=resources tests=tests)
+  projects=projects editor/scenes=editor_scenes editor/figures=editor_scenes editor=editor visualizers=visualizers resources=resources tests=tests)
 
 # The folders of a module or of one of its folders, in an order in which each may include itself and those before it; what
 # lies beside them comes last. Where there is an order, every folder below it has a place there, or is a module of its own.
@@ -37,7 +37,7 @@ set(RESIDUA_FOLDER_ORDER_engine/link wire bundle remote process)
 set(RESIDUA_FOLDER_ORDER_engine/compute
   runtime ops init graph depth network ranks train transfer queries session)
 set(RESIDUA_FOLDER_ORDER_engine/compute/queries base measures branches models)
-set(RESIDUA_FOLDER_ORDER_editor scenes canvas shortcuts depth matrix block)
+set(RESIDUA_FOLDER_ORDER_editor scenes figures canvas shortcuts depth matrix block)
 set(RESIDUA_FOLDER_ORDER_visualizers plot runs pareto heatmap gap theory sweeps)
 set(RESIDUA_FOLDER_ORDER_app
   look properties engine document records training runs palette help commands canvas block bundle schedule sweeps sides
@@ -52,7 +52,7 @@ set(RESIDUA_FAMILY_HEADERS
   "zstd=^zstd(_errors)?[.]h$"
   "png=^png(conf)?[.]h$"
   "jpeg=^j(peglib|config|morecfg|error)[.]h$"
-  "webp=^webp/" "gloo=^gloo/"
+  "webp=^webp/" "cairo=^cairo(-[a-z]+)?[.]h$" "gloo=^gloo/"
   "arrow=^(arrow|parquet)/"
   "torch=^(torch|ATen|c10|caffe2)/"
   "sqlite=^sqlite3(ext)?[.]h$"

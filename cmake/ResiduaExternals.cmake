@@ -2,7 +2,7 @@
 # The packages that are not ours, each behind one imported target:
 #   Qt6::*  residua::qcustomplot  residua::imgui  OpenGL::GL  nlohmann_json::nlohmann_json
 #   Eigen3::Eigen  SQLite::SQLite3  residua::archive  residua::zstd  residua::sentencepiece  residua::icu  residua::pcre2
-#   residua::nettle  residua::png  residua::jpeg  residua::webp
+#   residua::nettle  residua::png  residua::jpeg  residua::webp  residua::cairo
 #   residua::torch  Threads::Threads, and residua::arrow and residua::gloo where they are there
 
 find_package(Threads REQUIRED)
@@ -29,6 +29,7 @@ pkg_check_modules(ResiduaZstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ResiduaPng REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(ResiduaJpeg REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(ResiduaWebp REQUIRED IMPORTED_TARGET libwebp)
+pkg_check_modules(ResiduaCairo REQUIRED IMPORTED_TARGET cairo-pdf)
 find_package(ResiduaTorch REQUIRED)
 find_package(ResiduaArrow)
 
@@ -56,6 +57,7 @@ residua_external_alias(nettle PkgConfig::ResiduaNettle)
 residua_external_alias(png PkgConfig::ResiduaPng)
 residua_external_alias(jpeg PkgConfig::ResiduaJpeg)
 residua_external_alias(webp PkgConfig::ResiduaWebp)
+residua_external_alias(cairo PkgConfig::ResiduaCairo)
 if(RESIDUA_GLOO AND RESIDUA_GLOO_HEADERS)
   add_library(residua_external_gloo INTERFACE)
   target_link_libraries(residua_external_gloo INTERFACE "${RESIDUA_GLOO}")

@@ -50,12 +50,12 @@ set(RESIDUA_MAY_USE_engine_remote   projects engine_api engine_files engine_stor
 set(RESIDUA_MAY_USE_engine_process projects engine_api engine_files engine_remote engine_wire)
 set(RESIDUA_MAY_USE_engine         projects kernels engine_api engine_files engine_store engine_results engine_codec engine_sets
                                    engine_lowrank engine_remote engine_wire torch gloo cuda)
-set(RESIDUA_MAY_USE_editor_scenes  projects resources)
+set(RESIDUA_MAY_USE_editor_scenes  projects resources cairo)
 set(RESIDUA_MAY_USE_editor         projects resources editor_scenes imgui)
 set(RESIDUA_MAY_USE_visualizers    projects engine_api engine_results resources qt qcustomplot)
 set(RESIDUA_MAY_USE_resources      "")
 set(RESIDUA_MAY_USE_report         projects engine_api engine_theory engine_results engine_sets_bounds resources)
-set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report
+set(RESIDUA_MAY_USE_cli            projects engine_api engine_theory engine_results engine_bundle engine_lowrank report editor_scenes
                                    resources nlohmann)
 set(RESIDUA_MAY_USE_app            projects engine_api engine_results engine_bundle editor editor_scenes visualizers report
                                    resources qt imgui)
@@ -71,7 +71,7 @@ set(RESIDUA_MAY_LINK_app engine_process engine_codec engine_sets opengl)
 # Imported target patterns of each package; what matches none (threads, dl) is free to all.
 set(RESIDUA_FAMILY_TARGETS
   "eigen=^Eigen3::" "nlohmann=^nlohmann_json::" "torch=^residua::torch(_cuda)?$" "sqlite=^SQLite::" "sentencepiece=^residua::sentencepiece$"
-  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
+  "archive=^residua::archive$" "zstd=^residua::zstd$" "arrow=^residua::arrow$" "png=^residua::png$" "jpeg=^residua::jpeg$" "webp=^residua::webp$" "cairo=^residua::cairo$" "gloo=^residua::gloo$" "icu=^residua::icu$" "pcre2=^residua::pcre2$" "nettle=^residua::nettle$"
   "qcustomplot=^residua::qcustomplot$" "qt=^Qt6?::" "imgui=^residua::imgui$" "opengl=^OpenGL::" "cuda=^CUDA::")
 
 function(residua_module_of name out)

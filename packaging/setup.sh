@@ -85,7 +85,7 @@ require_other_packages() {
   for tool in g++ cmake ninja pkg-config unzip Xvfb; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
-  for module in Qt6Widgets Qt6OpenGLWidgets Qt6Svg eigen3 sqlite3 libarchive libzstd sentencepiece icu-uc libpcre2-8 nettle libpng libjpeg libwebp imgui; do
+  for module in Qt6Widgets Qt6OpenGLWidgets Qt6Svg eigen3 sqlite3 libarchive libzstd sentencepiece icu-uc libpcre2-8 nettle libpng libjpeg libwebp cairo-pdf imgui; do
     pkg-config --exists "$module" 2>/dev/null || missing+=("$module")
   done
   python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
@@ -96,9 +96,9 @@ require_other_packages() {
   local advice
   case $1 in
     ubuntu) advice="sudo apt-get install python3-pip $(grep -v '^#' "$checkout/packaging/debian-packages.txt" | tr '\n' ' ')" ;;
-    fedora) advice="sudo dnf install gcc-c++ cmake ninja-build ccache pkgconf-pkg-config unzip python3-pip qt6-qtbase-devel qt6-qtsvg-devel qcustomplot-qt6-devel json-devel eigen3-devel sqlite-devel libarchive-devel libzstd-devel sentencepiece-devel libicu-devel pcre2-devel nettle-devel libpng-devel libjpeg-turbo-devel libwebp-devel imgui-devel stb-devel mesa-dri-drivers librsvg2-tools xorg-x11-server-Xvfb" ;;
-    arch) advice="sudo pacman -S gcc cmake ninja ccache pkgconf unzip python-pip qt6-base qt6-svg qcustomplot nlohmann-json eigen sqlite libarchive zstd icu pcre2 nettle libpng libjpeg-turbo libwebp mesa librsvg xorg-server-xvfb, and from the AUR: sentencepiece imgui" ;;
-    *) advice="install your distribution's C++20 compiler, cmake 3.25, ninja, pkg-config, unzip, Xvfb, python3-pip, Qt 6.4 (widgets, OpenGL, SVG), QCustomPlot 2.1 for Qt 6, Dear ImGui, nlohmann_json, Eigen, SQLite, libarchive, libzstd, SentencePiece, ICU, PCRE2, libpng, libjpeg-turbo, libwebp" ;;
+    fedora) advice="sudo dnf install gcc-c++ cmake ninja-build ccache pkgconf-pkg-config unzip python3-pip qt6-qtbase-devel qt6-qtsvg-devel qcustomplot-qt6-devel json-devel eigen3-devel sqlite-devel libarchive-devel libzstd-devel sentencepiece-devel libicu-devel pcre2-devel nettle-devel libpng-devel libjpeg-turbo-devel libwebp-devel cairo-devel imgui-devel stb-devel mesa-dri-drivers librsvg2-tools xorg-x11-server-Xvfb" ;;
+    arch) advice="sudo pacman -S gcc cmake ninja ccache pkgconf unzip python-pip qt6-base qt6-svg qcustomplot nlohmann-json eigen sqlite libarchive zstd icu pcre2 nettle libpng libjpeg-turbo libwebp cairo mesa librsvg xorg-server-xvfb, and from the AUR: sentencepiece imgui" ;;
+    *) advice="install your distribution's C++20 compiler, cmake 3.25, ninja, pkg-config, unzip, Xvfb, python3-pip, Qt 6.4 (widgets, OpenGL, SVG), QCustomPlot 2.1 for Qt 6, Dear ImGui, nlohmann_json, Eigen, SQLite, libarchive, libzstd, SentencePiece, ICU, PCRE2, libpng, libjpeg-turbo, libwebp, cairo" ;;
   esac
   fail "missing on $1: ${missing[*]}. Then run this again: $advice"
 }

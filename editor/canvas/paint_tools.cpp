@@ -64,15 +64,6 @@ std::vector<std::string> wrapped(float size, const std::string& words, float wid
     return lines;
 }
 
-std::int64_t labelStep(float apart)
-{
-    std::int64_t step = 1;
-    for (int i = 0; static_cast<float>(step) < apart; ++i) {
-        step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-    }
-    return step;
-}
-
 void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& words)
 {
     const std::string shown = elided(size, words, width);

@@ -26,10 +26,6 @@ inline constexpr float kTextSize = 12;
 /// Writes text with its top left corner at `at`, on whole pixels.
 void paintText(ImDrawList& list, float size, Point at, ImU32 colour, const std::string& text);
 
-/// Returns the smallest of 1, 2, 5, 10, 20 … that is at least `apart`. With a label at every such place, labels of a
-/// width of `apart` places do not overlap.
-[[nodiscard]] std::int64_t labelStep(float apart);
-
 /// Returns `text`, cut with an ellipsis to `width`; empty if not even the ellipsis fits.
 [[nodiscard]] std::string elided(float size, const std::string& text, float width);
 /// Returns `text` in lines of at most `width`, broken between words.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 namespace residua::editor {
@@ -45,6 +46,17 @@ inline void include(std::optional<Rect>& area, const Rect& rect)
     area = area ? Rect{std::min(area->left, rect.left), std::min(area->top, rect.top),
                        std::max(area->right, rect.right), std::max(area->bottom, rect.bottom)}
                 : rect;
+}
+
+/// Returns the smallest of 1, 2, 5, 10, 20 … that is at least `apart`. With a label at every such place, labels of a
+/// width of `apart` places do not overlap.
+[[nodiscard]] inline std::int64_t labelStep(float apart)
+{
+    std::int64_t step = 1;
+    for (int i = 0; static_cast<float>(step) < apart; ++i) {
+        step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+    }
+    return step;
 }
 
 } // namespace residua::editor
