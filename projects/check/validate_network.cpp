@@ -355,6 +355,30 @@ void checkBlocks(const Project& project, const Shape& entry, Problems& problems)
     }
 }
 
+/// Checks the streams that a loop's visits read, and the norm at its exit.
+void checkExit(const Network& network, const Loop& loop, const std::string& path, Problems& problems)
+{
+    const Wiring& wiring = network.stack().topology.wiring;
+    const auto* const mix = std::get_if<DepthMix>(&wiring);
+    const auto* const gate = std::get_if<BranchGate>(&wiring);
+    const bool readsEarlier = (mix != nullptr && !isPlainResidual(*mix)) ||
+                              (gate != nullptr && traitsOf(gate->gate).maps == LaurelMaps::Previous);
+    if (loop.streams != LoopStreams::None && readsEarlier) {
+        problems.error(path + "/streams", "keeps several streams between visits, but layers of the topology " +
+                                              network.stack().topology.preset +
+                                              " read those of earlier visits; expected plain, or a gate without "
+                                              "earlier activations, such as post-norm");
+    }
+    if (loop.streams != LoopStreams::None && loop.gradientVisits > 0 && loop.gradientVisits < loop.visits) {
+        problems.error(path + "/gradient_visits", "leaves visits without gradient, whose reads and writes of streams "
+                                                  "would never train; expected 0 with streams between visits");
+    }
+    if (loop.norm == LoopNorm::Head && headNormOf(network) == nullptr) {
+        problems.error(path + "/norm", "is the head's, but no RMS norm with weights of its own reads the head's input; "
+                                       "expected such a norm, or \"exit\"");
+    }
+}
+
 /// Checks that the residual can change between the visits of a loop.
 void checkState(const Network& network, std::size_t index, Problems& problems)
 {
@@ -378,6 +402,7 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
                                            " over visits, but a later visit reads more sources; expected weights of "
                                            "each visit, or a topology without weights between layers");
     }
+    checkExit(network, loop, path, problems);
     if (loop.gradientVisits > 0 && loop.injection == LoopInjection::None && loop.gradientVisits < loop.visits) {
         problems.warning(path + "/gradient_visits", "the layers before the loop get no gradient, because visits "
                                                     "without gradient do not read the loop's input again; an injection "

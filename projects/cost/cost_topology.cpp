@@ -130,6 +130,7 @@ NodeCost stepCost(const BranchGate& wiring, const DepthStep& step, std::int64_t 
     if (wiring.gate == BranchGateKind::PostNorm && wiring.norm == NormKind::Rms) {
         cost.flops -= 3 * d;
     }
+    cost.flops += step.residual == 1 ? 0 : d;
     if (traits.maps != LaurelMaps::None) {
         cost += {0, 4 * d * real(wiring.rank) + d, real(wiring.rank) + (traits.factors == 2 ? d : 0)};
     }
@@ -153,8 +154,25 @@ NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
                                                        : NodeCost{0, sums * d, sums * d};
     }
     const bool norms =
-        loop.norm == LoopNorm::Visits || (loop.norm == LoopNorm::Exit && step.visit.visit == loop.visits);
+        loop.norm == LoopNorm::Visits || (loop.norm != LoopNorm::None && step.visit.visit == loop.visits);
     return {0, (loop.gate ? 3 : 0) * d + (norms ? 4 : 0) * d, (loop.gate ? 2 : 0) * d + (norms ? d : 0)};
+}
+
+/// A read of n streams takes 2·n·d FLOP. A write takes 3·n·d for streams with a share of their own each, 2·n²·d + 2·n·d
+/// for lanes, and keeps the streams and F. The exit sums. Gates norm the streams and project them to n or 2·n numbers.
+NodeCost streamCost(const Loop& loop, const DepthStep& step, double d)
+{
+    const double n = real(loop.streamCount);
+    const bool begins = step.kind == DepthStepKind::Visit;
+    const bool leaves = !begins && step.visit.visit == loop.visits;
+    NodeCost cost{0, (leaves ? n * d : 0), begins ? 0 : n * d + d};
+    if (loop.streams == LoopStreams::Lanes) {
+        cost.flops += begins ? 2 * n * d : 2 * n * n * d + 2 * n * d;
+    } else if (loop.streams == LoopStreams::Gated) {
+        cost.flops += 3 * n * d + (begins ? 2 * n * n * d + 2 * n * d : 4 * n * n * d + 3 * n * d);
+        cost.activationElements += n * d;
+    }
+    return loop.streams == LoopStreams::None ? NodeCost{} : cost;
 }
 
 } // namespace
@@ -202,6 +220,7 @@ NodeCost topologyCost(const Stack& stack)
     NodeCost total;
     visitSteps(stack, [&](const DepthStep& step) {
         const bool ofLoop = step.kind == DepthStepKind::Visit || step.kind == DepthStepKind::Leave;
+        total += ofLoop ? streamCost(stack.loops[step.visit.loop], step, real(stack.width)) : NodeCost{};
         total += ofLoop
                      ? visitCost(stack.loops[step.visit.loop], step, real(stack.width))
                      : std::visit([&](const auto& value) { return stepCost(value, step, modules, real(stack.width)); },

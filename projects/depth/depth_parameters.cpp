@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -229,6 +230,39 @@ std::string loopParameter(std::size_t loop, const std::string& rest)
     return "loop." + std::to_string(loop + 1) + "." + rest;
 }
 
+namespace {
+
+/// Calls `add` with the parameters of a loop's streams: name, shape, start, and whether they are matrices that decay.
+void visitStreamParameters(const Loop& loop, std::int64_t width,
+                           const std::function<void(const char*, Shape, Numbers, bool)>& add)
+{
+    const std::int64_t n = loop.streamCount;
+    const std::int64_t visits = loop.visits;
+    if (loop.streams == LoopStreams::Lanes) {
+        Numbers read;
+        Numbers mix;
+        for (std::int64_t visit = 0; visit < visits; ++visit) {
+            std::ranges::copy(marked(n, visit % n, n, 1, 0), std::back_inserter(read));
+            std::ranges::copy(marked(n * n, 0, n + 1, 1, 0), std::back_inserter(mix));
+        }
+        add("lanes.read", {visits, n}, std::move(read), false);
+        add("lanes.mix", {visits, n, n}, std::move(mix), false);
+        add("lanes.write", {visits, n}, {1}, false);
+    } else if (loop.streams == LoopStreams::Gated) {
+        Numbers bias;
+        for (std::int64_t visit = 0; visit < visits; ++visit) {
+            bias.insert(bias.end(), static_cast<std::size_t>(n), -std::log(static_cast<double>(n - 1)));
+            bias.insert(bias.end(), static_cast<std::size_t>(n), 0);
+            bias.insert(bias.end(), static_cast<std::size_t>(n), std::log(loop.keep / (1 - loop.keep)));
+        }
+        add("streams.weight", {visits, 3 * n, n * width}, {0}, true);
+        add("streams.bias", {visits, 3 * n}, std::move(bias), false);
+        add("streams.scale", {visits, 3}, {0.01}, false);
+    }
+}
+
+} // namespace
+
 void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit)
 {
     for (std::size_t i = 0; i < stack.loops.size(); ++i) {
@@ -254,10 +288,32 @@ void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit)
         if (loop.gate) {
             vector("gate", {loop.visits, stack.width}, 0);
         }
-        if (loop.norm != LoopNorm::None) {
+        if (loop.norm == LoopNorm::Visits || loop.norm == LoopNorm::Exit) {
             vector("norm.weight", {stack.width}, 1);
         }
+        visitStreamParameters(loop, stack.width, [&](const char* rest, Shape shape, Numbers values, bool isMatrix) {
+            visit({{topologyParameter(loopParameter(i, rest)), std::move(shape), ParameterClass::Vector, isMatrix,
+                    isMatrix ? std::optional(MatrixForm{.stacks = true, .rows = 1}) : std::nullopt},
+                   std::move(values)});
+        });
     }
+}
+
+PostNormFactors postNormFactors(const Stack& stack)
+{
+    const auto* const gate = std::get_if<BranchGate>(&stack.topology.wiring);
+    if (gate == nullptr || gate->gate != BranchGateKind::PostNorm || gate->scale == PostNormScale::One) {
+        return {};
+    }
+    double layers = 0; // N
+    for (std::int64_t layer = 1; layer <= stack.stored(); ++layer) {
+        const Loop* const loop = stack.loopOf(layer);
+        const std::int64_t visits = loop == nullptr ? 1 : evaluatedVisits(*loop);
+        const bool isTruncated = loop != nullptr && loop->gradientVisits > 0;
+        layers += static_cast<double>(isTruncated ? std::min(visits, loop->gradientVisits) : visits);
+    }
+    const double exponent = gate->scale == PostNormScale::DeepNorm ? 0.25 : 0.5;
+    return {std::pow(2 * layers, exponent), std::pow(8 * layers, -exponent)};
 }
 
 std::vector<WiringParameter> parametersOf(const Stack& stack)

@@ -31,10 +31,20 @@ void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t wid
 void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
                      const ParameterVisitor& visit);
 /// Visits the parameters of the loops of a stack: "topology.loop.1.injection.weight" [d, 2d], "….embedding" and
-/// "….gate" [visits, d], "….norm.weight" [d].
+/// "….gate" [visits, d], "….norm.weight" [d]. Of n lanes "….lanes.read" and "….write" [visits, n] and "….mix"
+/// [visits, n, n]; of n gated streams "….streams.weight" [visits, 3n, n·d], "….bias" [visits, 3n] and "….scale"
+/// [visits, 3], for reads, writes and kept shares in this order.
 void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit);
 /// Returns the name of a loop's parameter without "topology.". `loop` counts from 0.
 [[nodiscard]] std::string loopParameter(std::size_t loop, const std::string& rest);
+
+/// The factors of PostNormScale.
+struct PostNormFactors {
+    double residual = 1; ///< α
+    double start = 1;    ///< β
+};
+/// Returns the factors of the stack's post-norms; 1 for another wiring.
+[[nodiscard]] PostNormFactors postNormFactors(const Stack& stack);
 
 /// Returns the whole parameters of a stack's wiring, then those of its loops.
 [[nodiscard]] std::vector<WiringParameter> parametersOf(const Stack& stack);

@@ -89,6 +89,7 @@ public:
                 inputs.push_back(mixed({latest, m_entries.end()}, row(), 1).front());
             }
             m_x = joined(std::move(inputs));
+            m_step->residual = m_residual;
             m_skips = false;
             endVisit();
             if (mixes && m_module < m_program.modules) {
@@ -139,7 +140,7 @@ private:
         const std::size_t terms = weighs ? inputs.size() * outputs : 0;
         flush();
         m_step = {kind, std::move(inputs), m_program.values, outputs, m_module, row(), m_program.terms, {},
-                  {},   m_skips,           m_stack,          {}};
+                  {},   m_skips,           m_stack,          1,       {}};
         m_program.terms += terms;
         m_program.values += outputs;
         return made;
@@ -183,6 +184,7 @@ private:
             return false;
         }
         m_loopInput = visit->visit == 1 ? m_x : m_loopInput;
+        m_streams = m_x;
         m_x = m_visitInput = only(DepthStepKind::Visit, {m_x, m_loopInput});
         m_step->visit = *visit;
         return true;
@@ -194,7 +196,8 @@ private:
         if (visit == m_loops.end()) {
             return false;
         }
-        m_x = only(DepthStepKind::Leave, {m_x, m_visitInput});
+        m_x = only(DepthStepKind::Leave,
+                   visit->hasStreams ? Values{m_x, m_visitInput, m_streams} : Values{m_x, m_visitInput});
         m_step->visit = *visit;
         return true;
     }
@@ -322,6 +325,8 @@ private:
     std::int64_t m_summed = 0;
     std::size_t m_loopInput = 0;
     std::size_t m_visitInput = 0;
+    std::size_t m_streams = 0; ///< the residual before the visit
+    double m_residual = 1;     ///< DepthStep::residual
 };
 
 /// Returns the visits of the loops that change the residual.
@@ -333,7 +338,7 @@ std::vector<LoopVisit> visitsOf(const Stack& stack)
         const Loop& loop = stack.loops[i];
         for (std::int64_t visit = 1; changesState(loop) && stack.isSound(i) && visit <= loop.visits; ++visit) {
             visits.push_back({i, visit, (stack.numberOf({loop.first, visit}) - 1) * perLayer + 1,
-                              stack.numberOf({loop.last, visit}) * perLayer});
+                              stack.numberOf({loop.last, visit}) * perLayer, loop.streams != LoopStreams::None});
         }
     }
     return visits;

@@ -23,8 +23,11 @@ enum class DepthStepKind {
     Run,    ///< the branch of the module, with one input for each mix of a layer (DepthProgram::ports)
     Mix,    ///< output o is base (+) Σ_s w[row, o, s]·input s over the present inputs, which are entries
     Join,   ///< a function of the inputs with parameters of row `row`: a gate, or a projection
-    Visit,  ///< the residual at the begin of a loop's visit, from the residual and the loop's input
-    Leave,  ///< the residual at the end of a visit, from the residual and that at its begin
+    /// The residual at the begin of a loop's visit, from the residual and the loop's input. A loop with streams has
+    /// them, side by side, as the residual between its visits.
+    Visit,
+    /// The residual at the end of a visit, from the residual, that at its begin, and the streams that the visit read.
+    Leave,
 };
 
 /// A visit of a loop that changes the residual (changesState).
@@ -33,6 +36,7 @@ struct LoopVisit {
     std::int64_t visit = 1;
     std::int64_t firstModule = 1; ///< the modules of the visit
     std::int64_t lastModule = 1;
+    bool hasStreams = false; ///< true if it reads and writes streams (LoopStreams)
 };
 
 /// One step of a DepthProgram. Values are numbered from 0; each is the output of one step.
@@ -49,6 +53,7 @@ struct DepthStep {
     /// True if a pass without the module skips the step. Its outputs are then its first inputs.
     bool skips = false;
     std::size_t stack = 0; ///< of Store and Mix: mixes read entries of their own stack. Stacks follow each other.
+    double residual = 1;   ///< of a post-norm's Join: the factor of its first input
     LoopVisit visit = {};  ///< of Visit and Leave. A pass that runs no module of the visit skips the step.
 };
 

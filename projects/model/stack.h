@@ -35,7 +35,19 @@ enum class LoopInjection {
 enum class LoopNorm {
     None,
     Visits, ///< after each visit (Ouro)
-    Exit,   ///< after the last one only (Huginn)
+    Exit,   ///< after the last one only
+    Head,   ///< the same with the weights of the head's first RMS norm (Huginn)
+};
+
+/// The states that visits read and write. They begin as copies of the loop's input e. A visit v computes
+/// F(x) with the layers' residuals inside; n is Loop::streamCount, d the width.
+enum class LoopStreams {
+    None, ///< one state: the residual
+    /// Lanes ℓ: x = α_v·ℓ, ℓ ← M_v·ℓ + β_v ⊗ F(x), exit Σ ℓ. α_v starts at the lane v mod n, M_v at I, β_v at 1.
+    Lanes,
+    /// Streams y (Hyperloop): z = RMSNorm(y) over all n·d numbers without a gain, (p, w, k) = σ(s_v·W_v·z + b_v),
+    /// x = p·y, y ← k·y + 2w ⊗ (F(x) + e_v), exit mean. W_v [3n, n·d] starts at 0, so that p = 1/n and 2w = 1.
+    Gated,
 };
 
 /// How many visits a training step makes.
@@ -59,11 +71,16 @@ struct Loop {
     std::int64_t visits = 2;
     VisitOrder order = VisitOrder::Cycle;
     LoopInjection injection = LoopInjection::None;
-    bool embedding = false; ///< if true, each visit adds a learned vector of its own to its input; starts at 0
+    /// If true, each visit adds a learned vector of its own to its input, or with gated streams to its output (e_v);
+    /// starts at 0.
+    bool embedding = false;
     bool gate = false; ///< if true, a visit ends with h + σ(g)·(F(h) − h), with a learned g for each visit and feature
     LoopNorm norm = LoopNorm::None;
     VisitRows rows = VisitRows::Visit;
-    double scale = 1; ///< the factor of the branches inside the loop, > 0
+    LoopStreams streams = LoopStreams::None;
+    std::int64_t streamCount = 4; ///< n ≥ 2
+    double keep = 0.5;            ///< gated streams: the share k of a stream that a visit keeps at first
+    double scale = 1;             ///< the factor of the branches inside the loop, > 0
     /// The number of visits of a training step is drawn for the whole step, and cut at `visits`. An evaluation makes
     /// evaluatedVisits() visits.
     VisitDraw draw = VisitDraw::All;
@@ -75,7 +92,8 @@ struct Loop {
 /// True if something happens to the residual between the visits.
 [[nodiscard]] constexpr bool changesState(const Loop& loop)
 {
-    return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None;
+    return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None ||
+           loop.streams != LoopStreams::None;
 }
 /// Returns the number of visits of an evaluation: the rounded mean of drawn ones, at most Loop::visits.
 [[nodiscard]] std::int64_t evaluatedVisits(const Loop& loop);

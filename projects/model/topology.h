@@ -285,6 +285,13 @@ enum class LaurelBound {
     Sigmoid, ///< each factor separately
     Softmax, ///< α + β = 1
 };
+/// The factor α of the residual in a post-norm, x ← norm(α·x + f), and β of the start of the layers' matrices but
+/// those of queries and keys. N is the number of executed layers that have a gradient (postNormFactors).
+enum class PostNormScale {
+    One,      ///< α = β = 1 (Transformer)
+    DeepNorm, ///< α = (2N)^¼, β = (8N)^−¼
+    DeepLoop, ///< α = (2N)^½, β = (8N)^−½: for layers that are visited several times
+};
 /// A gate on the residual or the branch of each layer, or a norm of their sum.
 struct BranchGate {
     BranchGateKind gate = BranchGateKind::ReZero;
@@ -295,6 +302,7 @@ struct BranchGate {
     MixSites sites = MixSites::Both;          ///< not used by a value residual, which connects whole layers
     NormKind norm = NormKind::Layer;          ///< post-norm; a layer norm has a bias
     double epsilon = 1e-5;                    ///< post-norm: added under the root
+    PostNormScale scale = PostNormScale::One; ///< post-norm
     bool operator==(const BranchGate&) const = default;
 };
 

@@ -371,4 +371,17 @@ std::optional<TiedNodes> tiedNodes(const Network& network)
     return embedding && linear ? std::optional(TiedNodes{embedding->id, linear->id}) : std::nullopt;
 }
 
+const Node* headNormOf(const Network& network)
+{
+    for (const Wire& wire : network.head.wires) {
+        const Node* const from = network.head.find(wire.from.node);
+        const Node* const to = network.head.find(wire.to.node);
+        if (from != nullptr && to != nullptr && roleOf(*from) == NodeRole::GraphInput && to->kind == "rms_norm" &&
+            weightOwnerOf(*to).empty()) {
+            return to;
+        }
+    }
+    return nullptr;
+}
+
 } // namespace residua::projects

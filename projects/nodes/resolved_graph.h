@@ -82,5 +82,7 @@ struct TiedNodes {
 };
 /// Returns nullopt if the head is not tied or a node is missing.
 [[nodiscard]] std::optional<TiedNodes> tiedNodes(const Network& network);
+/// Returns the RMS norm that reads the input of the head (LoopNorm::Head); null if there is none.
+[[nodiscard]] const Node* headNormOf(const Network& network);
 
 } // namespace residua::projects

@@ -84,8 +84,14 @@ struct Choices<LoopInjection> {
 };
 template <>
 struct Choices<LoopNorm> {
-    static constexpr Choice all[] = {
-        {"none", "none"}, {"visits", "after each visit"}, {"exit", "after the last visit"}};
+    static constexpr Choice all[] = {{"none", "none"},
+                                     {"visits", "after each visit"},
+                                     {"exit", "after the last visit"},
+                                     {"head", "after the last visit, by the head's norm"}};
+};
+template <>
+struct Choices<LoopStreams> {
+    static constexpr Choice all[] = {{"none", "none"}, {"lanes", "lanes"}, {"gated", "gated by their content"}};
 };
 template <>
 struct Choices<VisitRows> {
@@ -104,6 +110,8 @@ struct Fields<Loop> {
     {
         return loop.draw == VisitDraw::Poisson || loop.draw == VisitDraw::LogNormalPoisson;
     }
+    static bool hasStreams(const Loop& loop) { return loop.streams != LoopStreams::None; }
+    static bool isGated(const Loop& loop) { return loop.streams == LoopStreams::Gated; }
 
     static constexpr void visit(auto&& v)
     {
@@ -123,17 +131,36 @@ struct Fields<Loop> {
           &Loop::injection);
         v({"embedding",
            "visit embedding",
-           "Each visit adds a learned vector of its own to its input.",
-           {.paper = "on (Universal Transformer)"}},
+           "Each visit adds a learned vector of its own to its input, or with gated streams to its output.",
+           {.paper = "on (Universal Transformer, Hyperloop)"}},
           &Loop::embedding);
         v({"gate", "visit gate", "Each visit ends with a learned share of its change, for each feature."}, &Loop::gate);
-        v({"norm", "norm", "Where the state passes a norm with a gain.", {.paper = "after each visit (Ouro)"}},
+        v({"norm",
+           "norm",
+           "Where the state passes a norm with a gain.",
+           {.paper = "after each visit (Ouro), the head's (Huginn)"}},
           &Loop::norm);
         v({"rows",
            "wiring's weights",
            "Whether gates, norms and streams of the topology have weights for each visit.",
            {.paper = "shared (Huginn)"}},
           &Loop::rows);
+        v({"streams",
+           "streams between visits",
+           "Visits read a mix of several states and write to all of them; the layers inside keep one residual.",
+           {.paper = "gated (Hyperloop)"}},
+          &Loop::streams);
+        v({"stream_count",
+           "number of streams",
+           "States that are kept between visits.",
+           {.range = Range::within(2, 64), .paper = "4 (Hyperloop), 2 lanes", .where = when<hasStreams>}},
+          &Loop::streamCount);
+        v({"keep",
+           "kept share",
+           "The share of a gated stream that a visit keeps at the start; near 0 the loop starts as one without "
+           "streams.",
+           {.range = Range::within(0.001, 0.999), .where = when<isGated>}},
+          &Loop::keep);
         v({"scale",
            "branch factor",
            "Factor of the branches of the loop's layers.",

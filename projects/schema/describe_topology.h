@@ -40,6 +40,10 @@ struct Choices<LaurelBound> {
     static constexpr Choice all[] = {{"none", "none"}, {"sigmoid", "sigmoid"}, {"softmax", "softmax"}};
 };
 template <>
+struct Choices<PostNormScale> {
+    static constexpr Choice all[] = {{"one", "1"}, {"deep_norm", "DeepNorm"}, {"deep_loop", "DeepLoop"}};
+};
+template <>
 struct Choices<GateKind> {
     static constexpr Choice all[] = {{"none", "none"}, {"outside", "outside"}, {"inside", "inside"}};
 };
@@ -438,6 +442,12 @@ struct Fields<BranchGate> {
            "Added under the root of the norm.",
            {.range = Range::within(0, 1), .paper = "1e-12 (BERT)", .where = when<hasNorms>}},
           &BranchGate::epsilon);
+        v({"scale",
+           "residual factor",
+           "Factor α of the residual under the norm, and β of the start of the layers' matrices without queries and "
+           "keys, from the number N of executed layers.",
+           {.paper = "(2N)^1/4 and (8N)^-1/4 (DeepNorm), (2N)^1/2 and (8N)^-1/2 (DeepLoop)", .where = when<hasNorms>}},
+          &BranchGate::scale);
     }
 };
 template <>

@@ -103,7 +103,7 @@ private:
     std::vector<at::Tensor> m_biases;  ///< [d]
 };
 
-/// Post-norm (Vaswani et al., 2017, section 3.1): norm(x + f), with a norm for each module.
+/// Post-norm (Vaswani et al., 2017, section 3.1): norm(α·x + f), with a norm for each module (PostNormScale).
 class PostNormRule final : public DepthRule {
 public:
     PostNormRule(const BranchGate& wiring, const WiringTensors& tensors, std::size_t modules)
@@ -119,7 +119,8 @@ public:
 
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
     {
-        return normalisedSum(m_norms[step.row], inputs[0], inputs[1], inputs[0].scalar_type());
+        const at::Tensor& x = inputs[0];
+        return normalisedSum(m_norms[step.row], step.residual == 1 ? x : x * step.residual, inputs[1], x.scalar_type());
     }
 
 private:

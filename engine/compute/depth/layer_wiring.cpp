@@ -132,8 +132,9 @@ private:
         const at::AutoGradMode gradient(at::GradMode::is_enabled() && hasGradient);
         const at::Tensor& h = value(step.inputs[0]);
         const at::Tensor& other = value(step.inputs[1]);
+        const at::Tensor streams = step.inputs.size() > 2 ? value(step.inputs[2]) : at::Tensor();
         if (step.kind == DepthStepKind::Leave) {
-            set(step.output, m_wiring.m_loops.end(step.visit, h, other, ran));
+            set(step.output, m_wiring.m_loops.end(step.visit, h, other, streams, ran));
         } else if (ran) {
             set(step.output, m_wiring.m_loops.begin(step.visit, h, other));
         } else {

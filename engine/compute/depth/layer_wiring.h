@@ -24,6 +24,8 @@ public:
     [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass);
     /// Returns the topology's own terms of the training loss.
     [[nodiscard]] std::vector<Regulariser> regularisers() const { return m_rule->regularisers(); }
+    /// As LoopRule::setHeadNorm.
+    void setHeadNorm(const Norm& norm) { m_loops.setHeadNorm(norm); }
     /// As CompiledNetwork::coefficients.
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) { return m_rule->coefficients(step); }
 

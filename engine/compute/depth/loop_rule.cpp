@@ -6,10 +6,14 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
 
 namespace residua::engine {
 namespace {
+
+constexpr double kEpsilon = 1e-6;
 
 std::vector<projects::WiringParameter> parametersOfLoops(const projects::Stack& stack)
 {
@@ -21,7 +25,7 @@ std::vector<projects::WiringParameter> parametersOfLoops(const projects::Stack& 
 
 } // namespace
 
-LoopRule::LoopRule(const projects::Stack& stack, InitPlan& plan) : m_compute(plan.compute())
+LoopRule::LoopRule(const projects::Stack& stack, InitPlan& plan) : m_compute(plan.compute()), m_width(stack.width)
 {
     const WiringTensors tensors(parametersOfLoops(stack), plan);
     for (std::size_t i = 0; i < stack.loops.size(); ++i) {
@@ -30,29 +34,87 @@ LoopRule::LoopRule(const projects::Stack& stack, InitPlan& plan) : m_compute(pla
                            of("injection.weight"),
                            of("embedding"),
                            of("gate"),
-                           {kernels::NormKind::rms, of("norm.weight"), {}, 1e-6}});
+                           {kernels::NormKind::rms, of("norm.weight"), {}, kEpsilon},
+                           of("streams.weight"),
+                           of("streams.bias"),
+                           of("streams.scale"),
+                           of("lanes.read"),
+                           of("lanes.mix"),
+                           of("lanes.write")});
     }
+}
+
+void LoopRule::setHeadNorm(const Norm& norm)
+{
+    for (Parts& parts : m_loops) {
+        parts.norm = parts.loop.norm == projects::LoopNorm::Head ? norm : parts.norm;
+    }
+}
+
+at::Tensor LoopRule::streamsOf(const Parts& parts, const at::Tensor& x) const
+{
+    return x.size(-1) == m_width
+               ? at::cat(std::vector<at::Tensor>(static_cast<std::size_t>(parts.loop.streamCount), x), -1)
+               : x;
+}
+
+at::Tensor LoopRule::sharesOf(const Parts& parts, std::int64_t visit, const at::Tensor& streams, std::int64_t first,
+                              std::int64_t count) const
+{
+    const std::int64_t n = parts.loop.streamCount;
+    const at::Tensor y = streams.to(m_compute.parameterType);
+    const at::Tensor z = y * at::rsqrt(y.square().mean(-1, true) + kEpsilon);
+    const at::Tensor weight = parts.weight.select(0, visit - 1).narrow(0, first * n, count * n);
+    const at::Tensor logits = linear(m_compute, z, weight).to(m_compute.parameterType).unflatten(-1, {count, n}) *
+                                  parts.scale.select(0, visit - 1).narrow(0, first, count).unsqueeze(1) +
+                              parts.bias.select(0, visit - 1).narrow(0, first * n, count * n).view({count, n});
+    return at::sigmoid(logits).to(streams.scalar_type());
+}
+
+at::Tensor LoopRule::read(const Parts& parts, std::int64_t visit, const at::Tensor& streams) const
+{
+    const at::Tensor states = streams.unflatten(-1, {parts.loop.streamCount, m_width});
+    const at::Tensor shares = parts.read.defined() ? parts.read.select(0, visit - 1).to(streams.scalar_type())
+                                                   : sharesOf(parts, visit, streams, 0, 1).squeeze(-2);
+    return (states * shares.unsqueeze(-1)).sum(-2);
+}
+
+at::Tensor LoopRule::written(const Parts& parts, std::int64_t visit, const at::Tensor& streams,
+                             const at::Tensor& output) const
+{
+    const at::Tensor states = streams.unflatten(-1, {parts.loop.streamCount, m_width});
+    if (parts.mix.defined()) {
+        const at::Tensor mix = parts.mix.select(0, visit - 1).to(streams.scalar_type());
+        const at::Tensor write = parts.write.select(0, visit - 1).to(streams.scalar_type());
+        return (at::matmul(mix, states) + write.unsqueeze(-1) * output.unsqueeze(-2)).flatten(-2);
+    }
+    const at::Tensor shares = sharesOf(parts, visit, streams, 1, 2).unsqueeze(-1);
+    const at::Tensor made =
+        parts.embedding.defined() ? output + parts.embedding.select(0, visit - 1).to(output.scalar_type()) : output;
+    return (states * shares.select(-3, 1) + 2 * shares.select(-3, 0) * made.unsqueeze(-2)).flatten(-2);
 }
 
 at::Tensor LoopRule::begin(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& e) const
 {
     const Parts& parts = m_loops[at.loop];
-    at::Tensor residual = h;
+    const bool hasStreams = parts.loop.streams != projects::LoopStreams::None;
+    at::Tensor residual = hasStreams ? read(parts, at.visit, streamsOf(parts, h)) : h;
     switch (parts.loop.injection) {
     case projects::LoopInjection::None:
         break;
     case projects::LoopInjection::Add:
-        residual = at.visit > 1 ? h + e : h;
+        residual = at.visit > 1 ? residual + e : residual;
         break;
     case projects::LoopInjection::Linear:
-        residual = linear(m_compute, at::cat({h, e}, -1), parts.injection).to(h.scalar_type());
+        residual = linear(m_compute, at::cat({residual, e}, -1), parts.injection).to(h.scalar_type());
         break;
     }
-    return parts.embedding.defined() ? residual + parts.embedding.select(0, at.visit - 1).to(h.scalar_type())
-                                     : residual;
+    const bool adds = parts.embedding.defined() && parts.loop.streams != projects::LoopStreams::Gated;
+    return adds ? residual + parts.embedding.select(0, at.visit - 1).to(h.scalar_type()) : residual;
 }
 
-at::Tensor LoopRule::end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin, bool ran) const
+at::Tensor LoopRule::end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin,
+                         const at::Tensor& streams, bool ran) const
 {
     const Parts& parts = m_loops[at.loop];
     at::Tensor residual = h;
@@ -60,9 +122,20 @@ at::Tensor LoopRule::end(const projects::LoopVisit& at, const at::Tensor& h, con
         const at::Tensor share = at::sigmoid(parts.gate.select(0, at.visit - 1)).to(h.scalar_type());
         residual = begin + share * (h - begin);
     }
-    const bool norms = parts.loop.norm == projects::LoopNorm::Exit ? at.visit == parts.loop.visits
-                                                                   : ran && parts.loop.norm != projects::LoopNorm::None;
-    return norms ? normalised(parts.norm, residual, residual.scalar_type()) : residual;
+    const bool leaves = at.visit == parts.loop.visits;
+    const auto normed = [&] { return normalised(parts.norm, residual, residual.scalar_type()); };
+    if (ran && parts.loop.norm == projects::LoopNorm::Visits) {
+        residual = normed();
+    }
+    if (streams.defined()) {
+        residual = ran ? written(parts, at.visit, streamsOf(parts, streams), residual) : residual;
+        if (leaves) {
+            const at::Tensor states = streamsOf(parts, residual).unflatten(-1, {parts.loop.streamCount, m_width});
+            residual = parts.mix.defined() ? states.sum(-2) : states.mean(-2);
+        }
+    }
+    const bool normsExit = parts.loop.norm == projects::LoopNorm::Exit || parts.loop.norm == projects::LoopNorm::Head;
+    return leaves && normsExit ? normed() : residual;
 }
 
 } // namespace residua::engine

@@ -15,12 +15,17 @@ public:
     /// Declares the parameters in `plan`.
     LoopRule(const projects::Stack& stack, InitPlan& plan);
 
-    /// Returns the residual at the begin of a visit, from the residual `h` and the loop's input `e` [..., d].
+    /// Gives the loops that end with the head's norm (LoopNorm::Head) its weights.
+    void setHeadNorm(const Norm& norm);
+
+    /// Returns the residual at the begin of a visit, from the residual `h` and the loop's input `e` [..., d]. With
+    /// streams, `h` holds them after the first visit: [..., n·d].
     [[nodiscard]] at::Tensor begin(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& e) const;
-    /// Returns the residual at the end of a visit, from the residual `h` and that at the visit's begin. If the pass
-    /// makes fewer visits, the last one's is called with `ran` false, for a norm at the loop's exit.
+    /// Returns the residual at the end of a visit, from the residual `h`, that at the visit's begin, and the streams
+    /// that the visit read (undefined without). If the pass makes fewer visits, the last one's is called with `ran`
+    /// false, for the loop's exit. With streams, returns them before the exit.
     [[nodiscard]] at::Tensor end(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& begin,
-                                 bool ran) const;
+                                 const at::Tensor& streams, bool ran) const;
 
 private:
     struct Parts {
@@ -29,8 +34,24 @@ private:
         at::Tensor embedding; ///< [visits, d]
         at::Tensor gate;      ///< [visits, d]
         Norm norm;
+        at::Tensor weight; ///< of gated streams [visits, 3n, n·d]; bias [visits, 3n] and scale [visits, 3]
+        at::Tensor bias;
+        at::Tensor scale;
+        at::Tensor read; ///< of lanes [visits, n]; mix [visits, n, n] and write [visits, n]
+        at::Tensor mix;
+        at::Tensor write;
     };
+    /// Returns the streams [..., n·d] of `x`, which is one state or has them already.
+    [[nodiscard]] at::Tensor streamsOf(const Parts& parts, const at::Tensor& x) const;
+    /// Returns shares of gated streams for a visit [..., count, n]: those from `first` on of read, write, keep.
+    [[nodiscard]] at::Tensor sharesOf(const Parts& parts, std::int64_t visit, const at::Tensor& streams,
+                                      std::int64_t first, std::int64_t count) const;
+    [[nodiscard]] at::Tensor read(const Parts& parts, std::int64_t visit, const at::Tensor& streams) const;
+    [[nodiscard]] at::Tensor written(const Parts& parts, std::int64_t visit, const at::Tensor& streams,
+                                     const at::Tensor& output) const;
+
     Compute m_compute;
+    std::int64_t m_width;
     std::vector<Parts> m_loops;
 };
 

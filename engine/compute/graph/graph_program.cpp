@@ -146,6 +146,7 @@ private:
                                   .graphPrefix = m_setting.prefix,
                                   .writesResidual = m_setting.residualWriters.contains(node.id),
                                   .follows = projects::activationAfter(m_graph, graph, node.id),
+                                  .startFactor = m_setting.startFactor,
                                   .plan = m_setting.plan,
                                   .tied = node.id == m_setting.tiedNode ? m_setting.tied : at::Tensor(),
                                   .sharedNorms = m_norms,

@@ -38,6 +38,7 @@ struct GraphSetting {
     /// The nodes whose outputs are multiplied by the layer's factor inside the graph; empty if the whole branch is
     /// multiplied.
     std::set<projects::NodeId> scaled = {};
+    double startFactor = 1; ///< of the matrices' start, but those of queries and keys (PostNormFactors)
     InitPlan& plan;
     RotaryTables& rotaryTables;
     projects::NodeId tiedNode{}; ///< the node with the weight `tied`, if that is defined

@@ -13,7 +13,8 @@ Weight NodeContext::weight(const std::string& name, at::IntArrayRef shape, doubl
     const auto found = std::ranges::find(weights, name, &projects::NodeParameter::name);
     TORCH_CHECK(found != weights.end() && !found->rank.empty(), node.kind, " has no weight ", name,
                 " of a rank of its own");
-    ParameterStart start{.factor = factor, .values = {}, .follows = {}};
+    const bool compares = name == "q.weight" || name == "k.weight"; // their product alone matters
+    ParameterStart start{.factor = compares ? factor : factor * startFactor, .values = {}, .follows = {}};
     if (found->atOutput) {
         start.role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
         start.follows = follows;

@@ -25,6 +25,7 @@ struct NodeContext {
     std::string graphPrefix;                 ///< of parameter names: "layers.3."
     bool writesResidual = false;             ///< true if its output reaches that of its block through additions only
     std::string follows;                     ///< as ParameterStart::follows
+    double startFactor = 1;                  ///< as GraphSetting::startFactor
     InitPlan& plan;
     /// Tensors that nodes share: the tied head's table, and norms' weights by the owner's name.
     at::Tensor tied;
@@ -44,8 +45,8 @@ struct NodeContext {
     [[nodiscard]] at::Tensor outputMatrix(const std::string& name, at::IntArrayRef shape, double factor = 1) const
     {
         const Role role = writesResidual ? Role::ResidualMatrix : Role::Matrix;
-        return plan.add(prefix() + name, shape, {.role = role, .factor = factor, .values = {}, .follows = follows},
-                        Decay::Yes);
+        return plan.add(prefix() + name, shape,
+                        {.role = role, .factor = factor * startFactor, .values = {}, .follows = follows}, Decay::Yes);
     }
     [[nodiscard]] std::int64_t features(std::size_t input = 0) const { return inputs[input].features(); }
 };

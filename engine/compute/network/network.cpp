@@ -9,6 +9,7 @@
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/resolved_graph.h"
@@ -356,13 +357,16 @@ private:
                              .residualWriters = std::move(residualWriters),
                              .halves = halves,
                              .scaled = std::move(scaled),
+                             .startFactor =
+                                 ref.isStem() || ref.isHead() ? 1 : projects::postNormFactors(m_project.stack()).start,
                              .plan = m_network->m_plan,
                              .rotaryTables = m_rotaryTables,
                              .tiedNode = {},
                              .tied = {}};
         if (const auto tied = projects::tiedNodes(m_project.network); tied && ref.isHead()) {
             setting.tiedNode = tied->linear;
-            setting.tied = tableOf(*projects::findGraph(m_project, projects::GraphRef::stem())->find(tied->embedding));
+            const projects::Graph& stem = *projects::findGraph(m_project, projects::GraphRef::stem());
+            setting.tied = declared(projects::kStemPrefix, *stem.find(tied->embedding));
         }
         Result<GraphProgram> program = GraphProgram::compile(graph, setting);
         if (program) {
@@ -371,9 +375,10 @@ private:
         return program;
     }
 
-    [[nodiscard]] at::Tensor tableOf(const projects::Node& embedding)
+    /// Returns the declared weight of a node.
+    [[nodiscard]] at::Tensor declared(const std::string& prefix, const projects::Node& node)
     {
-        const std::string name = projects::kStemPrefix + embedding.name + ".weight";
+        const std::string name = prefix + node.name + ".weight";
         return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
     }
 
@@ -464,6 +469,12 @@ private:
         if (head->outputPorts() != ports) {
             return Error{"head",
                          "has the outputs " + joinedText(head->outputPorts()) + ", expected " + joinedText(ports)};
+        }
+        if (const projects::Node* const norm = projects::headNormOf(m_project.network)) {
+            const Result<projects::ParamMap> params = projects::evaluateParams(*norm, m_sizes);
+            const at::Tensor weight = declared(projects::kHeadPrefix, *norm);
+            m_network->m_wiring->setHeadNorm(
+                {kernels::NormKind::rms, weight, {}, projects::paramDouble(*params, "epsilon")});
         }
         m_network->m_head = std::move(*head);
         return Done{};
