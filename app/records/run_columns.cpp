@@ -4,16 +4,16 @@
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
 #include "engine/base/api/metric_traits.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/diff/diff.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
-#include "projects/studies/sweep_grid.h"
-#include "visualizers/plot/series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace residua::app {
@@ -90,63 +90,27 @@ std::vector<RunColumn> differingFields(const std::map<std::string, projects::Pro
     return columns;
 }
 
-namespace {
-
-/// Returns the values of the fields that tell these runs apart, except for seeds: "steps 3,000, stages 3-4-5-6".
-QString settingsOf(const engine::RunInfo& run, const std::vector<RunColumn>& fields)
-{
-    QStringList settings;
-    for (const RunColumn& field : fields) {
-        if (!field.key.startsWith(QStringLiteral("/seeds"))) {
-            const QString value = RunsModel::textOf(field.of(run));
-            settings << (field.key == QStringLiteral("/topology") ? value
-                                                                  : QStringLiteral("%1 %2").arg(field.title, value));
-        }
-    }
-    return settings.join(QStringLiteral(", "));
-}
-
-} // namespace
-
 std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
-                                    const std::map<std::string, projects::Project>& projects)
+                                    const std::map<std::string, visualizers::ShownRuns::Look>& looks)
 {
-    std::vector<RunColumn> columns{{QStringLiteral("sweep"), RunFields::tr("sweep"), {}}};
-    std::map<std::string, std::vector<const engine::RunInfo*>> repeats;
+    RunColumn sweeps{QStringLiteral("sweep"), RunFields::tr("sweep"), {}};
+    RunColumn groups{QString::fromLatin1(kGroupColumn), RunFields::tr("group"), {}};
+    std::set<std::string> different;
     for (const engine::RunInfo& run : runs) {
         if (run.membership && !run.membership->sweep.empty()) {
-            columns.front().values[run.directory] = QString::fromStdString(run.membership->sweep);
+            sweeps.values[run.directory] = QString::fromStdString(run.membership->sweep);
         }
-        if (const auto project = projects.find(run.directory); project != projects.end()) {
-            repeats[projects::textApartFromSeeds(project->second)].push_back(&run);
+        if (const auto look = looks.find(run.directory); look != looks.end()) {
+            groups.values[run.directory] = look->second.groupLabel;
+            different.insert(look->second.group);
         }
     }
-    if (columns.front().values.empty() || !differs(columns.front(), runs.size())) {
-        columns.clear();
+    std::vector<RunColumn> columns;
+    if (!sweeps.values.empty() && differs(sweeps, runs.size())) {
+        columns.push_back(std::move(sweeps));
     }
-    if (std::ranges::none_of(repeats, [](const auto& repeat) { return repeat.second.size() > 1; })) {
-        return columns;
-    }
-    columns.push_back({QStringLiteral("experiment"), RunFields::tr("settings"), {}});
-    std::map<QString, std::vector<const std::vector<const engine::RunInfo*>*>> named;
-    std::map<QString, int> titles; // a field without a column may distinguish experiments, as pruned shortcuts do
-    for (const auto& [text, members] : repeats) {
-        QStringList names;
-        std::ranges::transform(members, std::back_inserter(names),
-                               [](const engine::RunInfo* run) { return QString::fromStdString(run->name); });
-        named[visualizers::commonName(names)].push_back(&members);
-    }
-    const std::vector<RunColumn> fields = differingFields(projects);
-    for (const auto& [name, experiments] : named) {
-        for (const std::vector<const engine::RunInfo*>* members : experiments) {
-            const QString settings = experiments.size() == 1 ? QString() : settingsOf(*members->front(), fields);
-            const QString title = settings.isEmpty() ? name : RunFields::tr("%1: %2").arg(name, settings);
-            const int number = ++titles[title];
-            for (const engine::RunInfo* run : *members) {
-                columns.back().values[run->directory] =
-                    number == 1 ? title : RunFields::tr("%1 (%2)").arg(title).arg(number);
-            }
-        }
+    if (different.size() < groups.values.size()) {
+        columns.push_back(std::move(groups));
     }
     return columns;
 }
@@ -155,9 +119,10 @@ std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& ru
 {
     std::vector<RunColumn> columns{{QStringLiteral("cost:parameters"), RunFields::tr("parameters"), {}},
                                    {QStringLiteral("cost:flop"), RunFields::tr("FLOP"), {}},
-                                   {QStringLiteral("cost:seconds"), RunFields::tr("seconds"), {}}};
+                                   {QStringLiteral("cost:seconds"), RunFields::tr("seconds"), {}},
+                                   {QString::fromLatin1(kLastLossColumn), RunFields::tr("loss, last steps"), {}}};
     for (const visualizers::ParetoRun& run : runs) {
-        const double values[] = {run.parameters, run.flops, run.seconds};
+        const double values[] = {run.parameters, run.flops, run.seconds, run.lastLoss};
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (std::isfinite(values[i])) {
                 columns[i].values[run.key.toStdString()] = values[i];
@@ -186,6 +151,8 @@ std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs)
 RunFields::RunFields(RunsModel& runs, QObject* parent) : QObject(parent), m_runs(runs)
 {
     connect(&runs, &RunsModel::modelReset, this, &RunFields::read);
+    connect(&runs, &RunsModel::renamed, this, &RunFields::group);
+    connect(&runs, &RunsModel::listed, this, &RunFields::group); // another process may have renamed a run
 }
 
 void RunFields::read()
@@ -198,7 +165,7 @@ void RunFields::read()
     for (const engine::RunInfo& run : m_runs.runs()) {
         if (auto known = m_projects.extract(run.directory)) {
             kept.insert(std::move(known));
-        } else {
+        } else if (!m_unreadable.contains(run.directory)) {
             unknown.push_back(run.directory);
         }
     }
@@ -209,26 +176,70 @@ void RunFields::read()
     }
     m_reading = true;
     const auto readAll = [unknown] {
-        std::map<std::string, projects::Project> projects;
+        std::map<std::string, std::optional<projects::Project>> projects;
         for (const std::string& directory : unknown) {
             const auto reader = engine::RunReader::open(directory);
             auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-            projects[directory] = project ? *std::move(project) : projects::Project{};
+            projects[directory] = project ? std::optional(*std::move(project)) : std::nullopt;
         }
         return projects;
     };
-    inBackground(this, readAll, [this](std::map<std::string, projects::Project> projects) {
+    inBackground(this, readAll, [this](std::map<std::string, std::optional<projects::Project>> projects) {
         m_reading = false;
-        m_projects.merge(projects);
+        for (auto& [directory, project] : projects) {
+            if (project) {
+                m_projects.insert_or_assign(directory, *std::move(project));
+            } else {
+                m_unreadable.insert(directory);
+            }
+        }
         read();
     });
 }
 
 void RunFields::offer()
 {
-    std::vector<RunColumn> columns = studyColumns(m_runs.runs(), m_projects);
+    group();
+    std::vector<RunColumn> columns = studyColumns(m_runs.runs(), m_runs.shown().looks());
     std::ranges::move(differingFields(m_projects), std::back_inserter(columns));
     m_runs.setColumns(ColumnSource::Fields, std::move(columns));
+}
+
+/// Groups the runs that have been read, unless that would give the same groups as before.
+void RunFields::group()
+{
+    std::vector<engine::TrainedRun> trained;
+    std::vector<std::array<std::string, 3>> grouped;
+    for (const engine::RunInfo& run : m_runs.runs()) {
+        if (const auto project = m_projects.find(run.directory); project != m_projects.end()) {
+            trained.push_back({&run, &project->second});
+            grouped.push_back({run.directory, run.name, run.parent});
+        }
+    }
+    if (grouped == m_grouped) {
+        return;
+    }
+    m_grouped = std::move(grouped);
+    engine::RunGroups groups = engine::groupsOf(trained);
+    for (const engine::TrainedRun& run : trained) {
+        if (const auto folder = engine::groupsFolderOf(run.info->directory)) {
+            engine::keepColours(groups, *folder);
+            break;
+        }
+    }
+    std::map<std::string, visualizers::ShownRuns::Look> looks;
+    for (std::size_t run = 0; run < trained.size(); ++run) {
+        const engine::RunGroup& of = groups.groupOf(run);
+        looks[trained[run].info->directory] = {of.key, QString::fromStdString(of.label),
+                                               QString::fromStdString(groups.labels[run]), of.colour,
+                                               groups.seeds[run]};
+    }
+    m_runs.shown().setLooks(std::move(looks));
+    const bool isKnown = std::ranges::any_of(
+        m_runs.offeredColumns(), [](const RunColumn& column) { return column.key == QLatin1String(kGroupColumn); });
+    if (isKnown) {
+        offer(); // with the labels of now
+    }
 }
 
 } // namespace residua::app

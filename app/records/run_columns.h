@@ -4,12 +4,15 @@
 #include "engine/base/api/values.h"
 #include "projects/model/project.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QObject>
 #include <QString>
 #include <QVariant>
 
+#include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,20 +32,23 @@ struct RunColumn {
 
 /// The fields that decide the training and are not the same in all of these projects, and the wiring if it differs.
 [[nodiscard]] std::vector<RunColumn> differingFields(const std::map<std::string, projects::Project>& projects);
-/// Returns a column of the runs' sweeps, if not all belong to the same, and one of their settings, if runs repeat them:
-/// runs that differ in their seeds alone have the same value. It is the common part of their names, followed by the
-/// fields that differ if runs with other settings have that name too, and by a number if no such field tells them
-/// apart.
+/// The key of the column of groups (studyColumns), in the user's settings.
+inline constexpr const char* kGroupColumn = "experiment";
+/// The key of the column with the mean training loss of the last steps.
+inline constexpr const char* kLastLossColumn = "cost:lastLoss";
+/// Returns a column of the runs' sweeps, if not all belong to the same, and one of their groups, if runs repeat a
+/// configuration. `looks` are those of ShownRuns.
 [[nodiscard]] std::vector<RunColumn> studyColumns(const std::vector<engine::RunInfo>& runs,
-                                                  const std::map<std::string, projects::Project>& projects);
-/// Parameters, FLOP and time of each run.
+                                                  const std::map<std::string, visualizers::ShownRuns::Look>& looks);
+/// Parameters, FLOP, time and the loss of the last steps of each run.
 [[nodiscard]] std::vector<RunColumn> costColumns(const std::vector<visualizers::ParetoRun>& runs);
 
 /// The last values of the metrics, except for losses, that rate one of the runs.
 [[nodiscard]] std::vector<RunColumn> metricColumns(const std::vector<engine::RunInfo>& runs);
 
 /// Reads what each run of the list trains, off the GUI thread and once for each run, and offers the fields that differ
-/// and the studies as columns.
+/// and the studies as columns. Groups the runs, and gives the groups the colours that the project's folder of runs
+/// keeps.
 class RunFields : public QObject {
     Q_OBJECT
 public:
@@ -52,9 +58,13 @@ public:
 private:
     void read();
     void offer();
+    void group();
 
     RunsModel& m_runs;
     std::map<std::string, projects::Project> m_projects; ///< by directory
+    std::set<std::string> m_unreadable;                  ///< directories of runs whose project cannot be read
+    /// The directories, names and parents of the runs as they were grouped.
+    std::vector<std::array<std::string, 3>> m_grouped;
     bool m_reading = false;
 };
 

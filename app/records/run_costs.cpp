@@ -3,6 +3,7 @@
 
 #include "app/engine/background.h"
 #include "app/records/runs_model.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/spent_flops.h"
 #include "projects/cost/cost.h"
@@ -45,7 +46,8 @@ void rate(visualizers::ParetoRun& point, const engine::RunInfo& run)
 bool isSame(const visualizers::ParetoRun& a, const visualizers::ParetoRun& b)
 {
     const auto comparable = [](visualizers::ParetoRun run) {
-        for (double* number : {&run.parameters, &run.flops, &run.seconds, &run.loss, &run.validationLoss}) {
+        for (double* number :
+             {&run.parameters, &run.flops, &run.seconds, &run.loss, &run.validationLoss, &run.lastLoss}) {
             *number = std::isnan(*number) ? std::numeric_limits<double>::infinity() : *number;
         }
         return run;
@@ -69,6 +71,8 @@ visualizers::ParetoRun costsOf(const engine::RunInfo& run)
         point.isCostWhole = spent.isWhole;
         point.seconds = lastOf(*reader, engine::metric::kSeconds);
     }
+    const auto last = engine::lastTrainingLoss(run.directory, engine::lastSteps(run.steps));
+    point.lastLoss = last.value_or(std::numeric_limits<double>::quiet_NaN());
     return point;
 }
 

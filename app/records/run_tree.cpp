@@ -2,6 +2,7 @@
 #include "app/records/runs_model.h"
 
 #include "app/look/format.h"
+#include "app/look/theme.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
@@ -32,14 +33,14 @@ std::size_t forkedFrom(const std::vector<engine::RunInfo>& runs, std::size_t run
 RunTree::RunTree(const std::vector<engine::RunInfo>& runs, const std::vector<QString>& groups) : m_runs(runs.size())
 {
     for (const QString& title : groups) {
-        if (std::ranges::find(m_titles, title) == m_titles.end()) {
+        if (!title.isEmpty() && std::ranges::find(m_titles, title) == m_titles.end()) {
             m_titles.push_back(title);
         }
     }
     m_parents.assign(m_runs + m_titles.size(), kRoot);
     for (std::size_t run = 0; run < m_runs; ++run) {
         std::size_t parent = forkedFrom(runs, run);
-        if (!groups.empty() && (parent == kRoot || groups[parent] != groups[run])) {
+        if (!groups.empty() && !groups[run].isEmpty() && (parent == kRoot || groups[parent] != groups[run])) {
             const auto group = std::ranges::find(m_titles, groups[run]) - m_titles.begin();
             parent = m_runs + static_cast<std::size_t>(group);
         }
@@ -78,13 +79,24 @@ std::size_t RunTree::groupOf(std::size_t run) const
     return node;
 }
 
-/// Groups have a name and a check box alone.
 QVariant RunsModel::groupData(const QModelIndex& index, int role) const
 {
-    if (index.column() != Name) {
-        return {};
-    }
     const std::size_t group = index.internalId();
+    if (index.column() != Name) {
+        switch (role) {
+        case Qt::DisplayRole:
+        case kFilterRole:
+            return groupText(membersOf(group), index.column());
+        case kSortRole:
+            return groupSortValue(membersOf(group), index.column());
+        case Qt::TextAlignmentRole:
+            return QVariant((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        case Qt::FontRole:
+            return isNumber(index.column()) ? QVariant(numberFont()) : QVariant();
+        default:
+            return {};
+        }
+    }
     const std::vector<std::size_t> runs = m_tree.runsBelow(group);
     switch (role) {
     case Qt::DisplayRole:
@@ -93,6 +105,8 @@ QVariant RunsModel::groupData(const QModelIndex& index, int role) const
     case kSortRole:
     case kFilterRole:
         return m_tree.titleOf(group);
+    case Qt::DecorationRole:
+        return groupDecoration(membersOf(group));
     case Qt::CheckStateRole: {
         const auto overlaid =
             std::ranges::count_if(runs, [this](std::size_t run) { return m_shown.isOverlaid(m_runs[run].directory); });
@@ -134,6 +148,12 @@ std::vector<QString> RunsModel::groupTitles() const
     std::vector<QString> titles;
     for (std::size_t run = 0; run < m_runs.size() && column != columns.end(); ++run) {
         titles.push_back(textOf(column->of(m_runs[run])));
+    }
+    const std::vector<QString> all = titles;
+    for (QString& title : titles) {
+        if (m_grouping == QLatin1String(kGroupColumn) && std::ranges::count(all, title) < 2) {
+            title.clear(); // a run that repeats no other needs no row for its group
+        }
     }
     return titles;
 }

@@ -4,6 +4,7 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "engine/runs/results/run_reader.h"
+#include "visualizers/plot/curve_sample.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace residua::app {
 namespace {
 
 constexpr int kDigits = 5; ///< of a number that is no loss
+constexpr int kDifferenceDigits = 3;
 
 /// The loss of a run that later diverged is not a result.
 bool hasLoss(const engine::RunInfo& run)
@@ -64,6 +66,13 @@ RunsModel::RunsModel(visualizers::ShownRuns& shown, QObject* parent) : QAbstract
 {
     connect(&shown, &visualizers::ShownRuns::overlaid, this, &RunsModel::announceShown);
     connect(&shown, &visualizers::ShownRuns::overlayRemoved, this, &RunsModel::announceShown);
+    connect(&shown, &visualizers::ShownRuns::baselineChanged, this, &RunsModel::placeColumns);
+    connect(&shown, &visualizers::ShownRuns::looksChanged, this, [this] {
+        for (const auto& run : m_shown.runs()) {
+            announceShown(run.key);
+        }
+        placeColumns(); // the baseline may have another name
+    });
 }
 
 void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
@@ -71,8 +80,8 @@ void RunsModel::setRuns(std::vector<engine::RunInfo> runs)
     if (sameRuns(runs, m_runs)) {
         m_runs = std::move(runs);
         numberCopies();
-        for (std::size_t run = 0; run < m_runs.size(); ++run) {
-            emit dataChanged(indexOf(run, 0), indexOf(run, columnCount({}) - 1));
+        for (std::size_t node = 0; node < m_tree.nodes(); ++node) {
+            emit dataChanged(indexOf(node, 0), indexOf(node, columnCount({}) - 1));
         }
         regroup();
     } else {
@@ -114,7 +123,7 @@ void RunsModel::chooseColumns(const QStringList& keys)
 
 void RunsModel::placeColumns()
 {
-    std::vector<RunColumn> placed;
+    std::vector<RunColumn> placed = differenceColumns();
     const std::vector<RunColumn> offered = offeredColumns();
     for (const QString& key : m_chosenColumns) {
         const auto found = std::ranges::find(offered, key, &RunColumn::key);
@@ -122,15 +131,16 @@ void RunsModel::placeColumns()
             placed.push_back(*found);
         }
     }
-    if (!std::ranges::equal(placed, m_extra, {}, &RunColumn::key, &RunColumn::key)) {
+    const auto heading = [](const RunColumn& column) { return std::pair(column.key, column.title); };
+    if (!std::ranges::equal(placed, m_extra, {}, heading, heading)) {
         beginResetModel();
         m_extra = std::move(placed);
         endResetModel();
         return;
     }
     m_extra = std::move(placed);
-    for (std::size_t run = 0; run < m_runs.size() && !m_extra.empty(); ++run) {
-        emit dataChanged(indexOf(run, ColumnCount), indexOf(run, columnCount({}) - 1));
+    for (std::size_t node = 0; node < m_tree.nodes() && !m_extra.empty(); ++node) {
+        emit dataChanged(indexOf(node, ColumnCount), indexOf(node, columnCount({}) - 1));
     }
 }
 
@@ -152,6 +162,10 @@ QVariant RunsModel::sortValueOf(std::size_t at, int column) const
     case ValidationLoss:
         return hasLoss(run) && !std::isnan(run.validationLoss()) ? QVariant(run.validationLoss()) : QVariant();
     default:
+        if (isDifference(column)) {
+            const double difference = differenceOf({at}, column).mean;
+            return std::isfinite(difference) ? QVariant(difference) : QVariant();
+        }
         return column < ColumnCount ? QVariant(textOf(at, column)) : extraOf(at, column);
     }
 }
@@ -226,7 +240,7 @@ void RunsModel::announceShown(const std::string& directory)
     if (const QModelIndex cell = indexOf(directory); cell.isValid()) {
         emit dataChanged(cell, cell, {Qt::CheckStateRole, Qt::DecorationRole});
         if (const std::size_t group = m_tree.groupOf(cell.internalId()); group != RunTree::kRoot) {
-            emit dataChanged(indexOf(group, Name), indexOf(group, Name), {Qt::CheckStateRole});
+            emit dataChanged(indexOf(group, Name), indexOf(group, Name), {Qt::CheckStateRole, Qt::DecorationRole});
         }
     }
 }
@@ -297,6 +311,12 @@ QString RunsModel::textOf(std::size_t at, int column) const
     default:
         break;
     }
+    if (isDifference(column)) {
+        const QVariant difference = sortValueOf(at, column);
+        return difference.isValid() ? formatChange(difference.toDouble(),
+                                                   [](double value) { return formatLoss(value, kDifferenceDigits); })
+                                    : QStringLiteral("—");
+    }
     const QVariant value = extraOf(at, column);
     const RunColumn& extra = m_extra[static_cast<std::size_t>(column - ColumnCount)];
     const bool isMetric = extra.key.startsWith(QStringLiteral("metric:")) && value.typeId() == QMetaType::Double;
@@ -340,7 +360,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::DecorationRole: {
         const auto* shown = m_shown.find(run.directory);
         return index.column() == Name && shown && shown->overlaid
-                   ? QVariant(toColour(resources::curveColour(shown->colour, m_theme)))
+                   ? QVariant(visualizers::curveSample(shown->colour, m_theme))
                    : QVariant();
     }
     case Qt::TextAlignmentRole:

@@ -3,6 +3,7 @@
 
 #include "app/records/run_columns.h"
 #include "engine/base/api/values.h"
+#include "projects/studies/paired_difference.h"
 #include "resources/colours.h"
 
 #include <QAbstractItemModel>
@@ -31,9 +32,11 @@ public:
 
     RunTree() = default;
     /// `groups` has the title of each run's group; empty: the runs are not grouped. A fork of a run of another group is
-    /// directly below its own group.
+    /// directly below its own group. A run with an empty title is in no group.
     RunTree(const std::vector<engine::RunInfo>& runs, const std::vector<QString>& groups);
 
+    /// Returns the number of runs and groups.
+    [[nodiscard]] std::size_t nodes() const { return m_parents.size(); }
     [[nodiscard]] std::size_t parentOf(std::size_t node) const { return m_parents[node]; }
     /// Returns the nodes below `node`, or the top-level nodes for kRoot. Runs keep the order of the list; groups have
     /// that of their first runs.
@@ -57,8 +60,9 @@ enum class ColumnSource { Fields, Costs, Metrics };
 
 /// The runs of a project, newest first, each below the run that it was forked from, and these in groups if the user
 /// groups them. The check in the first column lays a run's curves over the others, as `shown` has them; that of a group
-/// does so for all of its runs. Names, tags and notes are edited in place; the name of a sweep's member stays, because
-/// the sweep finds it by that.
+/// does so for all of its runs. The row of a group has the mean, deviation and number of what its finished runs
+/// reached; with a baseline, columns have the differences from it. Names, tags and notes are edited in place; the name
+/// of a sweep's member stays, because the sweep finds it by that.
 class RunsModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -86,9 +90,13 @@ public:
     [[nodiscard]] const QStringList& chosenColumns() const { return m_chosenColumns; }
     /// Returns the columns that runs can be grouped by: some of the model's own, and the offered fields.
     [[nodiscard]] std::vector<RunColumn> groupings() const;
-    /// Groups the runs by one of these columns; an empty key: no groups. A key that is not offered now is kept.
+    /// Groups the runs by one of these columns; an empty key: no groups. A key that is not offered now is kept. At
+    /// first runs that repeat a configuration are groups (kGroupColumn).
     void groupBy(const QString& key);
     [[nodiscard]] const QString& grouping() const { return m_grouping; }
+    [[nodiscard]] visualizers::ShownRuns& shown() const { return m_shown; }
+    /// Returns the group of a row, by its key, if it is that of one configuration; else an empty text.
+    [[nodiscard]] std::string groupAt(const QModelIndex& index) const;
     /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
     /// the earlier one.
     void setLive(const std::string& directory, engine::RunStatus status, std::int64_t step, double loss);
@@ -131,6 +139,18 @@ private:
 
     [[nodiscard]] QModelIndex indexOf(std::size_t node, int column) const;
     [[nodiscard]] QVariant groupData(const QModelIndex& index, int role) const;
+    /// Returns the runs of a group, without the forks of other groups below them.
+    [[nodiscard]] std::vector<std::size_t> membersOf(std::size_t group) const;
+    [[nodiscard]] QVariant groupDecoration(const std::vector<std::size_t>& members) const;
+    [[nodiscard]] QString groupText(const std::vector<std::size_t>& members, int column) const;
+    [[nodiscard]] QVariant groupSortValue(const std::vector<std::size_t>& members, int column) const;
+    [[nodiscard]] projects::MeanOfSeveral meanOf(const std::vector<std::size_t>& members, int column) const;
+    [[nodiscard]] projects::PairedDifference differenceOf(const std::vector<std::size_t>& runs, int column) const;
+    /// Returns the value of a finished run that a column of differences is about.
+    [[nodiscard]] std::optional<double> comparedValue(std::size_t run, const QString& key) const;
+    /// Returns the columns of differences from the baseline; empty without one.
+    [[nodiscard]] std::vector<RunColumn> differenceColumns() const;
+    [[nodiscard]] bool isDifference(int column) const;
     /// Returns the title of each run's group; empty if the runs are not grouped.
     [[nodiscard]] std::vector<QString> groupTitles() const;
     /// Arranges the runs anew if one of them is in another group now.
@@ -143,8 +163,8 @@ private:
     resources::Theme m_theme = resources::Theme::Light;
     std::vector<engine::RunInfo> m_runs;
     RunTree m_tree;
-    QString m_grouping;                 ///< a column's key
-    std::vector<QString> m_groupTitles; ///< of each run, as arranged
+    QString m_grouping = QString::fromLatin1(kGroupColumn); ///< a column's key
+    std::vector<QString> m_groupTitles;                     ///< of each run, as arranged
     std::map<ColumnSource, std::vector<RunColumn>> m_offered;
     QStringList m_chosenColumns;
     std::vector<RunColumn> m_extra; ///< that are chosen and offered

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/run_table.h"
 
+#include "app/records/run_columns.h"
 #include "app/records/runs_model.h"
 #include "visualizers/plot/series.h"
 
@@ -204,16 +205,14 @@ QStringList RunTable::choice() const
     for (const QString& key : m_hidden) {
         choice << kHidden + key;
     }
-    if (!m_model.grouping().isEmpty()) {
-        choice << kGrouping + m_model.grouping();
-    }
+    choice << kGrouping + m_model.grouping();
     return choice + m_model.chosenColumns();
 }
 
 void RunTable::choose(const QStringList& choice)
 {
     QStringList shown;
-    QString grouping;
+    QString grouping = QString::fromLatin1(kGroupColumn);
     m_hidden.clear();
     for (const QString& key : choice) {
         if (key.startsWith(kGrouping)) {

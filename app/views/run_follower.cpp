@@ -15,7 +15,6 @@
 #include "engine/runs/results/run_reader.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
-#include "projects/studies/sweep_grid.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <QDateTime>
@@ -337,12 +336,11 @@ void RunFollower::onLoaded(const RunRecord& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(
-            directory,
-            {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
-             record.project.network.depth(), startOf(directory), record.bounds,
-             projects::textApartFromSeeds(record.project), startOfFactors(record.project), record.classes,
-             QString::fromStdString(projects::wiringName(record.project.stack().topology, record.project.network))});
+        m_shown.begin(directory, {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
+                                  record.project.network.depth(), startOf(directory), record.bounds,
+                                  startOfFactors(record.project), record.classes,
+                                  QString::fromStdString(
+                                      projects::wiringName(record.project.stack().topology, record.project.network))});
     }
     m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {

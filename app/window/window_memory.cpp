@@ -32,7 +32,7 @@ QString keyOf(const std::filesystem::path& project)
            QString::fromLatin1(QUrl::toPercentEncoding(QString::fromStdString(project.string())));
 }
 
-/// Remembers in the user's settings which runs of each project are overlaid, and in which colours, and overlays them
+/// Remembers in the user's settings which runs of each project are overlaid, and overlays them
 /// again when the project's runs are listed first. GUI thread.
 class OverlayMemory : public QObject {
 public:
@@ -91,12 +91,10 @@ void OverlayMemory::restore()
     if (m_session.directory().empty() || m_restored == m_session.directory() || m_runs.runs().empty()) {
         return;
     }
-    const QVariantMap colours = QSettings().value(keyOf(m_session.directory())).toMap();
+    const QVariantMap kept = QSettings().value(keyOf(m_session.directory())).toMap();
     for (const engine::RunInfo& run : m_runs.runs()) {
-        const auto colour = colours.constFind(QString::fromStdString(run.directory));
-        if (colour != colours.constEnd()) {
+        if (kept.contains(QString::fromStdString(run.directory))) {
             m_shown.overlay(run.directory);
-            m_shown.paint(run.directory, colour->toULongLong());
         }
     }
     m_restored = m_session.directory();
@@ -107,13 +105,13 @@ void OverlayMemory::keep() const
     if (m_restored.empty() || m_restored != m_session.directory()) {
         return;
     }
-    QVariantMap colours;
+    QVariantMap kept;
     for (const visualizers::ShownRuns::Run& run : m_shown.runs()) {
         if (run.overlaid) {
-            colours.insert(QString::fromStdString(run.key), QVariant::fromValue<qulonglong>(run.colour));
+            kept.insert(QString::fromStdString(run.key), true);
         }
     }
-    QSettings().setValue(keyOf(m_session.directory()), colours);
+    QSettings().setValue(keyOf(m_session.directory()), kept);
 }
 
 WindowMemory::WindowMemory(Memory memory, QMainWindow& window, Workspace& workspace)

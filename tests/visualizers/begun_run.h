@@ -4,7 +4,9 @@
 #include "visualizers/runs/shown_runs.h"
 
 #include <limits>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace residua::visualizers {
 
@@ -13,6 +15,22 @@ inline void begin(ShownRuns& runs, const std::string& key, const ShownRuns::Fact
 {
     runs.overlay(key);
     runs.begin(key, facts);
+}
+
+/// Puts runs, as their keys, into one group each. Seeds are their places in it.
+inline void group(ShownRuns& runs, const std::map<QString, std::vector<std::string>>& groups)
+{
+    std::map<std::string, ShownRuns::Look> looks;
+    std::size_t colour = 0;
+    for (const auto& [name, keys] : groups) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const QString seed = QString::number(i + 1);
+            const QString label = keys.size() > 1 ? name + ", seed " + seed : name;
+            looks[keys[i]] = {"group " + name.toStdString(), name, label, colour, seed.toStdString()};
+        }
+        ++colour;
+    }
+    runs.setLooks(looks);
 }
 
 /// Mixing weights of two layers, of which the second weighs its own entry by `last`.

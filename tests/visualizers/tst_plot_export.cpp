@@ -177,16 +177,17 @@ private slots:
         LossView view(runs);
         view.resize(900, 600);
         view.show();
-        begin(runs, "a", {.name = "sum, seed 1", .study = "sum"});
-        begin(runs, "b", {.name = "sum, seed 2", .study = "sum"});
-        begin(runs, "c", {.name = "other", .study = "other"});
+        begin(runs, "a", {.name = "sum, seed 1"});
+        begin(runs, "b", {.name = "sum, seed 2"});
+        begin(runs, "c", {.name = "other"});
+        group(runs, {{"sum", {"a", "b"}}, {"other", {"c"}}});
         runs.add("a", {.steps = line(0)});
         runs.add("b", {.steps = line(2)});
         runs.add("c", {.steps = line(1)});
         auto* seeds = view.findChild<QCheckBox*>("seedsAsBand");
         QTRY_VERIFY(seeds->isVisible());
         const QStringList bands = legendOf(view);
-        QCOMPARE(bands.filter("sum, seed, 2 seeds").size(), 1);
+        QCOMPARE(bands.filter("sum, 2 seeds").size(), 1);
         QVERIFY(bands.filter("seed 1").isEmpty());
         QCOMPARE(bands.filter("other").size(), 1);
         seeds->setChecked(false);
@@ -206,12 +207,13 @@ private slots:
         view.show();
         for (int seed = 1; seed <= 3; ++seed) {
             const std::string key = std::to_string(seed);
-            begin(runs, key, {.name = QString("sum, seed %1").arg(seed), .study = "sum"});
+            begin(runs, key, {.name = QString("sum, seed %1").arg(seed)});
             runs.add(key, {.steps = line(seed)});
         }
-        QCOMPARE(legendOf(view).filter("sum, seed, 3 seeds").size(), 1);
+        group(runs, {{"sum", {"1", "2", "3"}}});
+        QCOMPARE(legendOf(view).filter("sum, 3 seeds").size(), 1);
         runs.leaveOut({"2"});
-        QCOMPARE(legendOf(view).filter("sum, seed, 2 seeds").size(), 1);
+        QCOMPARE(legendOf(view).filter("sum, 2 seeds").size(), 1);
         QVERIFY(!view.csv().contains("seed 2"));
         runs.leaveOut({"1", "2"});
         QCOMPARE(legendOf(view).filter("sum").size(), 1); // as a run of its own
@@ -219,7 +221,45 @@ private slots:
         runs.leaveOut({"1", "2", "3"});
         QVERIFY(legendOf(view).filter("sum").isEmpty());
         runs.leaveOut({});
-        QCOMPARE(legendOf(view).filter("sum, seed, 3 seeds").size(), 1);
+        QCOMPARE(legendOf(view).filter("sum, 3 seeds").size(), 1);
+    }
+
+    /// Over pairs of equal seeds, with their interval; a run without a partner is named on the figure.
+    void differencesAreFromTheRunsOfEqualSeeds()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(900, 600);
+        view.show();
+        for (const char* const key : {"a1", "a2", "b1", "b2", "c1"}) {
+            begin(runs, key, {.name = key});
+        }
+        group(runs, {{"a", {"a1", "a2"}}, {"b", {"b1", "b2"}}, {"c", {"none", "other", "c1"}}});
+        runs.add("a1", {.steps = line(0)});
+        runs.add("a2", {.steps = line(10)});
+        runs.add("b1", {.steps = line(3)});
+        runs.add("b2", {.steps = line(15)});
+        runs.add("c1", {.steps = line(7)});
+        auto* baseline = view.findChild<QComboBox*>("baseline");
+        QTRY_VERIFY(baseline->isVisible());
+        QCOMPARE(baseline->count(), 4); // as recorded, and three groups
+        baseline->setCurrentText("relative to a");
+        QCOMPARE(runs.baseline(), std::string("group a"));
+        const QStringList lines = view.csv().split('\n');
+        QVERIFY(lines.front().contains("a") && lines.front().endsWith("low,high"));
+        const auto first = [&](const QString& name) {
+            return lines.filter(QRegularExpression("^\"" + name)).front().split(',');
+        };
+        const double half = 12.706204736174694 * std::sqrt(2.0) / std::sqrt(2.0); // of 3 and 5
+        QCOMPARE(first("a, 2").at(3).toDouble(), 0.0);
+        const QStringList b = first("b, 2");
+        QCOMPARE(b.at(3).toDouble(), 4.0);
+        QVERIFY(std::abs(b.at(5).toDouble() - (4 - half)) < 1e-9 && std::abs(b.at(6).toDouble() - (4 + half)) < 1e-9);
+        QVERIFY(view.findChild<QCustomPlot*>()->yAxis->label().endsWith(QString::fromUtf8("− a")));
+        runs.setBaseline("b1"); // one run alone
+        QCOMPARE(baseline->currentText(), QString("relative to b, seed 1"));
+        runs.removeOverlay("b1"); // without it there are no differences
+        QVERIFY(!view.csv().split('\n').front().endsWith("low,high"));
     }
 
     /// By step alone, and without stretching the axes to a bound that is far away.

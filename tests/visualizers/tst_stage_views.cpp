@@ -87,8 +87,9 @@ private slots:
         ShownRuns runs;
         LossView view(runs);
         show(view);
+        group(runs, {{"staged", {"a", "b"}}});
         for (const char* const run : {"a", "b"}) {
-            begin(runs, run, {.name = QString("staged-%1").arg(run), .study = "staged"});
+            begin(runs, run, {.name = QString("staged-%1").arg(run)});
             runs.add(run, {.steps = stepsOf(1, 4),
                            .rows = {{residua::engine::metric::kValidationLoss, 2, 2.5},
                                     {residua::engine::metric::kStageLoss, 2, *run == 'a' ? 2.0 : 3.0}}});

@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,6 +35,7 @@ struct ParetoRun {
     bool isCostWhole = true; ///< false if FLOP and seconds do not include the training of its initial weights
     projects::Judge judge = {};
     double passFlops = 0; ///< of a forward pass, per token or sample
+    double lastLoss = std::numeric_limits<double>::quiet_NaN(); ///< mean training loss of the last steps; NaN: none
     bool operator==(const ParetoRun&) const = default;
 };
 

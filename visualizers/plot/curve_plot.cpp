@@ -54,13 +54,6 @@ void addOnce(std::vector<Entry>& entries, Entry entry, const std::set<QString>& 
     }
 }
 
-Qt::PenStyle penStyleOf(resources::Stroke stroke)
-{
-    static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::SolidLine,   Qt::DashLine,
-                                               Qt::DotLine,   Qt::DashDotLine, Qt::NoPen};
-    return kStyles[static_cast<std::size_t>(stroke)];
-}
-
 /// Return the keys of the curve's entries in the legend: that of its group and that of its number.
 QString groupKey(const PlotCurve& curve)
 {
@@ -85,7 +78,8 @@ std::vector<Entry> legendEntries(std::vector<const PlotCurve*> curves, const std
         addOnce(entries,
                 {.key = groupKey(*curve),
                  .text = QString::fromStdString(curve->name),
-                 .colour = toQColor(resources::curveColour(curve->colour, theme))},
+                 .colour = toQColor(resources::curveColour(curve->colour, theme)),
+                 .number = curve->colour},
                 hidden);
         addOnce(numbers,
                 {.key = numberKey(*curve),
@@ -183,8 +177,8 @@ void CurvePlot::style(const PlotCurve& curve, const Graphs& graphs) const
     const QColor colour = toQColor(resources::curveColour(curve.colour, m_theme), curve.alpha * strengthOf(curve));
     graphs.line->setVisible(!isHidden(curve));
     graphs.broken->setVisible(!isHidden(curve));
-    graphs.line->setPen(curve.fillTo ? QPen(Qt::NoPen) : QPen(colour, curve.width, penStyleOf(curve.stroke)));
-    graphs.line->setScatterStyle(curve.marks ? QCPScatterStyle(QCPScatterStyle::ssDisc, colour, colour, 5)
+    graphs.line->setPen(curve.fillTo ? QPen(Qt::NoPen) : curvePen(curve.colour, curve.stroke, colour, curve.width));
+    graphs.line->setScatterStyle(curve.marks ? QCPScatterStyle(curveMark(curve.colour), colour, colour, 5)
                                              : QCPScatterStyle());
     graphs.line->setChannelFillGraph(curve.fillTo ? m_graphs[*curve.fillTo].line : nullptr);
     graphs.line->setBrush(curve.fillTo ? QBrush(colour) : QBrush());

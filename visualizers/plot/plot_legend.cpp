@@ -330,7 +330,8 @@ void PlotLegend::drawSample(QCPPainter& painter, const Entry& entry, const QRect
         painter.fillRect(QRectF(place).adjusted(0, half, 0, -half), entry.colour);
     }
     if (entry.line != Qt::NoPen) {
-        painter.setPen(QPen(entry.colour, kSampleLine, entry.line));
+        const QPen solid = curvePen(entry.number, resources::Stroke::Solid, entry.colour, kSampleLine);
+        painter.setPen(entry.line == Qt::SolidLine ? solid : QPen(entry.colour, kSampleLine, entry.line));
         painter.drawLine(QPointF(place.left(), middle.y()), QPointF(place.right(), middle.y()));
     }
     if (entry.marks != QCPScatterStyle::ssNone) {

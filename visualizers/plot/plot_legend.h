@@ -29,7 +29,8 @@ public:
         Qt::PenStyle line = Qt::SolidLine;
         QCPScatterStyle::ScatterShape marks = QCPScatterStyle::ssNone;
         bool area = false;
-        bool hidden = false; ///< true if its curves are hidden; it is struck out, and absent from pictures
+        std::size_t number = 0; ///< of the colour, for the dashes of a solid line (curvePen)
+        bool hidden = false;    ///< true if its curves are hidden; it is struck out, and absent from pictures
         bool operator==(const Entry&) const = default;
     };
 

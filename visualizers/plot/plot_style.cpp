@@ -1,15 +1,70 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_style.h"
 
-#include <qcustomplot.h>
+#include "visualizers/plot/curve_sample.h"
+
+#include <QPainter>
 
 #include <algorithm>
+#include <iterator>
 
 namespace residua::visualizers {
 
 QColor toQColor(resources::Rgb rgb, double alpha)
 {
     return QColor::fromRgbF(rgb.r / 255.0F, rgb.g / 255.0F, rgb.b / 255.0F, static_cast<float>(alpha));
+}
+
+namespace {
+
+constexpr std::size_t kColours = 8; ///< of resources::curveColour
+
+/// Returns the dashes of the colour numbers beyond the colours, in widths of the line; empty for solid lines.
+QList<qreal> dashesOf(std::size_t colour)
+{
+    static const QList<qreal> kDashes[] = {{}, {7, 3}, {2, 2}};
+    return kDashes[colour / kColours % std::size(kDashes)];
+}
+
+} // namespace
+
+Qt::PenStyle penStyleOf(resources::Stroke stroke)
+{
+    static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::SolidLine,   Qt::DashLine,
+                                               Qt::DotLine,   Qt::DashDotLine, Qt::NoPen};
+    return kStyles[static_cast<std::size_t>(stroke)];
+}
+
+QPen curvePen(std::size_t colour, resources::Stroke stroke, const QColor& ink, double width)
+{
+    QPen pen(ink, width, penStyleOf(stroke));
+    if (const QList<qreal> dashes = dashesOf(colour); pen.style() == Qt::SolidLine && !dashes.isEmpty()) {
+        pen.setDashPattern(dashes);
+        pen.setCapStyle(Qt::FlatCap);
+    }
+    return pen;
+}
+
+QCPScatterStyle::ScatterShape curveMark(std::size_t colour)
+{
+    static constexpr QCPScatterStyle::ScatterShape kMarks[] = {QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare,
+                                                               QCPScatterStyle::ssTriangle};
+    return kMarks[colour / kColours % std::size(kMarks)];
+}
+
+QPixmap curveSample(std::size_t colour, resources::Theme theme)
+{
+    constexpr int kSize = 16;
+    const QList<qreal> dashes = dashesOf(colour);
+    const int piece = dashes.isEmpty() ? kSize : static_cast<int>(dashes.front());
+    const int gap = dashes.isEmpty() ? 0 : static_cast<int>(dashes.back());
+    QPixmap sample(kSize, kSize);
+    sample.fill(Qt::transparent);
+    QPainter painter(&sample);
+    for (int left = 0; left < kSize; left += piece + gap) {
+        painter.fillRect(left, 0, piece, kSize, toQColor(resources::curveColour(colour, theme)));
+    }
+    return sample;
 }
 
 void applyTheme(QCustomPlot& plot, resources::Theme theme)

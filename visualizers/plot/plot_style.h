@@ -2,18 +2,30 @@
 #pragma once
 
 #include "resources/colours.h"
+#include "resources/plot.h"
+
+#include <qcustomplot.h>
 
 #include <QColor>
+#include <QPen>
 #include <QSize>
 
-class QCustomPlot;
-class QCPColorGradient;
+#include <cstddef>
+
 class QWidget;
 
 namespace residua::visualizers {
 
 [[nodiscard]] QColor toQColor(resources::Rgb rgb, double alpha = 1.0);
 
+/// The looks of curves by their colour numbers: resources::curveColour, with solid lines and discs for the first eight,
+/// then with two kinds of dashes, squares and triangles.
+
+[[nodiscard]] Qt::PenStyle penStyleOf(resources::Stroke stroke);
+/// Returns the pen of a line. Strokes other than solid keep their own dashes.
+[[nodiscard]] QPen curvePen(std::size_t colour, resources::Stroke stroke, const QColor& ink, double width);
+/// Returns the mark of a point.
+[[nodiscard]] QCPScatterStyle::ScatterShape curveMark(std::size_t colour);
 /// Sets background, axes, grid and fonts of a plot to the theme's colours.
 void applyTheme(QCustomPlot& plot, resources::Theme theme);
 

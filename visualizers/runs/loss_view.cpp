@@ -24,7 +24,7 @@ constexpr int kFrame = 22;          ///< the table's own, with a scroll bar
 /// The accuracy of the overlaid runs, a view of its own, because it is exported by its own menu.
 class AccuracyView : public PlotView {
 public:
-    AccuracyView(const ShownRuns& runs, QWidget* parent)
+    AccuracyView(ShownRuns& runs, QWidget* parent)
         : PlotView(parent),
           m_curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
                                {.number = std::string("accuracy/train"),
@@ -54,7 +54,7 @@ private:
 
 class LossView::Impl {
 public:
-    Impl(const ShownRuns& runs, LossView* view);
+    Impl(ShownRuns& runs, LossView* view);
 
     void showTransitions();
     void fitTable();
@@ -68,7 +68,7 @@ public:
     TransitionsModel transitions;
 };
 
-LossView::Impl::Impl(const ShownRuns& runs, LossView* view)
+LossView::Impl::Impl(ShownRuns& runs, LossView* view)
     : curves(new RunPlot(runs, {{engine::metric::kLoss, &engine::StepRecord::loss}}, {},
                          {.number = engine::metric::kLoss,
                           .title = tr("training"),
@@ -132,10 +132,7 @@ void LossView::Impl::fitAccuracy()
     accuracy->setVisible(classifies && (beside || room.height() >= kLeastForBoth));
 }
 
-LossView::LossView(const ShownRuns& runs, QWidget* parent)
-    : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
-{
-}
+LossView::LossView(ShownRuns& runs, QWidget* parent) : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this)) {}
 
 LossView::~LossView() = default;
 

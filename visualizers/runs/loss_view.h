@@ -17,7 +17,7 @@ class LossView : public PlotView {
     Q_OBJECT
 public:
     /// Follows `runs`, which must outlive the view.
-    explicit LossView(const ShownRuns& runs, QWidget* parent = nullptr);
+    explicit LossView(ShownRuns& runs, QWidget* parent = nullptr);
     ~LossView() override;
 
     /// Shows the accuracy of runs that classify beside their losses, or hides it.

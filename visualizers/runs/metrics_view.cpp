@@ -65,7 +65,7 @@ RunPlot::Shown shown(const Choice& choice)
 
 class MetricsView::Impl {
 public:
-    Impl(const ShownRuns& runs, MetricsView* view);
+    Impl(ShownRuns& runs, MetricsView* view);
 
     RunPlot* curves;
 
@@ -78,7 +78,7 @@ private:
     std::vector<Choice> m_choices; ///< in the order of `m_choice`
 };
 
-MetricsView::Impl::Impl(const ShownRuns& runs, MetricsView* view)
+MetricsView::Impl::Impl(ShownRuns& runs, MetricsView* view)
     : curves(new RunPlot(runs,
                          {{engine::metric::kGradientNorm, &engine::StepRecord::gradientNorm},
                           {engine::metric::kLearningRate, &engine::StepRecord::learningRate}},
@@ -124,7 +124,7 @@ void MetricsView::Impl::offerMetrics(const engine::Progress& numbers)
     }
 }
 
-MetricsView::MetricsView(const ShownRuns& runs, QWidget* parent)
+MetricsView::MetricsView(ShownRuns& runs, QWidget* parent)
     : PlotView(parent), m_impl(std::make_unique<Impl>(runs, this))
 {
 }

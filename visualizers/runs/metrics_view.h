@@ -16,7 +16,7 @@ class MetricsView : public PlotView {
     Q_OBJECT
 public:
     /// Follows `runs`, which must outlive the view.
-    explicit MetricsView(const ShownRuns& runs, QWidget* parent = nullptr);
+    explicit MetricsView(ShownRuns& runs, QWidget* parent = nullptr);
     ~MetricsView() override;
 
     void setTheme(resources::Theme theme) override;

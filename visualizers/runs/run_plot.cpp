@@ -22,8 +22,6 @@ constexpr double kRawAlpha = 0.6; ///< at which every curve's colour stands out 
 constexpr double kRawWidth = 1.3;
 constexpr double kFullWidth = 1.8;
 constexpr double kBehindBand = 0.25; ///< for a run whose mean over seeds is drawn
-constexpr double kBandAlpha = 0.22;
-constexpr double kMeanWidth = 2;
 constexpr double kBesideWidth = 1.2;
 constexpr double kBoundAlpha = 0.75;
 constexpr double kBoundWidth = 1.3;
@@ -32,7 +30,7 @@ constexpr std::size_t kPointsATurn = 100'000; ///< added to averages before othe
 
 } // namespace
 
-RunPlot::RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
+RunPlot::RunPlot(ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
                  QWidget* parent)
     : QWidget(parent),
       m_shownRuns(runs),
@@ -72,6 +70,11 @@ void RunPlot::follow()
         refresh();
     });
     connect(&m_shownRuns, &ShownRuns::labelsChanged, this, &RunPlot::refresh);
+    connect(&m_shownRuns, &ShownRuns::looksChanged, this, &RunPlot::refresh);
+    connect(&m_shownRuns, &ShownRuns::baselineChanged, this, [this] {
+        refresh();
+        m_plot->showAll();
+    });
     m_plot->leaveOutIf([this](const std::string& group) { return m_shownRuns.isLeftOut(group); });
     connect(&m_shownRuns, &ShownRuns::leftOutChanged, this, &RunPlot::refresh);
 }
@@ -100,6 +103,7 @@ void RunPlot::connectControls()
         m_plot->showAll();
     });
     connect(m_controls, &RunPlotControls::partsChosen, this, &RunPlot::refresh);
+    connect(m_controls, &RunPlotControls::baselineChosen, this, &RunPlot::chooseBaseline);
     connect(m_controls, &RunPlotControls::stagesChosen, this, [this](int index) {
         const auto runs = stagedRuns();
         m_hidesStages = static_cast<std::size_t>(index) >= runs.size();
@@ -205,7 +209,7 @@ void RunPlot::addLine(PlotSpec& spec, Item& run, const std::vector<CurveName>& n
     PlotCurve full = inBand(run) ? PlotCurve{.colour = about(run).colour} : curveOf(run.first);
     PlotCurve raw;
     if (inBand(run)) {
-        full.group = about(run).facts.study; // hidden with its band
+        full.group = m_shownRuns.groupOf(run.first); // hidden with its band
         full.alpha = kBehindBand;
         raw = smooths ? PlotCurve{.alpha = 0} : full;
     } else {
@@ -314,29 +318,14 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
                                     curve.positions(3));
 }
 
-std::vector<RunPlot::Study> RunPlot::studies() const
-{
-    std::vector<Study> studies;
-    for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        if (!m_runs.contains(run.key) || run.facts.study.empty() || byColumn() || m_shownRuns.isLeftOut(run.key)) {
-            continue;
-        }
-        const auto of = [](const Study& study) -> const std::string& { return study.front()->facts.study; };
-        const auto study = std::ranges::find(studies, run.facts.study, of);
-        (study == studies.end() ? studies.emplace_back() : *study).push_back(&run);
-    }
-    std::erase_if(studies, [](const Study& study) { return study.size() < 2; });
-    return studies;
-}
-
 bool RunPlot::inBand(const Item& run) const
 {
-    const std::string& study = about(run).facts.study;
-    if (!m_controls->seedsAsBand() || byColumn() || study.empty() || m_shownRuns.isLeftOut(run.first)) {
+    const std::string group = m_shownRuns.groupOf(run.first);
+    if (!m_controls->seedsAsBand() || byColumn() || group.empty() || m_shownRuns.isLeftOut(run.first)) {
         return false;
     }
     return std::ranges::count_if(m_runs, [&](const Item& other) {
-               return about(other).facts.study == study && !m_shownRuns.isLeftOut(other.first);
+               return m_shownRuns.groupOf(other.first) == group && !m_shownRuns.isLeftOut(other.first);
            }) > 1;
 }
 
@@ -376,55 +365,6 @@ void RunPlot::addBounds(PlotSpec& spec) const
     spec.note = (notes << caveats).join(QLatin1Char(' ')).trimmed().toStdString();
 }
 
-std::set<RunPlot::BandKey> RunPlot::addSeeds(PlotSpec& spec)
-{
-    const std::vector<Study> all = studies();
-    m_controls->offerSeeds(!all.empty());
-    std::set<BandKey> added;
-    for (const Study& study : m_controls->seedsAsBand() ? all : std::vector<Study>()) {
-        added.insert(
-            addMean(spec, study, {std::get<std::string>(m_shown.number), m_shown.title, Stroke::Solid}, false));
-        for (const Beside& beside : m_shown.beside) {
-            added.insert(addMean(spec, study, beside, true));
-        }
-    }
-    return added;
-}
-
-/// Adds the mean of a number over the runs of a study, in a band of one standard deviation.
-RunPlot::BandKey RunPlot::addMean(PlotSpec& spec, const Study& study, const Beside& number, bool marks)
-{
-    const ShownRuns::Run& first = *study.front();
-    const BandKey key{first.facts.study, number.metric};
-    SeedBand& band = m_bands[key];
-    std::vector<const Series*> series;
-    QStringList names;
-    for (const ShownRuns::Run* run : study) {
-        series.push_back(&m_runs.at(run->key).at(number.metric));
-        names << run->facts.name;
-    }
-    band.setAxis(xAxis(), first.facts.flops.perUnit > 0 ? first.facts.flops.perUnit : 1);
-    band.setWindow(marks ? 1 : m_controls->window());
-    band.follow(series);
-    PlotCurve mean = curveOf(first.key);
-    mean.group = first.facts.study;
-    mean.name = tr("%1, %n seeds", nullptr, static_cast<int>(study.size())).arg(commonName(names)).toStdString();
-    mean.number = number.title.toStdString();
-    mean.reading = tr("mean %1").arg(number.title).toStdString();
-    mean.width = kMeanWidth;
-    mean.marks = marks;
-    mean.stroke = number.stroke;
-    mean.live = &band.mean();
-    PlotCurve low{.colour = mean.colour, .live = &band.low(), .group = mean.group, .place = mean.place};
-    PlotCurve area = low;
-    low.alpha = 0;
-    area.live = &band.high();
-    area.alpha = kBandAlpha;
-    area.fillTo = spec.curves.size();
-    spec.curves.insert(spec.curves.end(), {low, area, mean});
-    return key;
-}
-
 void RunPlot::showCurves()
 {
     PlotSpec spec{.xLabel = m_controls->axisName().toStdString(),
@@ -435,13 +375,24 @@ void RunPlot::showCurves()
     if (metric != nullptr && engine::isShare(*metric)) {
         spec.yBounds = resources::kShares;
     }
+    const bool relative = !baseline().empty();
+    if (relative) {
+        spec.yLabel = tr("%1 − %2").arg(m_shown.label, m_shownRuns.baselineLabel()).toStdString();
+        spec.yScale = m_scaleY == AxisScale::Logarithmic ? AxisScale::SymmetricLogarithmic : m_scaleY;
+        spec.yBounds.reset();
+    }
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
-        if (const auto found = m_runs.find(run.key); found != m_runs.end()) {
+        if (const auto found = m_runs.find(run.key); found != m_runs.end() && !relative) {
             addCurves(spec, *found);
         }
     }
-    const std::set<BandKey> means = addSeeds(spec);
-    addBounds(spec);
+    offerBaselines();
+    const std::set<BandKey> means = addMeans(spec);
+    if (relative) {
+        noteUnpaired(spec);
+    } else {
+        addBounds(spec);
+    }
     addBands(spec);
     m_plot->setSpec(std::move(spec));
     std::erase_if(m_bands, [&](const auto& band) { return !means.contains(band.first); }); // not drawn any more
@@ -484,14 +435,22 @@ CsvText RunPlot::csvText() const
     if (xAxis() != XAxis::Step) {
         columns << m_controls->axisName();
     }
-    columns << (byColumn() ? m_shown.label : m_shown.title) << tr("smoothed");
-    const std::vector<Beside> besides = besideInCsv();
+    const bool relative = !baseline().empty();
+    columns << (relative     ? tr("%1 − %2").arg(m_shown.title, m_shownRuns.baselineLabel())
+                : byColumn() ? m_shown.label
+                             : m_shown.title)
+            << tr("smoothed");
+    const std::vector<Beside> besides = relative ? std::vector<Beside>() : besideInCsv();
     for (const Beside& beside : besides) {
         columns << beside.title;
     }
     std::vector<RunRows> rows;
+    if (relative) {
+        columns << tr("low") << tr("high");
+        rows = rowsOfDifferences();
+    }
     for (const auto& [key, run] : m_runs) {
-        if (m_shownRuns.isLeftOut(key)) {
+        if (m_shownRuns.isLeftOut(key) || relative) {
             continue;
         }
         const QString name = m_shownRuns.labelOf(key);

@@ -5,6 +5,7 @@
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/series.h"
 #include "visualizers/plot/turning_split.h"
+#include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_band.h"
 #include "visualizers/runs/shown_runs.h"
@@ -28,8 +29,8 @@ class RunPlotControls;
 
 /// A recorded number of the overlaid runs as curves, with the choices above them: by step, units, FLOP or time; the
 /// scales; a moving average with the recorded points faint behind it; runs that differ only in their seeds as their
-/// mean in a band of one deviation. Stages are also shown as bands: those of the run in front, or of a run that the
-/// user chooses. GUI thread.
+/// mean in a band of one deviation; the differences from a baseline, over pairs of equal seeds. Stages are also shown
+/// as bands: those of the run in front, or of a run that the user chooses. GUI thread.
 class RunPlot : public QWidget {
     Q_OBJECT
 public:
@@ -55,7 +56,7 @@ public:
     using Taker = std::function<void(RunCurves& curves, const engine::Progress& numbers)>;
 
     /// Follows `runs`, which must outlive the plot. `invitation` is shown while there are no curves.
-    RunPlot(const ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
+    RunPlot(ShownRuns& runs, RunCurves::Fields fields, Taker taker, Shown shown, const QString& invitation,
             QWidget* parent);
 
     void setShown(Shown shown);
@@ -100,12 +101,25 @@ private:
     }
     void catchUp();
     void addBands(PlotSpec& spec);
-    using BandKey = std::pair<std::string, std::string>; ///< study, number
-    using Study = std::vector<const ShownRuns::Run*>;    ///< runs that differ only in their seeds, at least two
-    [[nodiscard]] std::vector<Study> studies() const;
-    /// Adds the means over seeds, and returns their bands.
-    std::set<BandKey> addSeeds(PlotSpec& spec);
-    BandKey addMean(PlotSpec& spec, const Study& study, const Beside& number, bool marks);
+    using BandKey = std::pair<std::string, std::string>; ///< group or run, number
+    using Unit = std::vector<const ShownRuns::Run*>;     ///< runs of one group, or a single run
+    /// Returns the shown runs by their groups, or each as a unit of its own.
+    [[nodiscard]] std::vector<Unit> units(bool grouped) const;
+    [[nodiscard]] std::string keyOf(const Unit& unit) const;
+    [[nodiscard]] QString nameOf(const Unit& unit) const;
+    void offerBaselines();
+    void chooseBaseline(int index);
+    /// Returns the shown runs of the baseline. If there are any, the plot shows differences from them.
+    [[nodiscard]] Unit baseline() const;
+    /// Returns the run of the baseline with this run's seeds, or else its first.
+    [[nodiscard]] const ShownRuns::Run& partnerOf(const ShownRuns::Run& run, const Unit& baseline) const;
+    [[nodiscard]] bool drawsAlike(const ShownRuns::Run& a, const ShownRuns::Run& b) const;
+    /// Adds means over seeds, or differences, and returns their bands.
+    std::set<BandKey> addMeans(PlotSpec& spec);
+    BandKey addMean(PlotSpec& spec, const Unit& unit, const Beside& number, bool marks);
+    [[nodiscard]] Beside mainNumber() const;
+    [[nodiscard]] std::vector<RunRows> rowsOfDifferences() const;
+    void noteUnpaired(PlotSpec& spec) const;
     void addBounds(PlotSpec& spec) const;
     /// True if this run is part of a drawn band.
     [[nodiscard]] bool inBand(const Item& run) const;
@@ -121,7 +135,7 @@ private:
     /// Returns the common style of all curves of a run.
     [[nodiscard]] PlotCurve curveOf(const std::string& key) const;
 
-    const ShownRuns& m_shownRuns;
+    ShownRuns& m_shownRuns;
     RunCurves::Fields m_fields;
     Taker m_taker;
     Shown m_shown;

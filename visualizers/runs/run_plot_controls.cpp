@@ -31,7 +31,8 @@ RunPlotControls::RunPlotControls(QWidget* parent)
       m_points(new QLabel(this)),
       m_bounds(new QCheckBox(tr("bounds"), this)),
       m_seeds(new QCheckBox(tr("seeds as a band"), this)),
-      m_stages(new PlotChoice(this))
+      m_stages(new PlotChoice(this)),
+      m_baseline(new PlotChoice(this))
 {
     layOut();
     connect(m_axis, &QComboBox::currentIndexChanged, this, [this] { emit axisChosen(axis()); });
@@ -44,6 +45,7 @@ RunPlotControls::RunPlotControls(QWidget* parent)
         connect(box, &QCheckBox::toggled, this, &RunPlotControls::partsChosen);
     }
     connect(m_stages, &QComboBox::currentIndexChanged, this, &RunPlotControls::stagesChosen);
+    connect(m_baseline, &QComboBox::currentIndexChanged, this, [this](int index) { emit baselineChosen(index - 1); });
 }
 
 void RunPlotControls::layOut()
@@ -74,6 +76,11 @@ void RunPlotControls::layOut()
     m_stages->setObjectName(QStringLiteral("stagesOf"));
     m_stages->setAccessibleName(tr("Stages"));
     m_stages->hide();
+    m_baseline->setObjectName(QStringLiteral("baseline"));
+    m_baseline->setAccessibleName(tr("Baseline"));
+    m_baseline->setToolTip(tr("The differences from one of the runs at each step. Runs with equal seeds see equal "
+                              "batches and are paired; the band is the interval of 95 % of the mean difference"));
+    m_baseline->hide();
 
     m_row->addWidget(m_axis);
     m_row->addWidget(m_scale);
@@ -82,6 +89,7 @@ void RunPlotControls::layOut()
     m_row->addWidget(smoothing);
     m_row->addWidget(m_bounds);
     m_row->addWidget(m_seeds);
+    m_row->addWidget(m_baseline);
     m_row->addWidget(m_stages);
 }
 
@@ -149,6 +157,30 @@ void RunPlotControls::offerSeeds(bool offered)
 }
 
 /// An unchanged list is kept, because it may be open.
+void RunPlotControls::offer(QComboBox& box, const QStringList& texts, int shown)
+{
+    QStringList before;
+    for (int i = 0; i < box.count(); ++i) {
+        before << box.itemText(i);
+    }
+    const QSignalBlocker quiet(&box);
+    if (before != texts) {
+        box.clear();
+        box.addItems(texts);
+    }
+    box.setCurrentIndex(shown);
+}
+
+void RunPlotControls::offerBaselines(const QStringList& names, int shown)
+{
+    QStringList texts{tr("as recorded")};
+    for (const QString& name : names) {
+        texts << tr("relative to %1").arg(name);
+    }
+    offer(*m_baseline, texts, shown + 1);
+    m_baseline->setVisible(names.size() > 1);
+}
+
 void RunPlotControls::offerStages(const QStringList& runs, int shown)
 {
     QStringList texts;
@@ -156,16 +188,7 @@ void RunPlotControls::offerStages(const QStringList& runs, int shown)
         texts << tr("stages of %1").arg(run);
     }
     texts << tr("no stages");
-    QStringList before;
-    for (int i = 0; i < m_stages->count(); ++i) {
-        before << m_stages->itemText(i);
-    }
-    const QSignalBlocker quiet(m_stages);
-    if (before != texts) {
-        m_stages->clear();
-        m_stages->addItems(texts);
-    }
-    m_stages->setCurrentIndex(shown);
+    offer(*m_stages, texts, shown);
     m_stages->setToolTip(m_stages->currentText() + QLatin1Char('\n') +
                          tr("The run whose stages are the bands, and whose transitions are in the table"));
     m_stages->setVisible(!runs.isEmpty());
@@ -175,8 +198,8 @@ void RunPlotControls::putFirst(QWidget* control, QWidget* after)
 {
     m_row->putFirst(control);
     QWidget* before = control;
-    for (QWidget* next :
-         std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, m_stages, after}) {
+    for (QWidget* next : std::initializer_list<QWidget*>{m_axis, m_scale, m_smoothing, m_bounds, m_seeds, m_baseline,
+                                                         m_stages, after}) {
         setTabOrder(before, next);
         before = next;
     }

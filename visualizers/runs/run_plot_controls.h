@@ -42,6 +42,10 @@ public:
     /// Hides the choice if there are no runs.
     void offerStages(const QStringList& runs, int shown);
 
+    /// Offers to show differences from these baselines, after the recorded numbers. `shown` is an index, or −1 for the
+    /// numbers. Hides the choice if there are fewer than two.
+    void offerBaselines(const QStringList& names, int shown);
+
     /// Puts a control before all others. Tab moves from it through the others to `after`.
     void putFirst(QWidget* control, QWidget* after);
 
@@ -51,12 +55,15 @@ signals:
     void windowChosen(double points);
     /// Emitted when the drawing of bounds or bands is switched on or off.
     void partsChosen();
+    /// Emitted when a baseline is chosen, with the index of offerBaselines(); −1 for none.
+    void baselineChosen(int index);
     /// Emitted when the stages of a run, or of no run, are chosen, with the index of offerStages().
     void stagesChosen(int index);
 
 private:
     void layOut();
     void showPoints();
+    static void offer(QComboBox& box, const QStringList& texts, int shown);
     void chooseScale(int index);
 
     ControlRows* m_row;
@@ -67,6 +74,7 @@ private:
     QCheckBox* m_bounds;
     QCheckBox* m_seeds;
     QComboBox* m_stages;
+    QComboBox* m_baseline;
 };
 
 } // namespace residua::visualizers

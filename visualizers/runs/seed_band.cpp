@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/seed_band.h"
 
+#include "projects/studies/paired_difference.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,9 +53,13 @@ bool SeedBand::goesOn(const std::vector<const Series*>& runs) const
     return true;
 }
 
-void SeedBand::follow(const std::vector<const Series*>& runs)
+void SeedBand::follow(const std::vector<const Series*>& only, const std::vector<const Series*>& less)
 {
-    if (!goesOn(runs)) {
+    std::vector<const Series*> runs = only;
+    runs.insert(runs.end(), less.begin(), less.end());
+    if (!goesOn(runs) || only.size() != m_count) {
+        m_count = only.size();
+        m_spread = m_count < 2 ? 0 : less.empty() ? 1 : projects::intervalFactor(m_count);
         m_runs = runs;
         m_taken.assign(runs.size(), 0);
         for (Series* series : {&m_mean, &m_low, &m_high}) {
@@ -99,21 +105,26 @@ void SeedBand::grow()
 
 void SeedBand::add(const std::vector<std::size_t>& points)
 {
-    const auto count = static_cast<double>(m_runs.size());
+    const bool relative = m_runs.size() > m_count;
+    std::vector<double> values;
     double sum = 0;
-    for (std::size_t run = 0; run < m_runs.size(); ++run) {
-        sum += m_runs[run]->raw().values()[points[run]];
+    for (std::size_t run = 0; run < m_count; ++run) {
+        const std::size_t partner = run + m_count;
+        values.push_back(m_runs[run]->raw().values()[points[run]] -
+                         (relative ? m_runs[partner]->raw().values()[points[partner]] : 0));
+        sum += values.back();
     }
+    const auto count = static_cast<double>(m_count);
     const double mean = sum / count;
     double squares = 0;
-    for (std::size_t run = 0; run < m_runs.size(); ++run) {
-        squares += std::pow(m_runs[run]->raw().values()[points[run]] - mean, 2);
+    for (const double value : values) {
+        squares += std::pow(value - mean, 2);
     }
-    const double deviation = std::sqrt(squares / (count - 1));
+    const double half = m_spread > 0 ? m_spread * std::sqrt(squares / (count - 1)) : 0;
     const Series::Positions at = m_runs.front()->positionsOf(stepAt(*m_runs.front(), points.front()));
     m_mean.append(at, mean);
-    m_low.append(at, mean - deviation);
-    m_high.append(at, mean + deviation);
+    m_low.append(at, mean - half);
+    m_high.append(at, mean + half);
 }
 
 } // namespace residua::visualizers

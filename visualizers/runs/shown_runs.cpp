@@ -52,6 +52,7 @@ void ShownRuns::overlay(const std::string& key)
     const std::size_t colour = freeColour();
     Run& run = make(key);
     run.colour = colour;
+    recolour(run);
     run.overlaid = true;
     emit overlaid(key);
 }
@@ -93,6 +94,61 @@ void ShownRuns::clear()
     bringToFront({});
     choose({});
     leaveOut({});
+    setBaseline({});
+}
+
+void ShownRuns::recolour(Run& run) const
+{
+    if (const Look* look = lookOf(run.key)) {
+        run.colour = look->colour;
+    }
+}
+
+void ShownRuns::setLooks(std::map<std::string, Look> looks)
+{
+    if (looks == m_looks) {
+        return;
+    }
+    m_looks = std::move(looks);
+    for (Run& run : m_runs) {
+        recolour(run);
+    }
+    emit looksChanged();
+}
+
+const ShownRuns::Look* ShownRuns::lookOf(const std::string& key) const
+{
+    const auto found = m_looks.find(key);
+    return found == m_looks.end() ? nullptr : &found->second;
+}
+
+std::string ShownRuns::groupOf(const std::string& key) const
+{
+    const Look* look = lookOf(key);
+    return look ? look->group : std::string();
+}
+
+void ShownRuns::setBaseline(const std::string& key)
+{
+    if (m_baseline != key) {
+        m_baseline = key;
+        emit baselineChanged();
+    }
+}
+
+bool ShownRuns::isOfBaseline(const std::string& key) const
+{
+    return !m_baseline.empty() && (key == m_baseline || groupOf(key) == m_baseline);
+}
+
+QString ShownRuns::baselineLabel() const
+{
+    for (const auto& [key, look] : m_looks) {
+        if (key == m_baseline || look.group == m_baseline) {
+            return key == m_baseline ? look.label : look.groupLabel;
+        }
+    }
+    return {};
 }
 
 void ShownRuns::choose(const std::string& key)
@@ -116,6 +172,9 @@ QString ShownRuns::labelOf(const std::string& key) const
     const Run* run = find(key);
     if (!run) {
         return {};
+    }
+    if (const Look* look = lookOf(key)) {
+        return look->label;
     }
     const bool shared = std::ranges::any_of(
         m_runs, [&](const Run& other) { return other.key != key && other.facts.name == run->facts.name; });

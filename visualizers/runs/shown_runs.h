@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,15 +35,23 @@ public:
         std::int64_t layers = 0;          ///< of its stack
         QString started = {};             ///< when, for people
         std::vector<resources::BoundCurve> bounds = {};
-        std::string study = {}; ///< equal for runs that differ only in their seeds; empty: unknown
         std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
         std::vector<std::string> classes = {};             ///< RunInfo::classes
         QString wiring = {};                               ///< projects::wiringName()
     };
+    /// The group of a listed run (engine::RunGroup), and how all views name and draw the run.
+    struct Look {
+        std::string group;
+        QString groupLabel;
+        QString label;
+        std::size_t colour = 0;
+        std::string seeds = {}; ///< equal for runs that draw alike
+        bool operator==(const Look&) const = default;
+    };
     struct Run {
         std::string key;
         bool overlaid = false;  ///< true if its curves are shown
-        std::size_t colour = 0; ///< colour of its curves, as counted by curveColour()
+        std::size_t colour = 0; ///< that of its group; until that is known, one that no other run has
         Facts facts;
         std::vector<engine::StageRecord> stages;
     };
@@ -71,7 +80,24 @@ public:
     [[nodiscard]] const std::vector<Run>& runs() const { return m_runs; }
     [[nodiscard]] const Run* find(const std::string& key) const;
 
-    /// Returns the name of a shown run, with its start time if another run has the same name.
+    /// Sets the groups of all listed runs by their keys.
+    void setLooks(std::map<std::string, Look> looks);
+    [[nodiscard]] const std::map<std::string, Look>& looks() const { return m_looks; }
+    /// Returns null for a run whose group is not known yet.
+    [[nodiscard]] const Look* lookOf(const std::string& key) const;
+    /// Returns the group of a run; empty while it is not known.
+    [[nodiscard]] std::string groupOf(const std::string& key) const;
+
+    /// Sets the run or group, by its key, that views show differences from. Empty: none.
+    void setBaseline(const std::string& key);
+    [[nodiscard]] const std::string& baseline() const { return m_baseline; }
+    /// True if the run is the baseline or belongs to it.
+    [[nodiscard]] bool isOfBaseline(const std::string& key) const;
+    /// Returns the name of the baseline; empty if there is none among the listed runs.
+    [[nodiscard]] QString baselineLabel() const;
+
+    /// Returns the label of a shown run. Until its group is known, that is its name, with its start time if another run
+    /// has the same name.
     [[nodiscard]] QString labelOf(const std::string& key) const;
     void rename(const std::string& key, const QString& name);
     /// Has the views leave these runs out of what they draw of many, and no others; they stay overlaid.
@@ -80,7 +106,7 @@ public:
     /// Sets the runs that are being trained, here or by another process.
     void setGrowing(std::set<std::string> keys);
     [[nodiscard]] bool isGrowing(const std::string& key) const { return m_growing.contains(key); }
-    /// The curves of an overlaid run are drawn in this colour from begin() on, as curveColour counts.
+    /// The curves of an overlaid run are drawn in this colour from begin() on, in views that know no groups.
     void paint(const std::string& key, std::size_t colour);
 
     // The next two do nothing for runs that are not shown.
@@ -101,6 +127,8 @@ signals:
     void added(const std::string& key, const residua::engine::Progress& numbers);
     void stagesChanged(const std::string& key);
     void labelsChanged(); ///< of any
+    void looksChanged();
+    void baselineChanged();
     void growingChanged();
     void leftOutChanged();
 
@@ -110,6 +138,7 @@ private:
     void forget(const std::string& key);
     void compare(const std::string& key);
     [[nodiscard]] std::size_t freeColour() const;
+    void recolour(Run& run) const;
 
     std::vector<Run> m_runs; ///< overlaid, or in front
     std::set<std::string> m_leftOut;
@@ -117,6 +146,8 @@ private:
     std::string m_front;
     std::string m_compared;
     std::string m_chosen;
+    std::map<std::string, Look> m_looks; ///< by a run's key
+    std::string m_baseline;
 };
 
 } // namespace residua::visualizers

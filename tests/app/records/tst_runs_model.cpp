@@ -57,7 +57,8 @@ private slots:
         QVERIFY(m_shown->isOverlaid("/runs/d"));
         for (const auto theme : {resources::Theme::Dark, resources::Theme::Light}) {
             m_model->setTheme(theme);
-            QCOMPARE(d.data(Qt::DecorationRole).value<QColor>(), toColour(resources::curveColour(0, theme)));
+            QCOMPARE(d.data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(8, 8),
+                     toColour(resources::curveColour(0, theme)));
         }
         QVERIFY(m_model->setData(d, Qt::Unchecked, Qt::CheckStateRole));
         QVERIFY(!d.data(Qt::DecorationRole).isValid());
@@ -157,62 +158,72 @@ private slots:
         QVERIFY(points.front().standing == visualizers::ParetoStanding::Result);
     }
 
-    void sweepsAndRepeatedExperimentsAreColumns()
+    void sweepsAndGroupsAreColumns()
     {
-        std::vector<engine::RunInfo> runs{run("lr 1, seed 1", "1"), run("lr 1, seed 2", "2"), run("other", "3")};
+        std::vector<engine::RunInfo> runs{run("1", "1"), run("2", "2"), run("other", "3")};
         runs[0].membership = projects::Membership{.project = "p", .sweep = "rates", .point = {}};
-        projects::Project other;
-        other.training.batch += 1;
-        std::map<std::string, projects::Project> projects{
-            {runs[0].directory, {}}, {runs[1].directory, {}}, {runs[2].directory, other}};
-        projects[runs[1].directory].seeds.init += 1;
-        const std::vector<RunColumn> columns = studyColumns(runs, projects);
+        std::map<std::string, visualizers::ShownRuns::Look> looks{{runs[0].directory, {"a", "lr 1", "lr 1, seed 1"}},
+                                                                  {runs[1].directory, {"a", "lr 1", "lr 1, seed 2"}},
+                                                                  {runs[2].directory, {"b", "other", "other"}}};
+        const std::vector<RunColumn> columns = studyColumns(runs, looks);
         QCOMPARE(columns.size(), std::size_t{2});
         QCOMPARE(columns[0].of(runs[0]).toString(), QString("rates"));
         QVERIFY(!columns[0].of(runs[1]).isValid());
-        QCOMPARE(columns[1].of(runs[0]).toString(), QString("lr 1, seed"));
-        QCOMPARE(columns[1].of(runs[1]).toString(), QString("lr 1, seed"));
+        QCOMPARE(columns[1].key, QString("experiment"));
+        QCOMPARE(columns[1].of(runs[1]).toString(), QString("lr 1"));
         QCOMPARE(columns[1].of(runs[2]).toString(), QString("other"));
-        for (engine::RunInfo& each : runs) {
-            each.name = "mine"; // runs of one project all have its name
-        }
-        const RunColumn settings = studyColumns(runs, projects).back();
-        const QString batch = QString::number(other.training.batch - 1);
-        QCOMPARE(settings.of(runs[0]).toString(), "mine: batch " + batch);
-        QCOMPARE(settings.of(runs[1]), settings.of(runs[0]));
-        QCOMPARE(settings.of(runs[2]).toString(), "mine: batch " + QString::number(other.training.batch));
-        projects[runs[2].directory].stack().schedule.stages = {{0, 2, {1}}, {10, 3, {1}}};
-        QVERIFY(studyColumns(runs, projects).back().of(runs[2]).toString().contains("stages 2-3"));
-        projects[runs[1].directory].training.batch += 2; // now each has settings of its own
+        looks[runs[1].directory].group = "c"; // now each has settings of its own
         runs[0].membership.reset();
-        QVERIFY(studyColumns(runs, projects).empty());
+        QVERIFY(studyColumns(runs, looks).empty());
     }
 
-    /// No column shows which shortcuts are pruned.
-    void experimentsThatNoColumnTellsApartAreNumbered()
+    /// Mean, deviation and number of what finished runs reached, and the differences over pairs of equal seeds.
+    void groupsHaveMeansAndDifferences()
     {
-        std::vector<engine::RunInfo> runs{run("1", "1"), run("2", "2"), run("3", "3"), run("4", "4")};
-        const projects::Project full = projects::findExample("linear-ancre")->project;
-        std::map<std::string, projects::Project> projects;
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            runs[i].name = "mine";
-            projects::Document document{full, {}};
-            const projects::Shortcut pruned{0, i < 2 ? 2 : 3};
-            const auto state = projects::ShortcutState::Pruned;
-            QVERIFY(projects::applyEdit(document, projects::SetShortcutState{pruned, state}).ok());
-            document.project.seeds.init += static_cast<std::int64_t>(i % 2);
-            projects[runs[i].directory] = document.project;
-        }
-        const RunColumn settings = studyColumns(runs, projects).back();
-        QCOMPARE(settings.key, QString("experiment"));
-        QStringList titles;
-        for (const engine::RunInfo& each : runs) {
-            titles << settings.of(each).toString();
-        }
-        QCOMPARE(titles[0], titles[1]);
-        QCOMPARE(titles[2], titles[3]);
-        titles.sort();
-        QCOMPARE(titles, QStringList({"mine", "mine", "mine (2)", "mine (2)"}));
+        std::vector<engine::RunInfo> runs;
+        std::map<std::string, visualizers::ShownRuns::Look> looks;
+        const auto add = [&](const char* group, const char* seed, double loss) {
+            engine::RunInfo info = run((std::string(group) + seed).c_str(), "1");
+            info.step = info.steps = 10;
+            info.status = engine::RunStatus::Finished;
+            info.values = {{engine::metric::kLoss, loss + 1}, {engine::metric::kValidationLoss, loss}};
+            looks[info.directory] = {group, group, QString(group) + ", seed " + seed, 9, seed};
+            runs.push_back(std::move(info));
+        };
+        add("a", "1", 3.0);
+        add("a", "2", 3.2);
+        add("b", "1", 2.9);
+        add("b", "2", 3.0);
+        add("b", "3", 9.0);
+        add("alone", "1", 2.5);
+        runs[4].status = engine::RunStatus::Stopped; // has no result
+        m_model->setRuns(runs);
+        m_shown->setLooks(looks);
+        m_model->setColumns(ColumnSource::Fields, studyColumns(runs, looks));
+        QCOMPARE(namesBelow({}), QStringList({"alone1", "a (2)", "b (3)"}));
+        const QModelIndex a = m_model->index(1, 0);
+        const QModelIndex b = m_model->index(2, 0);
+        const auto text = [](const QModelIndex& row, int column) {
+            return row.siblingAtColumn(column).data().toString();
+        };
+        QCOMPARE(text(a, RunsModel::ValidationLoss), QString::fromUtf8("3.10 ± 0.14 (2)"));
+        QCOMPARE(text(b, RunsModel::ValidationLoss), QString::fromUtf8("2.950 ± 0.071 (2)"));
+        QCOMPARE(a.siblingAtColumn(RunsModel::Loss).data(RunsModel::kSortRole).toDouble(), 4.1);
+        QCOMPARE(text(b, RunsModel::State), QString("2 of 3 finished"));
+        QCOMPARE(m_model->groupAt(b), std::string("b"));
+        QVERIFY(m_model->groupAt(m_model->index(0, 0)).empty());
+        m_shown->setBaseline("a");
+        const int column = RunsModel::ColumnCount;
+        QCOMPARE(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(),
+                 QString::fromUtf8("loss − a"));
+        const QModelIndex again = m_model->index(2, 0); // the columns are others
+        QVERIFY2(text(again, column).startsWith(QString::fromUtf8("−0.15 ± 0.64")) &&
+                     text(again, column).contains("2 pairs"),
+                 qPrintable(text(again, column)));
+        QCOMPARE(text(m_model->indexOf("/runs/alone1"), column), QString::fromUtf8("−0.500"));
+        QCOMPARE(text(m_model->indexOf("/runs/b3"), column), QString::fromUtf8("—"));
+        m_shown->setBaseline({});
+        QCOMPARE(m_model->columnCount(), int(RunsModel::ColumnCount));
     }
 
     void onlyFieldsThatDifferAreOffered()
