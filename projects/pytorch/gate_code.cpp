@@ -38,14 +38,21 @@ public:
             writeFactors();
         }
         beginForward(m_setting, out());
+        const bool counts = m_setting.changesState();
+        const std::string zipped = "zip(layers, " + loop.lists + ")";
         out().lines(R"(
 %1
-for layer, %2 in zip(layers, %3):
-    %4
-    x = %5
-    %6
-return x)",
-                    {loop.start, loop.each, loop.lists, loop.before, loop.sum, loop.after});
+for %2 in %3:)",
+                    {loop.start, counts ? "j, (layer, " + loop.each + ")" : "layer, " + loop.each,
+                     counts ? "enumerate(" + zipped + ", start=1)" : zipped});
+        out().indent();
+        beginVisit(m_setting, out(), mixesPrevious() ? "latest[-1] = x" : "");
+        out().lines(m_setting.leavesOut ? "if layer is not absent:\n    %1\n    x = %2" : "%1\nx = %2",
+                    {loop.before, loop.sum});
+        endVisit(m_setting, out());
+        out().lines("%1", {loop.after});
+        out().outdent();
+        out().line("return x");
         return std::move(m_code);
     }
 

@@ -188,8 +188,32 @@ constexpr HelperText kHelpers[] = {
     return [step(layer, following) for layer, following in zip(layers, rest)] + [layers[-1].feed_forward]
 )"},
     {Helper::Absent, "absent", R"(def absent(x, *ports):
-    """The branch of a layer that had not begun to train."""
+    """The branch of a layer that the network leaves out."""
     return torch.zeros_like(x)
+)"},
+    {Helper::Loop, "Loop", R"(class Loop(nn.Module):
+    """What happens to the state h between the visits of a loop, whose input is e. A pass makes `made` of its visits."""
+
+    def __init__(self, width, visits, made, injection="none", embedding=False, gate=False, norm="none"):
+        super().__init__()
+        self.visits, self.made, self.added, self.normed = visits, made, injection == "add", norm
+        self.injection = nn.Linear(2 * width, width, bias=False) if injection == "linear" else None
+        self.embedding = nn.Parameter(torch.zeros(visits, width)) if embedding else None
+        self.gate = nn.Parameter(torch.zeros(visits, width)) if gate else None
+        self.norm = None if norm == "none" else nn.RMSNorm(width, eps=1e-6)
+
+    def begin(self, visit, h, e):
+        if self.injection is not None:
+            h = self.injection(torch.cat((h, e), dim=-1))
+        elif self.added and visit > 1:
+            h = h + e
+        return h if self.embedding is None else h + self.embedding[visit - 1]
+
+    def end(self, visit, h, begun):
+        if self.gate is not None and visit <= self.made:
+            h = begun + torch.sigmoid(self.gate[visit - 1]) * (h - begun)
+        is_normed = self.normed == "visits" or (self.normed == "exit" and visit == self.visits)
+        return self.norm(h) if is_normed else h
 )"},
 };
 

@@ -31,6 +31,7 @@ enum class Helper {
     TokenWeights,
     BetweenFeedForwards,
     Absent,
+    Loop,
 };
 
 /// The properties of an attention that change its code. All others are numbers.

@@ -491,8 +491,10 @@ void MixWriter::writeForward()
 for j, layer in enumerate(layers, start=1):)",
                 {hasMiddle() ? "middle, summed = 0, 0" : "", families ? "before = 0" : ""});
     out().indent();
+    beginVisit(m_setting, out(), "stack[j - 1] = x");
     growMiddle("j");
     besides() ? writeBeside(families) : writeOnMix();
+    endVisit(m_setting, out());
     out().lines(isFull() ? "stack[j] = x" : "");
     out().outdent();
     writeResult();

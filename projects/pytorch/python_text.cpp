@@ -266,6 +266,46 @@ std::string sequenceText(const std::vector<std::int64_t>& values)
     return "(" + joinedText(values, ", ", textOf) + (values.size() == 1 ? ",)" : ")");
 }
 
+std::string repeatingText(const std::vector<std::int64_t>& values)
+{
+    constexpr std::ptrdiff_t kShort = 6;
+    std::vector<std::string> parts;
+    const auto add = [&](auto from, auto to, std::ptrdiff_t times) {
+        const bool ascends = std::adjacent_find(from, to, [](auto a, auto b) { return b != a + 1; }) == to;
+        const std::vector<std::int64_t> part(from, to);
+        const std::string list =
+            ascends && to - from > kShort
+                ? "list(" + sequenceText(part) + ")"
+                : "[" + joinedText(part, ", ", [](auto value) { return std::to_string(value); }) + "]";
+        if (from != to) {
+            parts.push_back((times > 1 ? std::to_string(times) + " * " : "") + list);
+        }
+    };
+    auto single = values.begin(); // the first value that is not in a part
+    for (auto at = values.begin(); at != values.end();) {
+        std::ptrdiff_t period = 0;
+        std::ptrdiff_t times = 1;
+        for (std::ptrdiff_t length = 1; 2 * length <= values.end() - at; ++length) {
+            std::ptrdiff_t found = 1;
+            while ((found + 1) * length <= values.end() - at && std::equal(at, at + length, at + found * length)) {
+                ++found;
+            }
+            if (found > 1 && found * length > times * period) {
+                period = length;
+                times = found;
+            }
+        }
+        if (times > 1) {
+            add(single, at, 1);
+            add(at, at + period, times);
+        }
+        at += std::max<std::ptrdiff_t>(times * period, 1);
+        single = times > 1 ? at : single;
+    }
+    add(single, values.end(), 1);
+    return joinedText(parts, " + ");
+}
+
 std::string plainText(std::string_view text)
 {
     std::string result;

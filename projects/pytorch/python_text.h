@@ -62,6 +62,8 @@ private:
 [[nodiscard]] std::string pythonReal(double value);
 /// Returns range(0, 5), range(1, 8, 2) or a tuple.
 [[nodiscard]] std::string sequenceText(const std::vector<std::int64_t>& values);
+/// Returns a list with its repetitions as products: "[1] + 4 * [2, 3] + [4]".
+[[nodiscard]] std::string repeatingText(const std::vector<std::int64_t>& values);
 /// Returns the text for a docstring or comment: one line, without characters that would end it.
 [[nodiscard]] std::string plainText(std::string_view text);
 

@@ -12,7 +12,7 @@
 
 namespace residua::projects {
 
-/// The state of a layer of the stack in an evaluation after some step.
+/// The state of an executed layer of the stack in an evaluation after some step.
 struct ExportedLayer {
     bool runs = true;  ///< false if a growing network does not have the layer yet
     double factor = 1; ///< scales its branch
@@ -26,7 +26,8 @@ struct PyTorchCode {
     /// The state_dict name of each parameter of the network: "topology.3.weight" → "topology.project.2.weight".
     /// Parameters of unused nodes and of missing layers are absent.
     std::map<std::string, std::string> names;
-    std::int64_t layers = 0;             ///< number of exported layers
+    std::int64_t layers = 0;             ///< number of exported executed layers
+    std::int64_t stored = 0;             ///< number of exported stored layers
     std::int64_t longest = 0;            ///< most tokens that the learned positions allow, or 0 for no limit
     std::vector<std::string> conditions; ///< the arguments of forward() after the input
     std::vector<std::string> labels;     ///< the further outputs, whose targets loss() takes

@@ -202,7 +202,10 @@ std::string pyTorchConfig(const SoundProject& project, const PyTorchCode& code, 
     object.push_back(member("step", {run.step}));
     object.push_back(member("steps", {run.steps}));
     object.push_back(member("parameters", {run.parameters}));
-    object.push_back(member("layers", {code.layers}));
+    object.push_back(member("layers", {code.stored}));
+    if (code.layers > code.stored) {
+        object.push_back(member("visited_layers", {code.layers}));
+    }
     object.push_back(member("code", {code.digest}));
     object.push_back(member("width", {project->stack().width}));
     object.push_back(member("topology", {project->stack().topology.preset}));
@@ -232,7 +235,9 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
     std::string text = "# " + plainText(project->name) + "\n\nThe network of the run " + plainText(run.name) +
                        " after step " + std::to_string(run.step) + " of " + std::to_string(run.steps) +
                        ", as PyTorch code that needs nothing else: " + count(run.parameters, "parameter") + ", " +
-                       count(code.layers, "layer") + ".\n\n";
+                       count(code.stored, "layer") +
+                       (code.layers > code.stored ? ", visited " + count(code.layers, "time") + " by loops" : "") +
+                       ".\n\n";
     text += "```python\nfrom model import load\n\nnetwork = load(\".\")\n";
     text += callsOf(project, code);
     text +=
@@ -251,6 +256,10 @@ std::string pyTorchReadme(const SoundProject& project, const PyTorchCode& code, 
                 ? "."
                 : ", and neither is the schedule that leaves out parts of the network in a "
                   "step: all that is here trains always.";
+    const auto differs = [](const Loop& loop) { return loop.draw != VisitDraw::All || loop.gradientVisits > 0; };
+    if (std::ranges::any_of(project->stack().loops, differs)) {
+        text += " The code makes the same visits in training as in evaluation, and all of them have gradients.";
+    }
     if (code.layers < depth) {
         text += " The network grows: " + std::to_string(depth - code.layers) + " of its " + std::to_string(depth) +
                 " layers had not begun, and are not here.";

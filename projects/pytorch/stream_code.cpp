@@ -237,8 +237,11 @@ return (weights * streams).sum(0))",
         out().lines(R"(
 streams = torch.stack(%1)
 for j, layer in enumerate(layers):
-    %2 = self.weights(j, streams))",
-                    {m_cut ? "x.chunk(" + n + ", -1)" : "[x] * " + n, connections()});
+    %2
+        %3
+    %4 = self.weights(j, streams))",
+                    {m_cut ? "x.chunk(" + n + ", -1)" : "[x] * " + n, m_setting.leavesOut ? "if layer is absent:" : "",
+                     m_setting.leavesOut ? "continue" : "", connections()});
         out().lines(m_cut ? R"(
     branch = layer(torch.cat(tuple((read * streams.unsqueeze(1)).sum(0)), -1))
     branch = torch.stack(branch.chunk(%1, -1)))"

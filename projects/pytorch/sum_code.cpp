@@ -41,11 +41,19 @@ TopologyCode codeOfSum(const TopologySetting& setting, const DepthMix& mix)
     PythonText& out = code.text;
     if (mix.states.empty()) {
         beginTopology(setting, out, {"x_j = x_{j-1} + f_j(x_{j-1})."});
+        if (setting.changesState()) {
+            code.beginInit();
+            code.loops(setting);
+            out.outdent();
+        }
         beginForward(setting, out);
-        out.lines(R"(
-for layer in layers:
-    x = x + layer(x)
-return x)");
+        out.line(setting.changesState() ? "for j, layer in enumerate(layers, start=1):" : "for layer in layers:");
+        out.indent();
+        beginVisit(setting, out);
+        out.line("x = x + layer(x)");
+        endVisit(setting, out);
+        out.outdent();
+        out.line("return x");
         return code;
     }
     out.comment("Learned shortcuts i:j. Reader " + written(setting.layers + 1) + " is the final output.");
@@ -79,11 +87,16 @@ return x)");
     beginForward(setting, out);
     out.lines(R"(
 %1
-for j, layer in enumerate(layers, start=1):
-    stack[j] = layer(self.read(j, x, stack))
-    x = x + stack[j]
-return self.read(%2, x, stack))",
-              {startOfStack(setting.present, setting.layers), written(setting.layers + 1)});
+for j, layer in enumerate(layers, start=1):)",
+              {startOfStack(setting.present, setting.layers)});
+    out.indent();
+    beginVisit(setting, out);
+    out.lines(R"(
+stack[j] = layer(self.read(j, x, stack))
+x = x + stack[j])");
+    endVisit(setting, out);
+    out.outdent();
+    out.line("return self.read(" + written(setting.layers + 1) + ", x, stack)");
     return code;
 }
 

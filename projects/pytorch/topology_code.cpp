@@ -24,6 +24,41 @@ std::string startOf(const WiringParameter& parameter)
                : "torch.full((" + shape + (parameter.shape.size() == 1 ? ",), " : "), ") + pythonReal(start) + ")";
 }
 
+/// Returns the loops that change the residual, by their index in the stack.
+std::vector<std::size_t> changingLoops(const Stack& stack)
+{
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        if (stack.isSound(i) && changesState(stack.loops[i])) {
+            indices.push_back(i);
+        }
+    }
+    return indices;
+}
+
+/// Returns the table of visits by their first modules, or by their last ones.
+std::string visitsBy(const TopologySetting& setting, bool ends)
+{
+    const Stack& stack = setting.project.stack();
+    const std::int64_t perLayer = modulesIn(stack.topology.wiring, 1);
+    return joinedText(changingLoops(stack), " | ", [&](std::size_t index) {
+        const Loop& loop = stack.loops[index];
+        const auto of = [&](std::int64_t visit) {
+            return ends ? perLayer * stack.numberOf({loop.last, visit})
+                        : perLayer * (stack.numberOf({loop.first, visit}) - 1) + 1;
+        };
+        const std::int64_t made = evaluatedVisits(loop);
+        const std::int64_t length = perLayer * (loop.last - loop.first + 1);
+        const std::string name = "(\"" + std::to_string(index + 1) + "\", ";
+        std::string text = "{" + written(of(1)) + " + " + written(length) + " * v: " + name + "v + 1) for v in range(" +
+                           written(made) + ")}";
+        if (ends && loop.norm == LoopNorm::Exit && made < loop.visits) {
+            text += " | {" + written(of(loop.visits)) + ": " + name + written(loop.visits) + ")}";
+        }
+        return text;
+    });
+}
+
 /// Returns the code's name of the parameter `name` of a module or reader: "gates.2.weight" for "gate.weight" of 3.
 std::string listed(std::int64_t row, const std::string& name)
 {
@@ -63,6 +98,56 @@ void TopologyCode::parameters(const TopologySetting& setting, const std::map<std
         text.line("self." + name + " = nn.Parameter(" + (hasOwn ? start->second : startOf(parameter)) + ")");
         names[parameter.name] = parameter.name;
     }
+    loops(setting);
+}
+
+void TopologyCode::loops(const TopologySetting& setting)
+{
+    if (!setting.changesState()) {
+        return;
+    }
+    setting.helpers.use(Helper::Loop);
+    const Stack& stack = setting.project.stack();
+    visitLoopParameters(stack, [&](const WiringParameter& parameter) { names[parameter.name] = parameter.name; });
+    const auto made = [&](std::size_t index) {
+        const Loop& loop = stack.loops[index];
+        return "\"" + std::to_string(index + 1) + "\": Loop(" + written(setting.width()) + ", " + written(loop.visits) +
+               ", " + written(evaluatedVisits(loop)) +
+               (loop.injection == LoopInjection::None  ? ""
+                : loop.injection == LoopInjection::Add ? ", injection=\"add\""
+                                                       : ", injection=\"linear\"") +
+               (loop.embedding ? ", embedding=True" : "") + (loop.gate ? ", gate=True" : "") +
+               (loop.norm == LoopNorm::None     ? ""
+                : loop.norm == LoopNorm::Visits ? ", norm=\"visits\""
+                                                : ", norm=\"exit\"") +
+               ")";
+    };
+    text.line("self.loop = nn.ModuleDict({" + joinedText(changingLoops(stack), ", ", made) + "})");
+}
+
+void beginVisit(const TopologySetting& setting, PythonText& text, const std::string& changed)
+{
+    if (setting.changesState()) {
+        text.lines(R"(
+if j in BEGINS:
+    loop, visit = BEGINS[j]
+    entry = x if visit == 1 else entry
+    x = begun = self.loop[loop].begin(visit, x, entry)
+    %1)",
+                   {changed});
+    }
+}
+
+void endVisit(const TopologySetting& setting, PythonText& text, const std::string& changed)
+{
+    if (setting.changesState()) {
+        text.lines(R"(
+if j in ENDS:
+    loop, visit = ENDS[j]
+    x = self.loop[loop].end(visit, x, begun)
+    %1)",
+                   {changed});
+    }
 }
 
 void beginTopology(const TopologySetting& setting, PythonText& text, const std::vector<std::string>& words)
@@ -93,6 +178,10 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
     if (setting.lacksLayers()) {
         paragraphs.push_back("Of " + std::to_string(setting.layers) + " layers the first " +
                              std::to_string(setting.present) + " are there; the others had not begun to train.");
+    }
+    if (setting.changesState()) {
+        text.comment("The loop and the number of each visit, by the first layer that it runs and by the last.");
+        text.lines("BEGINS = %1\nENDS = %2\n\n\n", {visitsBy(setting, false), visitsBy(setting, true)});
     }
     text.line("class Topology(nn.Module):");
     text.indent();

@@ -8,6 +8,7 @@
 #include "projects/pytorch/helper_code.h"
 #include "projects/pytorch/python_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,9 +25,15 @@ struct TopologySetting {
     std::int64_t layers = 0;  ///< L of the document
     std::int64_t present = 0; ///< number of first layers that are exported; the others do not exist yet
     HelperCode& helpers;
+    bool leavesOut = false; ///< true if some of the exported layers are visits that a pass does not make
 
     [[nodiscard]] bool lacksLayers() const { return present < layers; }
     [[nodiscard]] std::int64_t width() const { return project.stack().width; }
+    /// True if a loop changes the residual between its visits.
+    [[nodiscard]] bool changesState() const
+    {
+        return std::ranges::any_of(project.stack().loops, residua::projects::changesState);
+    }
 };
 
 struct TopologyCode {
@@ -40,6 +47,8 @@ struct TopologyCode {
     /// Names the parameters of the topology, and adds each as an attribute of the same name unless it is in a module
     /// list. A start is an expression of `starts` unless that is empty, else its number or its draw.
     void parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts = {});
+    /// The same for the loops, as modules.
+    void loops(const TopologySetting& setting);
 };
 
 [[nodiscard]] TopologyCode codeOf(const TopologySetting& setting);
@@ -69,6 +78,11 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
 {
     return std::to_string(number);
 }
+/// Writes the begin of a visit in the loop over the modules j, with the residual x, and `changed` after it. Writes
+/// nothing if no loop changes the residual.
+void beginVisit(const TopologySetting& setting, PythonText& text, const std::string& changed = {});
+/// Writes the end of a visit.
+void endVisit(const TopologySetting& setting, PythonText& text, const std::string& changed = {});
 /// Writes "def forward(self, x, layers):" and the input of the first module. Leaves the depth at that of its body.
 void beginForward(const TopologySetting& setting, PythonText& text);
 

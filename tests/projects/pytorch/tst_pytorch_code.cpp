@@ -55,6 +55,10 @@ private slots:
     void absentLayersAreLeftOut();
     void layersAfterAnAbsentOneAreRefused();
     void attentionByFeaturesIsWritten();
+    void repetitionsAreProducts_data();
+    void repetitionsAreProducts();
+    void loopsVisitStoredLayers();
+    void loopsThatAreNotWrittenAreRefused();
     void theReadmeSaysWhatIsLost();
 };
 
@@ -281,6 +285,68 @@ void TestPyTorchCode::attentionByFeaturesIsWritten()
     const Result<PyTorchCode> code = codeOf(project);
     QVERIFY2(code.ok(), code ? "" : code.error().text().c_str());
     QVERIFY(contains(code->model, "feature_attention(q, k, v, self.features, causal=True)"));
+}
+
+void TestPyTorchCode::repetitionsAreProducts_data()
+{
+    QTest::addColumn<QList<int>>("values");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("a cycle") << QList<int>{1, 2, 3, 2, 3, 2, 3, 4} << "[1] + 3 * [2, 3] + [4]";
+    QTest::newRow("in place") << QList<int>{1, 2, 2, 3, 3, 4} << "[1] + 2 * [2] + 2 * [3] + [4]";
+    QTest::newRow("all") << QList<int>{1, 1, 1} << "3 * [1]";
+    QTest::newRow("none") << QList<int>{1, 2, 3} << "[1, 2, 3]";
+    QTest::newRow("long") << QList<int>{1, 2, 3, 4, 5, 6, 7, 8, 8} << "list(range(1, 8)) + 2 * [8]";
+    QTest::newRow("left out") << QList<int>{1, 2, 3, 2, 3, 0, 0, 4} << "[1] + 2 * [2, 3] + 2 * [0] + [4]";
+    QTest::newRow("cut") << QList<int>{1, 2, 3, 2} << "[1, 2, 3, 2]";
+}
+
+void TestPyTorchCode::repetitionsAreProducts()
+{
+    QFETCH(const QList<int>, values);
+    QFETCH(const QString, text);
+    QCOMPARE(QString::fromStdString(repeatingText({values.begin(), values.end()})), text);
+}
+
+void TestPyTorchCode::loopsVisitStoredLayers()
+{
+    Project project = example("plain-language"); // 8 layers
+    Loop loop{.first = 2, .last = 3, .visits = 4, .injection = LoopInjection::Linear};
+    loop.norm = LoopNorm::Exit;
+    project.stack().loops = {loop};
+    const Result<PyTorchCode> code = codeOf(project);
+    QVERIFY2(code.ok(), code ? "" : code.error().text().c_str());
+    const std::int64_t stored = project.stack().stored();
+    QCOMPARE(code->stored, stored);
+    QCOMPARE(code->layers, stored + 6);
+    QVERIFY(!code->names.contains("layers." + std::to_string(stored + 1) + ".up.weight"));
+    QCOMPARE(code->names.at("topology.loop.1.injection.weight"), std::string("topology.loop.1.injection.weight"));
+    for (const char* const part :
+         {"self.order = [1] + 4 * [2, 3] + [4", "layers = [self.layers[str(j)] for j in self.order]",
+          "BEGINS = {2 + 2 * v: (\"1\", v + 1) for v in range(4)}",
+          "class Loop(nn.Module):", "injection=\"linear\", norm=\"exit\""}) {
+        QVERIFY2(contains(code->model, part), (part + code->model).c_str());
+    }
+    const std::string readme = pyTorchReadme(*soundProject(project), *code, {"first", 3, 10, 5, 0});
+    QVERIFY(contains(readme, std::to_string(stored) + " layers, visited " + std::to_string(stored + 6) + " times"));
+    QVERIFY(contains(pyTorchConfig(*soundProject(project), *code, {}), "\"visited_layers\""));
+}
+
+void TestPyTorchCode::loopsThatAreNotWrittenAreRefused()
+{
+    Project project = example("plain-language");
+    project.stack().loops = {{.first = 2, .last = 3, .visits = 4}};
+    std::vector<ExportedLayer> layers(static_cast<std::size_t>(project.stack().depth()));
+    layers[3].factor = 0.5; // the second visit to layer 2
+    const Result<PyTorchCode> scaled = codeOf(project, layers);
+    QVERIFY(!scaled && contains(scaled.error().message, "visits of layer 2 by different factors"));
+    project.stack().loops.front().draw = VisitDraw::Poisson;
+    project.stack().loops.front().mean = 2;
+    QVERIFY(codeOf(project));
+    const std::vector<TopologyPreset> presets = topologyPresets(project.network);
+    const auto found = std::ranges::find(presets, std::string("attention-residuals"), &TopologyPreset::name);
+    project.stack().topology = {found->name, found->wiring};
+    const Result<PyTorchCode> fewer = codeOf(project);
+    QVERIFY(!fewer && contains(fewer.error().message, "expected the draw \"all\""));
 }
 
 void TestPyTorchCode::theReadmeSaysWhatIsLost()

@@ -451,6 +451,63 @@ void PyTorchCases::addStages()
     add("stochastic-depth", evaluated, 12);
 }
 
+void PyTorchCases::addLoops()
+{
+    using namespace projects;
+    const auto looped = [](const std::string& block, const std::string& topology, Loop loop) {
+        Project project = tinyLanguage(block, "plain", kPyTorchDepth);
+        project.stack().loops = {loop};
+        project.stack().topology = topologyNamed(topology, project.network);
+        return project;
+    };
+    for (const TopologyPreset& preset : topologyPresets(kPyTorchDepth)) {
+        const std::string& block = blockPresetFor(preset.wiring).name;
+        if (block == kFirstMuddBlock) {
+            continue;
+        }
+        for (const VisitOrder order : {VisitOrder::Cycle, VisitOrder::InPlace}) {
+            const std::string name = order == VisitOrder::Cycle ? "cycle-" : "in-place-";
+            Loop loop{.first = 2, .last = 3, .visits = 3, .order = order};
+            loop.scale = order == VisitOrder::Cycle ? 1 : 0.5;
+            add("loop-" + name + preset.name, looped(block, preset.name, loop));
+        }
+    }
+    Loop changing{.first = 2, .last = 3, .visits = 3};
+    changing.embedding = true;
+    for (const char* const topology : {"plain", "ancre-ingoing", "denseformer", "denseformer-dilated", "highway",
+                                       "post-norm", "rezero", "laurel-pa", "value-residual"}) {
+        Loop loop = changing;
+        loop.injection = LoopInjection::Linear;
+        loop.gate = true;
+        loop.norm = LoopNorm::Visits;
+        add(std::string("loop-linear-") + topology, looped("transformer", topology, loop));
+        loop.injection = LoopInjection::Add;
+        loop.norm = LoopNorm::Exit;
+        loop.draw = VisitDraw::Poisson; // makes 2 of 3 visits
+        loop.mean = 2;
+        add(std::string("loop-drawn-") + topology, looped("transformer", topology, loop));
+    }
+    const Loop drawn{.first = 2, .last = 3, .visits = 4, .draw = VisitDraw::Poisson, .mean = 2};
+    for (const char* const topology : {"grn-v1", "grn-v3", "mhc", "hyper-dynamic", "frac-static", "densenet"}) {
+        add(std::string("loop-fewer-") + topology, looped("transformer", topology, drawn));
+    }
+    Project shortcuts = looped("transformer", "plain", changing);
+    std::get<DepthMix>(shortcuts.stack().topology.wiring).states = {{{0, 3}, ShortcutState::Learned},
+                                                                    {{2, 5}, ShortcutState::Learned}};
+    add("loop-learned-sum", std::move(shortcuts));
+    Project several = tinyLanguage("transformer", "plain", 5);
+    several.stack().loops = {changing, {.first = 4, .last = 4, .visits = 5, .norm = LoopNorm::Visits, .scale = 0.25}};
+    add("loop-several", std::move(several));
+    Project conditions = tinyClassifier("laurel-rw", kPyTorchDepth);
+    conditions.stack().loops = {drawn};
+    conditions.stack().topology = topologyNamed("laurel-rw", conditions.network);
+    add("loop-conditions", std::move(conditions));
+    Project grown = looped("transformer", "grn-v1", {.first = 2, .last = 3, .visits = 3});
+    grown.training.steps = 12;
+    grown.stack().schedule = *scheduleFrom("stacking 4-6-8", grown.stack().depth(), 12);
+    add("grown-loop", std::move(grown), 6);
+}
+
 void PyTorchCases::addExamples()
 {
     for (const projects::Example& example : projects::examples()) {

@@ -40,6 +40,8 @@ public:
     void addNetworks();
     /// A network that grows, between and within its stages, under every way of wiring it.
     void addStages();
+    /// Loops under every way of wiring them: in both orders, with a changed state, and with visits that are not made.
+    void addLoops();
     /// The examples, in single precision and at their own sizes.
     void addExamples();
 

@@ -26,6 +26,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -129,7 +130,10 @@ void moveOff(CompiledNetwork& network)
 void writeGradients(const fs::path& folder, const PyTorchCase& each, CompiledNetwork& network,
                     const engine::DeviceBatch& batch)
 {
-    const bool trains = projects::trainsAll(each.project.stack().schedule);
+    const bool trains = projects::trainsAll(each.project.stack().schedule) &&
+                        std::ranges::none_of(each.project.stack().loops, [](const projects::Loop& loop) {
+                            return loop.draw != projects::VisitDraw::All;
+                        });
     const engine::Pass evaluation = engine::passAfter(each.step);
     for (const NamedParameter& parameter : network.parameters()) {
         parameter.tensor.mutable_grad().reset();
@@ -201,6 +205,7 @@ private Q_SLOTS:
         m_cases.addAttentions();
         m_cases.addNetworks();
         m_cases.addStages();
+        m_cases.addLoops();
         m_cases.addExamples();
         for (const PyTorchCase& each : m_cases.all()) {
             try {
