@@ -2,6 +2,7 @@
 #include "projects/nodes/alteration.h"
 
 #include "projects/base/text.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/depth_program.h"
 #include "projects/nodes/ffn_site.h"
@@ -83,7 +84,8 @@ Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halve
     std::vector<KnockoutSubject> subjects;
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         if (!halves && mayBeLeftOut(wiring, layer)) {
-            subjects.push_back({"layer " + std::to_string(layer), layer, 0, {{}, false, {{layer, LayerPart::Whole}}}});
+            subjects.push_back(
+                {"layer " + layerName(project.stack(), layer), layer, 0, {{}, false, {{layer, LayerPart::Whole}}}});
         }
         const Block* const block = halves ? project.network.blockOfLayer(layer) : nullptr;
         if (block == nullptr || !halfEndsOf(*block)) {
@@ -91,14 +93,57 @@ Result<std::vector<KnockoutSubject>> layersOf(const Project& project, bool halve
         }
         for (const auto& [part, name] : {std::pair(LayerPart::Attention, "attention "), {LayerPart::Ffn, "FFN "}}) {
             if (part == LayerPart::Ffn || mayBeLeftOut(wiring, layer)) {
-                subjects.push_back({name + std::to_string(layer), layer, 0, {{}, false, {{layer, part}}}});
+                subjects.push_back({name + layerName(project.stack(), layer), layer, 0, {{}, false, {{layer, part}}}});
             }
         }
     }
     return subjects;
 }
 
+Result<std::vector<KnockoutSubject>> visitsOf(const Project& project)
+{
+    const Stack& stack = project.stack();
+    std::vector<KnockoutSubject> subjects;
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        const Loop& loop = stack.loops[i];
+        for (std::int64_t visits = 1; stack.isSound(i) && visits <= loop.visits; ++visits) {
+            if (visits == evaluatedVisits(loop)) {
+                continue; // that of the whole network
+            }
+            KnockoutSubject& subject = subjects.emplace_back();
+            subject.name = (stack.loops.size() > 1 ? "loop " + std::to_string(i + 1) + ", " : "") +
+                           countText(static_cast<std::size_t>(visits), "visit");
+            subject.first = visits;
+            subject.alteration.visits = {{i, visits}};
+        }
+    }
+    return subjects;
+}
+
 } // namespace
+
+Project withMoreVisits(Project project)
+{
+    const auto names = [](const Stack& stack) {
+        std::vector<std::pair<std::string, std::vector<std::int64_t>>> all;
+        for (const WiringParameter& parameter : parametersOf(stack)) {
+            all.emplace_back(parameter.name, parameter.shape);
+        }
+        return all;
+    };
+    const auto before = names(project.stack());
+    for (std::size_t i = 0; i < project.stack().loops.size(); ++i) {
+        Stack more = project.stack();
+        Loop& loop = more.loops[i];
+        loop.mean = static_cast<double>(evaluatedVisits(loop));
+        loop.draw = VisitDraw::Poisson;
+        loop.visits = std::min(2 * loop.visits, kMaxVisits);
+        if (project.stack().isSound(i) && more.depth() <= kMaxLayers && names(more) == before) {
+            project.stack() = std::move(more);
+        }
+    }
+    return project;
+}
 
 Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers)
 {
@@ -123,10 +168,15 @@ Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, Kn
     }
     const Topology& topology = project.stack().topology;
     const std::int64_t layers = project.network.depth();
-    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term ? termsOf(topology, layers, renormalises)
-                                                    : by == KnockoutBy::Stream
-                                                        ? streamsOf(topology, layers)
+    Result<std::vector<KnockoutSubject>> subjects = by == KnockoutBy::Term     ? termsOf(topology, layers, renormalises)
+                                                    : by == KnockoutBy::Stream ? streamsOf(topology, layers)
+                                                    : by == KnockoutBy::Visits
+                                                        ? visitsOf(project)
                                                         : layersOf(project, by == KnockoutBy::Half);
+    if (subjects && subjects->empty() && by == KnockoutBy::Visits) {
+        return Error{"network · loops", "has none, so that no number of visits can change; expected a knock-out by "
+                                        "term, layer or half"};
+    }
     if (subjects && subjects->empty()) {
         return wiringLacks(topology, by == KnockoutBy::Term   ? "shortcuts; expected a knock-out by layer or half"
                                      : by == KnockoutBy::Half ? "layer with an attention and an FFN; expected a "

@@ -63,13 +63,17 @@ struct Alteration {
     bool renormalises = false;
     std::vector<std::pair<std::int64_t, LayerPart>> off; ///< layers from 1; their branch, or half of it, is absent
 
-    std::vector<FilledStreams> fills = {};             ///< of a MultiStream, one after the other
-    std::vector<ReplacedTransitions> transitions = {}; ///< of a MultiStream, one after the other
+    std::vector<std::pair<std::size_t, std::int64_t>> visits = {}; ///< loops, from 0, that make so many visits
+    std::vector<FilledStreams> fills = {};                         ///< of a MultiStream, one after the other
+    std::vector<ReplacedTransitions> transitions = {};             ///< of a MultiStream, one after the other
     /// True if reads, transitions, writes and exit have the weights of the unaltered pass, and not those computed from
     /// the altered streams. Replaced transitions are computed from these weights.
     bool frozenRouting = false;
 
-    [[nodiscard]] bool empty() const { return factors.empty() && off.empty() && fills.empty() && transitions.empty(); }
+    [[nodiscard]] bool empty() const
+    {
+        return factors.empty() && off.empty() && visits.empty() && fills.empty() && transitions.empty();
+    }
     bool operator==(const Alteration&) const = default;
 };
 
@@ -79,12 +83,13 @@ enum class KnockoutBy : std::uint8_t {
     Layer,  ///< each layer that may be left out
     Half,   ///< the attention and the FFN of each layer
     Stream, ///< each stream of a MultiStream, in all reads and transitions and in the exit
+    Visits, ///< not a part: each loop with each other number of visits
 };
 
 /// One part of a network that a knock-out switches off.
 struct KnockoutSubject {
-    std::string name;        ///< "2:7", "layer 3", "attention 3", "FFN 3", "stream 2"
-    std::int64_t first = 0;  ///< the source i; the layer; the stream, from 1
+    std::string name;        ///< "2:7", "layer 3", "attention 3@2", "FFN 3", "stream 2", "4 visits"
+    std::int64_t first = 0;  ///< the source i; the layer; the stream, from 1; the number of visits
     std::int64_t reader = 0; ///< j; 0 for layers and streams
     Alteration alteration;
 };
@@ -99,6 +104,9 @@ enum class InterventionKind : std::uint8_t {
 /// Returns the wiring with a weight for each of its shortcuts, so that they can be altered: a plain running sum becomes
 /// a mix of ones, which computes the same up to rounding and has the same parameters.
 [[nodiscard]] Result<Wiring> withTerms(const Wiring& wiring, std::int64_t layers);
+/// Returns the project with twice as many visits of each loop whose parameters do not depend on their number. An
+/// evaluation makes as many as before.
+[[nodiscard]] Project withMoreVisits(Project project);
 /// Returns the subjects in the order of the document, whose wiring is one of withTerms(). Returns an error that names
 /// the way on if it has none of the kind, or if `renormalises` and no softmax normalises its weights.
 [[nodiscard]] Result<std::vector<KnockoutSubject>> knockoutSubjects(const Project& project, KnockoutBy by,

@@ -31,6 +31,8 @@ QString partsOf(projects::KnockoutBy by)
         return ShownEffects::tr("layers");
     case projects::KnockoutBy::Half:
         return ShownEffects::tr("halves");
+    case projects::KnockoutBy::Visits:
+        return ShownEffects::tr("numbers of visits");
     case projects::KnockoutBy::Stream:
         break;
     }

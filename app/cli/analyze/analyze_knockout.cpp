@@ -56,11 +56,15 @@ Result<std::string> weakestText(const engine::KnockoutReady& ready, projects::We
     return found ? Result<std::string>(textOf(*found)) : Result<std::string>(found.error());
 }
 
-void show(const engine::KnockoutReady& ready, const std::string& weakest, const Console& console)
+void show(const engine::KnockoutReady& ready, projects::KnockoutBy by, const std::string& weakest,
+          const Console& console)
 {
     std::vector<KnockoutRow> sorted = ready.rows;
-    std::ranges::stable_sort(sorted, std::greater(), &KnockoutRow::rise);
-    std::vector<std::vector<std::string>> rows{{"without", "weight", "loss above that of all", "+-", "KL"}};
+    if (by != projects::KnockoutBy::Visits) {
+        std::ranges::stable_sort(sorted, std::greater(), &KnockoutRow::rise);
+    }
+    std::vector<std::vector<std::string>> rows{
+        {by == projects::KnockoutBy::Visits ? "with" : "without", "weight", "loss above that of all", "+-", "KL"}};
     for (const KnockoutRow& row : sorted) {
         rows.push_back({row.name, shown(row.weight), shown(row.rise), shown(row.error), shown(row.divergence)});
     }
@@ -118,7 +122,7 @@ Exit runKnockout(const Arguments& arguments, const Console& console)
     const std::string weak = weakest ? *weakest : std::string();
     const auto end = [&] { return weakest ? Exit::Ok : console.fail(Exit::Usage, weakest.error()); };
     if (!arguments.has("output")) {
-        show(ready, weak, console); // the effects are measured in any case
+        show(ready, request->by, weak, console); // the effects are measured in any case
         return end();
     }
     const std::filesystem::path path = arguments.text("output");

@@ -219,7 +219,8 @@ struct Choices<KnockoutBy> {
     static constexpr Choice all[] = {{"term", "each shortcut", "each shortcut"},
                                      {"layer", "each layer", "each layer"},
                                      {"half", "each half of a layer", "the attention and the FFN of each layer"},
-                                     {"stream", "each parallel stream", "each parallel stream"}};
+                                     {"stream", "each parallel stream", "each parallel stream"},
+                                     {"visits", "each number of visits of a loop", "each number of visits of a loop"}};
 };
 template <>
 struct Choices<InterventionKind> {

@@ -35,6 +35,20 @@ std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
     return layers;
 }
 
+void LayerDropping::setVisits(std::vector<LayerUse>& layers,
+                              const std::vector<std::pair<std::size_t, std::int64_t>>& visits) const
+{
+    for (std::size_t number = 1; number <= layers.size(); ++number) {
+        const projects::LayerVisit at = m_stack.visitAt(static_cast<std::int64_t>(number));
+        for (const auto& [index, count] : visits) {
+            const projects::Loop& loop = m_stack.loops.at(index);
+            if (at.layer >= loop.first && at.layer <= loop.last) {
+                layers[number - 1].runs = at.visit <= count;
+            }
+        }
+    }
+}
+
 void LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const
 {
     for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "projects/schedule/kept_parts.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -22,6 +23,9 @@ public:
 
     /// Returns the use of each layer in the pass, or an empty vector if all run and have gradients.
     [[nodiscard]] std::vector<LayerUse> draw(const Pass& pass) const;
+    /// Makes loops, from 0, make so many visits.
+    void setVisits(std::vector<LayerUse>& layers,
+                   const std::vector<std::pair<std::size_t, std::int64_t>>& visits) const;
 
 private:
     [[nodiscard]] std::vector<LayerUse> bySchedule(const Pass& pass) const;

@@ -379,8 +379,8 @@ Status LayerWiring::matchPorts(const projects::Wiring& wiring)
 /// Returns the first step whose result can differ. A module that joins halves of two layers counts as the first one's.
 std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) const
 {
-    if (alteration.renormalises) {
-        return 0; // a softmax over targets changes the weights of other readers
+    if (alteration.renormalises || !alteration.visits.empty()) {
+        return 0; // a softmax over targets changes the weights of other readers; visits may be fewer or more
     }
     const std::int64_t perLayer = m_program.sites == projects::MixSites::Both ? 2 : 1;
     std::int64_t module = m_program.modules + 2; // after the exit

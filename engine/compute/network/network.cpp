@@ -215,6 +215,10 @@ private:
                 use.feedForward &= part != projects::LayerPart::Ffn;
             }
         }
+        if (pass.alteration && !pass.alteration->visits.empty()) {
+            inside.layers.resize(m_depth);
+            m_dropping->setVisits(inside.layers, pass.alteration->visits);
+        }
         if (pass.training()) {
             noteTraining(inside);
         }

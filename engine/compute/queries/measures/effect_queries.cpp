@@ -158,7 +158,9 @@ private:
     }
     LoadAs loadAs() const override
     {
-        return m_request.by == projects::KnockoutBy::Term ? LoadAs::WithTerms : LoadAs::AsTrained;
+        return m_request.by == projects::KnockoutBy::Term     ? LoadAs::WithTerms
+               : m_request.by == projects::KnockoutBy::Visits ? LoadAs::WithMoreVisits
+                                                              : LoadAs::AsTrained;
     }
     Result<std::vector<projects::KnockoutSubject>> subjects(const projects::Project& project) override
     {

@@ -7,6 +7,7 @@
 #include "engine/runs/store/checkpoint.h"
 #include "projects/nodes/alteration.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace residua::engine {
@@ -27,7 +28,16 @@ Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch, L
         if (!withTerms) {
             return withTerms.error();
         }
+        const std::vector<projects::Loop>& loops = opened->project.stack().loops;
+        if (*withTerms != wiring && std::ranges::any_of(loops, projects::changesState)) {
+            return Error{"topology",
+                         "a plain residual that changes between the visits of a loop is no sum of branches; "
+                         "expected a knock-out by layer, half or visits"};
+        }
         wiring = std::move(*withTerms);
+    }
+    if (as == LoadAs::WithMoreVisits) {
+        opened->project = projects::withMoreVisits(std::move(opened->project));
     }
     const std::string device = openDevice(opened->info.device) ? opened->info.device : "cpu";
     Result<TrainerParts> parts = openParts(opened->project, opened->projectDirectory, device, FirstWeights::Loaded,

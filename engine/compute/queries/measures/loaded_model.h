@@ -20,8 +20,9 @@ struct LoadedModel {
     bool hasOtherData = false; ///< the data are not the run's, which was accepted
 };
 
-/// The network as the run has it, or with a weight for each shortcut (projects::withTerms).
-enum class LoadAs { AsTrained, WithTerms };
+/// The network as the run has it, with a weight for each shortcut (projects::withTerms), or with more visits of its
+/// loops, which an evaluation makes only under an alteration (projects::withMoreVisits).
+enum class LoadAs { AsTrained, WithTerms, WithMoreVisits };
 
 /// Loads a checkpoint's network on the device that its run used, or else on the CPU.
 [[nodiscard]] Result<LoadedModel> loadModel(const RunRef& of, const PreparationWatch& watch,

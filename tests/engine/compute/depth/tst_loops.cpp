@@ -353,6 +353,40 @@ private slots:
         QVERIFY2(apart < 1e-11, qPrintable(QString::number(apart)));
     }
 
+    /// An alteration sets the number of visits, also above that of the document if the parameters do not depend on it.
+    void alteredVisits()
+    {
+        Project project = tinyVectors("mlp", "plain", 3);
+        Loop loop{.first = 2, .last = 2, .visits = 2};
+        loop.injection = projects::LoopInjection::Add;
+        project.stack().loops = {loop};
+        const Project more = projects::withMoreVisits(project);
+        QCOMPARE(more.stack().loops.front().visits, std::int64_t{4});
+        const auto network = compiled(more);
+        shake(*network, 0.2, 3);
+        const engine::DeviceBatch batch = randomBatch(project, 5, 1, 7);
+        const at::NoGradGuard noGrad;
+        const auto subjects = projects::knockoutSubjects(more, projects::KnockoutBy::Visits, false);
+        QCOMPARE(subjects->size(), std::size_t{3}); // without the 2 visits of an evaluation
+        for (std::int64_t visits = 1; visits <= 4; ++visits) {
+            const at::Tensor e = batch.input + branchOf(*network, 1, batch.input);
+            at::Tensor x = e;
+            for (std::int64_t visit = 0; visit < visits; ++visit) {
+                x = visit > 0 ? x + e : x;
+                x = x + branchOf(*network, 2, x);
+            }
+            engine::Pass pass = kEvaluation;
+            const auto subject = std::ranges::find(*subjects, visits, &projects::KnockoutSubject::first);
+            if (subject != subjects->end()) {
+                pass.alteration = std::make_shared<const projects::Alteration>(subject->alteration);
+            }
+            const at::Tensor expected = x + branchOf(*network, 3, x);
+            QVERIFY(distance(network->forward(batch.input, pass), expected) < 1e-12);
+        }
+        project.stack().loops.front().gate = true; // a number for each visit
+        QCOMPARE(projects::withMoreVisits(project), project);
+    }
+
     void dropoutOfVisitsDiffers()
     {
         engine::LayerUse first;
