@@ -30,8 +30,7 @@ double lastOf(const engine::RunReader& reader, const char* name)
 void rate(visualizers::ParetoRun& point, const engine::RunInfo& run)
 {
     point.key = QString::fromStdString(run.directory);
-    point.name = QString::fromStdString(run.name);
-    point.membership = run.membership;
+    point.name = QString::fromStdString(engine::nameOf(run));
     // The loss of a run that later diverged is not a result.
     const bool counts = run.step > 0 && run.status != engine::RunStatus::Failed;
     point.judge = run.judge();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/test_program.h"
+#include "tests/visualizers/begun_run.h"
 #include "tests/visualizers/legend_of.h"
 #include "visualizers/pareto/pareto_view.h"
 #include "visualizers/runs/shown_runs.h"
@@ -55,6 +56,7 @@ private slots:
     void init()
     {
         m_shown.clear();
+        m_shown.setLooks({});
         m_view = std::make_unique<ParetoView>(m_shown);
         m_view->resize(600, 400);
         m_view->setRuns(fourRuns());
@@ -110,7 +112,7 @@ private slots:
         m_view->setRuns(runs);
         plot().replot();
         QCOMPARE(frontIn(m_view->csv()), QString("ab"));
-        QVERIFY(m_view->csv().contains("\"e\",\"running\""));
+        QVERIFY(m_view->csv().contains("\"e\",\"e\",\"running\""));
         QTest::mouseMove(&plot(), pixel(1e6, 0.1));
         const auto says = [this](const QString& text) {
             const auto labels = plot().findChildren<QCPItemText*>();
@@ -208,30 +210,31 @@ private slots:
         QCOMPARE(names, 1);
     }
 
-    /// All members of a sweep have the project's name, so it cannot tell them apart.
-    void membersOfOneProjectAreCalledByTheirLabels()
+    /// One lucky seed makes no front.
+    void theFrontIsMadeOfGroups()
     {
-        const auto isShown = [this](const QString& text) {
+        constexpr auto kResult = ParetoStanding::Result;
+        m_view->setRuns({{"/a1", "a1", 10, 1e7, 1, 3.0, 3.0, kResult, "finished"},
+                         {"/a2", "a2", 10, 1e7, 1, 3.1, 3.1, kResult, "finished"},
+                         {"/b1", "b1", 20, 2e7, 2, 2.9, 2.9, kResult, "finished"}, // better than each of a's
+                         {"/b2", "b2", 20, 2e7, 2, 3.5, 3.5, kResult, "finished"},
+                         {"/b3", "b3", 20, 2e7, 2, 1.0, 1.0, ParetoStanding::SoFar, "running"}});
+        group(m_shown, {{"a", {"/a1", "/a2"}}, {"b", {"/b1", "/b2", "/b3"}}});
+        plot().replot();
+        QCOMPARE(frontIn(m_view->csv()), QString("a1a2"));
+        QVERIFY(m_view->csv().contains("\"b1\",\"b\",\"finished\""));
+        QTest::mouseMove(&plot(), pixel(2e7, 3.2));
+        const auto says = [this](const QString& text) {
             const auto labels = plot().findChildren<QCPItemText*>();
-            return std::ranges::any_of(labels, [&](const QCPItemText* label) { return label->text() == text; });
+            return std::ranges::any_of(
+                labels, [&](const QCPItemText* label) { return label->visible() && label->text().contains(text); });
         };
-        std::vector<ParetoRun> runs = fourRuns();
-        for (ParetoRun& run : runs) {
-            run.membership = residua::projects::Membership{
-                "a · b", "sweep", {{"/network/width", "width", run.name.toStdString() + "-member"}}};
-        }
-        m_view->setRuns(runs);
-        QVERIFY(isShown("a-member") && !isShown("a"));
-        runs[1].membership->sweep = "another";
-        runs[1].membership->point = runs[0].membership->point; // whose label is then the same
-        m_view->setRuns(runs);
-        QVERIFY(isShown("sweep · a-member") && isShown("another · a-member") && !isShown("a-member"));
-        runs[1].membership->project = "another";
-        m_view->setRuns(runs);
-        QVERIFY(isShown("a") && !isShown("a-member"));
-        runs[1].membership.reset();
-        m_view->setRuns(runs);
-        QVERIFY(isShown("a") && !isShown("a-member"));
+        QTRY_VERIFY(says(QString::fromUtf8("b\nloss 3.20 ± 0.42 (2)\n20 parameters")));
+        QTest::mouseClick(&plot(), Qt::LeftButton, {}, pixel(2e7, 3.2));
+        QCOMPARE(m_shown.chosen(), std::string("/b1"));
+        QCOMPARE(marked(), 3.2);
+        QVERIFY(says("a") && says("b")); // beside their points
+        QVERIFY(legendOf(*m_view).contains("not finished"));
     }
 
     void hoveringNamesTheRun()
@@ -299,8 +302,13 @@ private:
     /// The loss at which a run is marked; NaN: none is.
     double marked()
     {
-        const auto marks = plot().graph(plot().graphCount() - 1)->data();
-        return marks->isEmpty() ? kNoValue : marks->constBegin()->value;
+        for (int i = 0; i < plot().graphCount(); ++i) {
+            if (const auto marks = plot().graph(i)->data();
+                plot().graph(i)->name() == QStringLiteral("chosen") && !marks->isEmpty()) {
+                return marks->constBegin()->value;
+            }
+        }
+        return kNoValue;
     }
 
     ShownRuns m_shown;

@@ -4,8 +4,8 @@
 #include "resources/colours.h"
 
 #include <QPointF>
+#include <QRectF>
 #include <QString>
-#include <QStringList>
 
 #include <vector>
 
@@ -14,13 +14,7 @@ class QCustomPlot;
 
 namespace residua::visualizers {
 
-struct ParetoRun;
-
-/// Returns names that distinguish `runs`. If all are members of sweeps of one project, the project's name is omitted:
-/// of one sweep, the labels; of several, whose labels may be equal, the sweep before the label.
-[[nodiscard]] QStringList namesOf(const std::vector<ParetoRun>& runs);
-
-/// Names beside points of a plot, on the side with more room and without overlaps. GUI thread.
+/// Names beside points of a plot, where they cover no point, no other name and, if possible, no line. GUI thread.
 class FrontNames {
 public:
     struct Name {
@@ -30,13 +24,19 @@ public:
 
     explicit FrontNames(QCustomPlot& plot);
 
-    /// Replaces the drawn names.
-    void setNames(const std::vector<Name>& names, resources::Theme theme);
+    /// Replaces the drawn names; the first have the first choice of room. `points` and the polyline `line` are on the
+    /// plot's axes.
+    void setNames(const std::vector<Name>& names, std::vector<QPointF> points, std::vector<QPointF> line,
+                  resources::Theme theme);
 
 private:
     void spread();
+    [[nodiscard]] bool meetsLine(const QRectF& room) const;
+    [[nodiscard]] QPointF pixelOf(QPointF at) const;
 
     QCustomPlot& m_plot;
+    std::vector<QPointF> m_points;
+    std::vector<QPointF> m_line;
     std::vector<QCPItemText*> m_labels;
 };
 

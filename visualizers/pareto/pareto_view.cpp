@@ -2,9 +2,9 @@
 #include "visualizers/pareto/pareto_view.h"
 
 #include "engine/base/api/metric_traits.h"
-#include "projects/studies/sweep_grid.h"
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
+#include "visualizers/pareto/pareto_points.h"
 #include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
@@ -22,8 +22,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
-#include <span>
+#include <utility>
 
 namespace residua::visualizers {
 namespace {
@@ -31,7 +32,10 @@ namespace {
 constexpr double kReach = 14; ///< pixels around a point within which the pointer selects it
 constexpr double kMargin = 0.06;
 constexpr std::size_t kNamedPoints = 24; ///< the most points with names beside them
-constexpr int kFrontColour = 0;
+constexpr double kPointSize = 8;
+constexpr double kMemberSize = 3.5;
+constexpr double kMemberAlpha = 0.55;
+constexpr double kErrorWidth = 1.3;
 
 using Cost = double ParetoRun::*;
 constexpr std::array<Cost, 4> kCosts{&ParetoRun::parameters, &ParetoRun::flops, &ParetoRun::seconds,
@@ -56,7 +60,7 @@ public:
     void show();
     void retheme();
     void hover(QPointF position);
-    void choose(std::size_t run);
+    void choose(std::size_t point);
     void markChosen();
     void step(int direction);
     /// Resets the user's zoom.
@@ -80,40 +84,37 @@ public:
         return measure->currentIndex() == 0 ? run.validationLoss : run.loss;
     }
     [[nodiscard]] bool isLeftOut(const ParetoRun& run) const { return m_shown.isLeftOut(run.key.toStdString()); }
-    [[nodiscard]] bool isShown(const ParetoRun& run) const
-    {
-        return std::isfinite(lossOf(run)) && costOf(run) > 0 && !isLeftOut(run);
-    }
-    /// True if the run's cost is incomplete. Such a run is drawn separately and is never on the front.
-    [[nodiscard]] bool isApart(const ParetoRun& run) const
-    {
-        const Cost by = kCosts[static_cast<std::size_t>(cost->currentIndex())];
-        return !run.isCostWhole && (by == &ParetoRun::flops || by == &ParetoRun::seconds);
-    }
     [[nodiscard]] projects::Judge judge() const { return runs.empty() ? projects::Judge() : runs.front().judge; }
-    /// Returns the Pareto front of the visible `runs` as indices into `runs`, by increasing cost.
-    [[nodiscard]] std::vector<std::size_t> front() const;
+    [[nodiscard]] std::vector<ParetoPoint> currentPoints() const;
+    /// Returns the label of the run's group, and whether the group's point is on the front.
+    [[nodiscard]] std::pair<QString, bool> standingOf(std::size_t run) const;
 
 private:
-    [[nodiscard]] QCPGraph* graphOf(const ParetoRun& run, bool isBest) const;
     void layOut();
     void connectControls();
     void setScales();
     void fit();
-    void drawPoints(const std::vector<std::size_t>& best);
-    void drawNames(const std::vector<std::size_t>& best);
+    void drawPoints();
+    void drawLine();
+    void drawPoint(const ParetoPoint& point);
+    QCPGraph* addDots(const QCPScatterStyle& style);
+    void drawNames();
     void fillLegend();
     void hideName();
-    [[nodiscard]] std::ptrdiff_t runAt(QPointF position) const;
+    [[nodiscard]] std::ptrdiff_t pointAt(QPointF position) const;
+    [[nodiscard]] QString textOf(const ParetoPoint& point) const;
 
-    [[nodiscard]] bool isChosen(const ParetoRun& run) const { return run.key.toStdString() == m_shown.chosen(); }
+    [[nodiscard]] bool isChosen(const ParetoPoint& point) const
+    {
+        return std::ranges::any_of(point.runs,
+                                   [this](std::size_t run) { return runs[run].key.toStdString() == m_shown.chosen(); });
+    }
 
     ShownRuns& m_shown;
     ParetoView* m_view;
-    QCPGraph* m_others;
-    QCPGraph* m_best;
-    QCPGraph* m_unfinished;
-    QCPGraph* m_apart;
+    std::vector<ParetoPoint> m_points;
+    std::vector<std::size_t> m_front;           ///< indices of points, by cost
+    std::vector<QCPAbstractPlottable*> m_drawn; ///< points, their bars and their runs
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
@@ -130,19 +131,13 @@ ParetoView::Impl::Impl(ShownRuns& shown, ParetoView* view)
       empty(inviteOver(*plot, {})),
       m_shown(shown),
       m_view(view),
-      m_others(plot->addGraph()),
-      m_best(plot->addGraph()),
-      m_unfinished(plot->addGraph()),
-      m_apart(plot->addGraph()),
       m_line(new QCPCurve(plot->xAxis, plot->yAxis)),
       m_chosen(plot->addGraph()),
       m_name(new QCPItemText(plot)),
       m_names(*plot)
 {
-    for (QCPGraph* graph : {m_others, m_best, m_unfinished, m_apart, m_chosen}) {
-        graph->setLineStyle(QCPGraph::lsNone);
-        graph->setAdaptiveSampling(false);
-    }
+    m_chosen->setName(QStringLiteral("chosen"));
+    m_chosen->setLineStyle(QCPGraph::lsNone);
     plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
     new PlotLegend(*plot); // the plot has it
     m_name->setLayer(QStringLiteral("overlay"));
@@ -203,26 +198,37 @@ void ParetoView::Impl::connectControls()
         replotSoon(*plot);
     });
     QObject::connect(plot, &QCustomPlot::mousePress, m_view, [this](QMouseEvent* event) {
-        const std::ptrdiff_t run = runAt(event->position());
-        if (event->button() == Qt::LeftButton && run >= 0) {
-            choose(static_cast<std::size_t>(run));
+        const std::ptrdiff_t point = pointAt(event->position());
+        if (event->button() == Qt::LeftButton && point >= 0) {
+            choose(static_cast<std::size_t>(point));
         }
     });
 }
 
-std::vector<std::size_t> ParetoView::Impl::front() const
+std::vector<ParetoPoint> ParetoView::Impl::currentPoints() const
 {
-    std::vector<projects::CostAndValue> points;
-    for (const ParetoRun& run : runs) {
-        const bool isResult = isShown(run) && run.standing == ParetoStanding::Result && !isApart(run);
-        points.push_back({costOf(run), isResult ? lossOf(run) : std::numeric_limits<double>::quiet_NaN()});
-    }
-    return projects::paretoFront(points, judge());
+    const Cost by = kCosts[static_cast<std::size_t>(cost->currentIndex())];
+    const bool needsWhole = by == &ParetoRun::flops || by == &ParetoRun::seconds;
+    return paretoPoints(runs, m_shown,
+                        {.cost = [this](const ParetoRun& run) { return costOf(run); },
+                         .loss = [this](const ParetoRun& run) { return lossOf(run); },
+                         .isApart = [needsWhole](const ParetoRun& run) { return needsWhole && !run.isCostWhole; }});
+}
+
+std::pair<QString, bool> ParetoView::Impl::standingOf(std::size_t run) const
+{
+    const ShownRuns::Look* look = m_shown.lookOf(runs[run].key.toStdString());
+    const bool best = std::ranges::any_of(m_front, [&](std::size_t point) {
+        return std::ranges::find(m_points[point].runs, run) != m_points[point].runs.end();
+    });
+    return {look ? look->groupLabel : runs[run].name, best};
 }
 
 void ParetoView::Impl::show()
 {
-    const bool any = std::ranges::any_of(runs, [this](const ParetoRun& run) { return isShown(run); });
+    m_points = currentPoints();
+    m_front = frontOf(m_points, judge());
+    const bool any = !m_points.empty();
     const bool lacksValidation =
         std::ranges::any_of(runs, [this](const ParetoRun& run) { return std::isfinite(run.loss) && !isLeftOut(run); });
     empty->setText(lacksValidation
@@ -231,12 +237,11 @@ void ParetoView::Impl::show()
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
     setScales();
-    const std::vector<std::size_t> best = front();
     if (m_following) {
         fit();
     }
-    drawPoints(best);
-    drawNames(best);
+    drawPoints();
+    drawNames();
     m_pointer ? hover(*m_pointer) : hideName();
     replotSoon(*plot);
 }
@@ -265,10 +270,14 @@ void ParetoView::Impl::fit()
 {
     Range x;
     Range y;
-    for (const ParetoRun& run : runs) {
-        if (isShown(run)) {
-            x.take(costOf(run));
-            y.take(lossOf(run));
+    for (const ParetoPoint& point : m_points) {
+        for (const std::size_t run : point.runs) {
+            x.take(costOf(runs[run]));
+            y.take(lossOf(runs[run]));
+        }
+        if (point.loss.count > 1 && (scale->currentIndex() != 2 || point.loss.mean > point.loss.deviation)) {
+            y.take(point.loss.mean - point.loss.deviation);
+            y.take(point.loss.mean + point.loss.deviation);
         }
     }
     if (x.low > x.high) {
@@ -283,33 +292,73 @@ void ParetoView::Impl::fit()
     widen(*plot->yAxis, y, engine::isShare(judge().quantity) ? std::optional(resources::kShares) : std::nullopt);
 }
 
-/// The front is a staircase of the best loss for each cost.
-void ParetoView::Impl::drawPoints(const std::vector<std::size_t>& best)
+QCPGraph* ParetoView::Impl::addDots(const QCPScatterStyle& style)
 {
-    m_others->data()->clear();
-    m_best->data()->clear();
-    m_unfinished->data()->clear();
-    m_apart->data()->clear();
-    m_chosen->data()->clear();
-    m_line->data()->clear();
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!isShown(runs[i])) {
-            continue;
-        }
-        const bool isBest = std::ranges::find(best, i) != best.end();
-        graphOf(runs[i], isBest)->addData(costOf(runs[i]), lossOf(runs[i]));
-        if (isChosen(runs[i])) {
-            m_chosen->addData(costOf(runs[i]), lossOf(runs[i]));
+    QCPGraph* graph = plot->addGraph();
+    graph->setLineStyle(QCPGraph::lsNone);
+    graph->setScatterStyle(style);
+    m_drawn.push_back(graph);
+    return graph;
+}
+
+/// Draws a point, its bar and its runs in the colour of its group.
+void ParetoView::Impl::drawPoint(const ParetoPoint& point)
+{
+    const QColor ink =
+        toQColor(point.colour ? resources::curveColour(*point.colour, theme) : resources::themeColours(theme).muted);
+    const auto mark = curveMark(point.colour.value_or(0));
+    const bool isResult = point.kind == ParetoPoint::Kind::Result;
+    if (point.runs.size() > 1) {
+        QColor faint = ink;
+        faint.setAlphaF(kMemberAlpha);
+        QCPGraph* members = addDots(QCPScatterStyle(mark, Qt::NoPen, faint, kMemberSize));
+        for (const std::size_t run : point.runs) {
+            members->addData(costOf(runs[run]), lossOf(runs[run]));
         }
     }
+    QCPGraph* dot = addDots(isResult ? QCPScatterStyle(mark, QPen(ink), ink, kPointSize)
+                            : point.kind == ParetoPoint::Kind::Apart
+                                ? QCPScatterStyle(QCPScatterStyle::ssDiamond, QPen(ink, 1.4), Qt::NoBrush, kPointSize)
+                                : QCPScatterStyle(QCPScatterStyle::ssCross, QPen(ink, 1.4), Qt::NoBrush, 6));
+    dot->addData(point.cost, point.loss.mean);
+    if (point.runs.size() > 1) {
+        auto* bars = new QCPErrorBars(plot->xAxis, plot->yAxis);
+        bars->setDataPlottable(dot);
+        bars->setPen(QPen(ink, kErrorWidth));
+        bars->setSymbolGap(kPointSize / 2);
+        bars->addData(point.loss.deviation);
+        m_drawn.push_back(bars);
+    }
+}
+
+void ParetoView::Impl::drawPoints()
+{
+    for (auto drawn = m_drawn.rbegin(); drawn != m_drawn.rend(); ++drawn) { // bars before their points
+        plot->removePlottable(*drawn);
+    }
+    m_drawn.clear();
+    m_chosen->data()->clear();
+    for (const ParetoPoint& point : m_points) {
+        drawPoint(point);
+        if (isChosen(point)) {
+            m_chosen->addData(point.cost, point.loss.mean);
+        }
+    }
+    drawLine();
+    fillLegend();
+}
+
+/// The front is a staircase of the best loss for each cost.
+void ParetoView::Impl::drawLine()
+{
+    m_line->data()->clear();
     double at = 0;
     double before = std::numeric_limits<double>::quiet_NaN(); // no step leads to the first
-    for (const std::size_t i : best) {
-        m_line->addData(at++, costOf(runs[i]), before);
-        before = lossOf(runs[i]);
-        m_line->addData(at++, costOf(runs[i]), before);
+    for (const std::size_t i : m_front) {
+        m_line->addData(at++, m_points[i].cost, before);
+        before = m_points[i].loss.mean;
+        m_line->addData(at++, m_points[i].cost, before);
     }
-    fillLegend();
 }
 
 /// The legend lists only the kinds of points that exist.
@@ -317,16 +366,22 @@ void ParetoView::Impl::fillLegend()
 {
     const auto& c = resources::themeColours(theme);
     std::vector<PlotLegend::Entry> entries;
-    const auto add = [&](const QCPGraph& points, const QString& text, resources::Rgb colour, Qt::PenStyle line) {
-        if (!points.data()->isEmpty()) {
-            entries.push_back(
-                {.text = text, .colour = toQColor(colour), .line = line, .marks = points.scatterStyle().shape()});
+    const QColor muted = toQColor(c.muted);
+    const auto add = [&](auto isMeant, const QString& text, QCPScatterStyle::ScatterShape mark) {
+        if (std::ranges::any_of(m_points, isMeant)) {
+            entries.push_back({.text = text, .colour = muted, .line = Qt::NoPen, .marks = mark});
         }
     };
-    add(*m_others, tr("runs"), c.muted, Qt::NoPen);
-    add(*m_best, tr("Pareto front"), resources::curveColour(kFrontColour, theme), Qt::SolidLine);
-    add(*m_unfinished, tr("not finished"), c.muted, Qt::NoPen);
-    add(*m_apart, tr("start of unknown cost"), c.muted, Qt::NoPen);
+    using Kind = ParetoPoint::Kind;
+    add([](const ParetoPoint& point) { return point.runs.size() > 1; }, tr("mean ± deviation over seeds"),
+        QCPScatterStyle::ssDisc);
+    if (!m_front.empty()) {
+        entries.push_back({.text = tr("Pareto front"), .colour = muted});
+    }
+    add([](const ParetoPoint& point) { return point.kind == Kind::SoFar; }, tr("not finished"),
+        QCPScatterStyle::ssCross);
+    add([](const ParetoPoint& point) { return point.kind == Kind::Apart; }, tr("start of unknown cost"),
+        QCPScatterStyle::ssDiamond);
     plot->plotLegend()->setEntries(std::move(entries));
 }
 
@@ -337,31 +392,41 @@ void ParetoView::Impl::hideName()
     plot->setCursor(Qt::ArrowCursor);
 }
 
-QCPGraph* ParetoView::Impl::graphOf(const ParetoRun& run, bool isBest) const
+/// Names all points, those of the front first, unless there are too many.
+void ParetoView::Impl::drawNames()
 {
-    return isBest ? m_best : run.standing != ParetoStanding::Result ? m_unfinished : isApart(run) ? m_apart : m_others;
-}
-
-void ParetoView::Impl::drawNames(const std::vector<std::size_t>& best)
-{
-    std::vector<FrontNames::Name> shown;
-    const QStringList names = namesOf(runs);
-    for (const std::size_t i : best.size() <= kNamedPoints ? best : std::vector<std::size_t>()) {
-        shown.push_back({QPointF(costOf(runs[i]), lossOf(runs[i])), names.at(static_cast<qsizetype>(i))});
+    std::vector<FrontNames::Name> names;
+    std::vector<QPointF> places;
+    std::vector<QPointF> line;
+    const bool isCrowded = m_points.size() > kNamedPoints;
+    const auto add = [&](const ParetoPoint& point) {
+        names.push_back({QPointF(point.cost, point.loss.mean), point.name});
+    };
+    for (const std::size_t i : m_front.size() <= kNamedPoints ? m_front : std::vector<std::size_t>()) {
+        add(m_points[i]);
     }
-    m_names.setNames(shown, theme);
+    for (std::size_t i = 0; i < m_points.size(); ++i) {
+        places.emplace_back(m_points[i].cost, m_points[i].loss.mean);
+        if (!isCrowded && m_points[i].kind == ParetoPoint::Kind::Result &&
+            std::ranges::find(m_front, i) == m_front.end()) {
+            add(m_points[i]);
+        }
+    }
+    for (const QCPCurveData& corner : *m_line->data()) {
+        if (std::isfinite(corner.value)) {
+            line.emplace_back(corner.key, corner.value);
+        }
+    }
+    m_names.setNames(names, std::move(places), std::move(line), theme);
 }
 
-std::ptrdiff_t ParetoView::Impl::runAt(QPointF position) const
+std::ptrdiff_t ParetoView::Impl::pointAt(QPointF position) const
 {
     std::ptrdiff_t nearest = -1;
     double least = kReach;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!isShown(runs[i])) {
-            continue;
-        }
-        const double distance = std::hypot(plot->xAxis->coordToPixel(costOf(runs[i])) - position.x(),
-                                           plot->yAxis->coordToPixel(lossOf(runs[i])) - position.y());
+    for (std::size_t i = 0; i < m_points.size(); ++i) {
+        const double distance = std::hypot(plot->xAxis->coordToPixel(m_points[i].cost) - position.x(),
+                                           plot->yAxis->coordToPixel(m_points[i].loss.mean) - position.y());
         if (distance < least) {
             least = distance;
             nearest = static_cast<std::ptrdiff_t>(i);
@@ -370,53 +435,65 @@ std::ptrdiff_t ParetoView::Impl::runAt(QPointF position) const
     return nearest;
 }
 
+/// Returns the lines beside the pointer, with numbers as the axes write them.
+QString ParetoView::Impl::textOf(const ParetoPoint& point) const
+{
+    const auto mean = [&](Cost of) {
+        double sum = 0;
+        for (const std::size_t run : point.runs) {
+            sum += runs[run].*of;
+        }
+        return QString::fromStdString(resources::shortNumber(sum / static_cast<double>(point.runs.size()), 3));
+    };
+    const ParetoRun& first = runs[point.runs.front()];
+    QStringList lines{point.name};
+    const QString soFar = point.kind == ParetoPoint::Kind::SoFar ? tr(" so far, %1").arg(first.status) : QString();
+    const QString loss = point.runs.size() > 1 ? QString::fromStdString(projects::textOf(point.loss))
+                                               : QString::number(point.loss.mean, 'g', 5);
+    lines << tr("loss %1%2").arg(loss, soFar);
+    lines << tr("%1 parameters, %2 FLOP, %3 s")
+                 .arg(mean(&ParetoRun::parameters), mean(&ParetoRun::flops), mean(&ParetoRun::seconds));
+    if (point.kind == ParetoPoint::Kind::Apart) {
+        lines << tr("without the cost of the weights that it began with");
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
 void ParetoView::Impl::hover(QPointF position)
 {
-    const std::ptrdiff_t run = runAt(position);
-    m_name->setVisible(run >= 0);
-    if (run >= 0) {
-        const ParetoRun& shown = runs[static_cast<std::size_t>(run)];
-        const bool isResult = shown.standing == ParetoStanding::Result;
-        const QString start = isApart(shown) ? tr("\nwithout the cost of the weights that it began with") : QString();
-        const QString soFar = isResult ? QString() : tr(" so far, %1").arg(shown.status);
-        m_name->setText(tr("%1\nloss %2%6\n%3 parameters, %4 FLOP, %5 s")
-                            .arg(shown.name, QString::number(lossOf(shown), 'g', 5),
-                                 QString::number(shown.parameters, 'g', 4), QString::number(shown.flops, 'g', 3),
-                                 QString::number(shown.seconds, 'g', 3), soFar) +
-                        start);
+    const std::ptrdiff_t point = pointAt(position);
+    m_name->setVisible(point >= 0);
+    if (point >= 0) {
+        m_name->setText(textOf(m_points[static_cast<std::size_t>(point)]));
         const bool right = position.x() > plot->axisRect()->center().x();
         m_name->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         m_name->position->setCoords(position.x() + (right ? -kReach : kReach), position.y());
     }
-    plot->setCursor(run >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    plot->setCursor(point >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
     replotSoon(*plot);
 }
 
-void ParetoView::Impl::choose(std::size_t run)
+void ParetoView::Impl::choose(std::size_t point)
 {
-    m_shown.choose(runs[run].key.toStdString());
+    m_shown.choose(runs[m_points[point].runs.front()].key.toStdString());
 }
 
 void ParetoView::Impl::markChosen()
 {
-    drawPoints(front());
+    drawPoints();
     replotSoon(*plot);
 }
 
-/// Moves to the next run by cost.
+/// Moves to the next point by cost.
 void ParetoView::Impl::step(int direction)
 {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (isShown(runs[i])) {
-            order.push_back(i);
-        }
-    }
-    if (order.empty()) {
+    if (m_points.empty()) {
         return;
     }
-    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return costOf(runs[i]); });
-    const auto now = std::ranges::find_if(order, [this](std::size_t i) { return isChosen(runs[i]); });
+    std::vector<std::size_t> order(m_points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return m_points[i].cost; });
+    const auto now = std::ranges::find_if(order, [this](std::size_t i) { return isChosen(m_points[i]); });
     const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
     const std::ptrdiff_t place = now == order.end() ? (direction > 0 ? 0 : last) : now - order.begin() + direction;
     choose(order[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, last))]);
@@ -427,14 +504,7 @@ void ParetoView::Impl::retheme()
     applyTheme(*plot, theme);
     plot->plotLegend()->setTheme(theme);
     const auto& c = resources::themeColours(theme);
-    const QColor front = toQColor(resources::curveColour(kFrontColour, theme));
-    m_others->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
-    m_unfinished->setScatterStyle(
-        QCPScatterStyle(QCPScatterStyle::ssCross, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 6));
-    m_apart->setScatterStyle(
-        QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(toQColor(c.muted), 1.4), Qt::NoBrush, 7));
-    m_best->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, QPen(front), front, 8));
-    m_line->setPen(QPen(front, 1.6));
+    m_line->setPen(QPen(toQColor(c.muted), 1.4));
     m_chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(toQColor(c.accent), 2), Qt::NoBrush, 15));
     m_name->setColor(toQColor(c.text));
     m_name->setBrush(toQColor(c.raised, 0.94));
@@ -448,6 +518,7 @@ ParetoView::ParetoView(ShownRuns& shown, QWidget* parent)
 {
     connect(&shown, &ShownRuns::chosenChanged, this, [this] { m_impl->markChosen(); });
     connect(&shown, &ShownRuns::leftOutChanged, this, [this] { m_impl->show(); });
+    connect(&shown, &ShownRuns::looksChanged, this, [this] { m_impl->show(); });
 }
 
 ParetoView::~ParetoView() = default;
@@ -472,22 +543,22 @@ CsvText ParetoView::csvText() const
 {
     struct Row {
         ParetoRun run;
-        bool onFront = false;
+        std::pair<QString, bool> standing;
     };
     std::vector<Row> rows;
-    const std::vector<std::size_t> best = m_impl->front();
     for (std::size_t i = 0; i < m_impl->runs.size(); ++i) {
         if (!m_impl->isLeftOut(m_impl->runs[i])) {
-            rows.push_back({m_impl->runs[i], std::ranges::find(best, i) != best.end()});
+            rows.push_back({m_impl->runs[i], m_impl->standingOf(i)});
         }
     }
     return [rows = std::move(rows)](QTextStream& out) {
         out.setRealNumberPrecision(17);
-        out << "run,status,parameters,flop,seconds,pass_flop,loss,validation_loss,whole_cost,front\n";
-        for (const auto& [run, onFront] : rows) {
-            out << csvQuoted(run.name) << ',' << csvQuoted(run.status) << ',' << run.parameters << ',' << run.flops
-                << ',' << run.seconds << ',' << run.passFlops << ',' << run.loss << ',' << run.validationLoss << ','
-                << (run.isCostWhole ? 1 : 0) << ',' << (onFront ? 1 : 0) << '\n';
+        out << "run,group,status,parameters,flop,seconds,pass_flop,loss,validation_loss,whole_cost,front\n";
+        for (const auto& [run, standing] : rows) {
+            out << csvQuoted(run.name) << ',' << csvQuoted(standing.first) << ',' << csvQuoted(run.status) << ','
+                << run.parameters << ',' << run.flops << ',' << run.seconds << ',' << run.passFlops << ',' << run.loss
+                << ',' << run.validationLoss << ',' << (run.isCostWhole ? 1 : 0) << ',' << (standing.second ? 1 : 0)
+                << '\n';
         }
     };
 }

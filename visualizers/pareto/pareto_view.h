@@ -2,7 +2,6 @@
 #pragma once
 
 #include "projects/model/objective.h"
-#include "projects/studies/membership.h"
 #include "resources/colours.h"
 #include "visualizers/plot/plot_view.h"
 
@@ -10,7 +9,6 @@
 
 #include <limits>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace residua::visualizers {
@@ -20,7 +18,7 @@ class ShownRuns;
 /// Whether a run's loss is its result or only the latest value. Only results are on the front.
 enum class ParetoStanding { Result, SoFar };
 
-/// A run as a point: its cost and its loss.
+/// A run with its cost and its loss.
 struct ParetoRun {
     QString key; ///< identifies the run (its directory)
     QString name;
@@ -30,18 +28,19 @@ struct ParetoRun {
     double loss = 0;           ///< the last training loss, or what the run is judged by in its place; NaN: none
     double validationLoss = 0; ///< the same of validation
     ParetoStanding standing = ParetoStanding::Result;
-    QString status;                                                ///< in words: "finished", "running"
-    std::optional<projects::Membership> membership = std::nullopt; ///< nullopt if the run belongs to no sweep
+    QString status;          ///< in words: "finished", "running"
     bool isCostWhole = true; ///< false if FLOP and seconds do not include the training of its initial weights
     projects::Judge judge = {};
-    double passFlops = 0; ///< of a forward pass, per token or sample
+    double passFlops = 0;                                       ///< of a forward pass, per token or sample
     double lastLoss = std::numeric_limits<double>::quiet_NaN(); ///< mean training loss of the last steps; NaN: none
     bool operator==(const ParetoRun&) const = default;
 };
 
-/// The loss of many runs against their cost (parameters, FLOP, time, or FLOP of a pass), with the Pareto front. Runs
-/// that have not finished are marked and never on the front. Hovering shows a run's name; a click or Enter selects it.
-/// Keys: Left and Right move from run to run by cost. GUI thread.
+/// The loss of many runs against their cost (parameters, FLOP, time, or FLOP of a pass), with the Pareto front. The
+/// finished runs of a group are one point at their means, in the group's colour, with a bar of one standard deviation
+/// and its runs as small dots; the front is that of these points. Runs that have not finished are marked and never on
+/// the front. Hovering shows a point's name; a click selects its first run. Keys: Left and Right move from point to
+/// point by cost. GUI thread.
 class ParetoView : public PlotView {
     Q_OBJECT
 public:
