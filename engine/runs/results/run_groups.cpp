@@ -23,8 +23,8 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view kComma = ", ";
 constexpr std::string_view kDot = " · ";
-constexpr std::size_t kFewWords = 3;   ///< the maximum number of differing words in a label
-constexpr int kMostGenerations = 1000; ///< of forks; a longer chain has a circle that someone wrote by hand
+constexpr std::size_t kLabelWords = 3;   ///< the maximum number of differing words in a label
+constexpr int kLongestDescent = 1000; ///< of forks; a longer chain has a circle that someone wrote by hand
 
 bool holds(std::string_view text, std::string_view part)
 {
@@ -66,7 +66,7 @@ public:
             if (const RunInfo& info = *m_runs[run].info; !info.parent.empty()) {
                 const std::string folder = std::filesystem::path(info.parent).filename().string();
                 const auto parent = m_byFolder.find(folder);
-                const bool known = parent != m_byFolder.end() && generation < kMostGenerations;
+                const bool known = parent != m_byFolder.end() && generation < kLongestDescent;
                 text += "\n" + std::to_string(info.parentStep) + " " +
                         (known ? keyOf(parent->second, generation + 1) : folder);
             }
@@ -141,7 +141,7 @@ void tellApart(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups)
             };
             Words words =
                 members.size() > 1 ? projects::differingWords(projectOf(i == 0 ? 1 : 0), projectOf(i)) : Words();
-            words.resize(std::min(words.size(), kFewWords));
+            words.resize(std::min(words.size(), kLabelWords));
             words.insert(words.begin(), label);
             std::string text = joinedText(words);
             for (int number = 2; !taken.insert(text).second; ++number) {
