@@ -23,16 +23,16 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view kComma = ", ";
 constexpr std::string_view kDot = " · ";
-constexpr std::size_t kLabelWords = 3;   ///< the maximum number of differing words in a label
-constexpr int kLongestDescent = 1000; ///< of forks; a longer chain has a circle that someone wrote by hand
+constexpr std::size_t kLabelWords = 3; ///< the maximum number of differing words in a label
+constexpr int kLongestDescent = 1000;  ///< of forks; a longer chain has a circle that someone wrote by hand
 
-bool holds(std::string_view text, std::string_view part)
+bool hasPart(std::string_view text, std::string_view part)
 {
     return text.find(part) != std::string_view::npos;
 }
 
 /// Splits a name at its dividers: "study · ANCRe, 2" has three words.
-Words wordsOf(std::string_view name)
+Words partsOfName(std::string_view name)
 {
     Words words;
     while (true) {
@@ -87,14 +87,14 @@ private:
 Words ownWords(std::span<const TrainedRun> runs, const RunGroup& group)
 {
     const RunInfo& first = *runs[group.runs.front()].info;
-    Words common = wordsOf(first.name);
+    Words common = partsOfName(first.name);
     for (const std::size_t run : group.runs) {
         const auto& membership = runs[run].info->membership;
         Words words =
-            membership && !membership->isGuessed() ? Words{membership->project} : wordsOf(runs[run].info->name);
+            membership && !membership->isGuessed() ? Words{membership->project} : partsOfName(runs[run].info->name);
         if (words.size() == 1 && membership && !membership->isGuessed()) {
             const std::string label = membership->labelApartFromSeeds();
-            std::ranges::move(label.empty() ? Words() : wordsOf(label), std::back_inserter(words));
+            std::ranges::move(label.empty() ? Words() : partsOfName(label), std::back_inserter(words));
         }
         const auto end = std::ranges::mismatch(common, words).in1;
         if (run == group.runs.front()) {
@@ -168,7 +168,7 @@ void labelGroups(std::span<const TrainedRun> runs, std::vector<RunGroup>& groups
         marks.assign(groups.size(), {}); // they tell nothing apart
     }
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        std::erase_if(marks[i], [&](const std::string& mark) { return holds(joinedText(names[i]), mark); });
+        std::erase_if(marks[i], [&](const std::string& mark) { return hasPart(joinedText(names[i]), mark); });
     }
     leaveOutShared(names, marks);
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -286,7 +286,7 @@ std::vector<std::string> methodWords(const projects::Project& project)
     } else if (ownRanks) {
         words.emplace_back("in factors");
     }
-    for (const std::string& word : wordsOf(projects::wiringName(project.stack().topology, project.network))) {
+    for (const std::string& word : partsOfName(projects::wiringName(project.stack().topology, project.network))) {
         if (word.ends_with(" pruned")) {
             words.push_back(word);
         }
