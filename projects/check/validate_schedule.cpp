@@ -78,6 +78,11 @@ public:
         }
         if (grows(m_schedule)) {
             checkPromise();
+            if (!m_project.stack().loops.empty()) {
+                m_problems.error(kSchedule + "/stages",
+                                 "adds layers to a network with loops, whose weights serve several "
+                                 "of them; expected loops whose number of visits rises");
+            }
         }
     }
 

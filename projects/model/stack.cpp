@@ -18,6 +18,15 @@ std::int64_t layersOf(const std::vector<StackSegment>& stack)
     return layers;
 }
 
+std::int64_t risenVisits(const Loop& loop, std::int64_t step, std::int64_t steps)
+{
+    const auto first = std::clamp<std::int64_t>(std::llround(std::min(loop.mean, 1e6)), 1, loop.visits);
+    const double share = static_cast<double>(std::max<std::int64_t>(step, 1) - 1) /
+                         static_cast<double>(std::max<std::int64_t>(steps, 1));
+    return std::min(first + static_cast<std::int64_t>(share * static_cast<double>(loop.visits - first + 1)),
+                    loop.visits);
+}
+
 std::int64_t evaluatedVisits(const Loop& loop)
 {
     const bool hasMean = loop.draw == VisitDraw::Poisson || loop.draw == VisitDraw::LogNormalPoisson;

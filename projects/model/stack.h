@@ -55,6 +55,7 @@ enum class VisitDraw {
     All,              ///< Loop::visits
     Uniform,          ///< 1 to Loop::visits, equally often
     Poisson,          ///< max(1, Poisson(mean)) (Parcae)
+    Rising,           ///< not drawn: from `mean` to Loop::visits, each for an equal part of the run; evaluations too
     LogNormalPoisson, ///< 1 + Poisson(λ), λ log-normal with σ = ½ and the mean `mean` − 1 (Huginn)
 };
 
@@ -84,7 +85,7 @@ struct Loop {
     /// The number of visits of a training step is drawn for the whole step, and cut at `visits`. An evaluation makes
     /// evaluatedVisits() visits.
     VisitDraw draw = VisitDraw::All;
-    double mean = 1;                 ///< of the drawn number, ≥ 1
+    double mean = 1;                 ///< of the drawn number, or the first one if it rises; ≥ 1
     std::int64_t gradientVisits = 0; ///< only so many last visits have a gradient (truncation); 0: all
 
     bool operator==(const Loop&) const = default;
@@ -95,7 +96,10 @@ struct Loop {
     return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None ||
            loop.streams != LoopStreams::None;
 }
-/// Returns the number of visits of an evaluation: the rounded mean of drawn ones, at most Loop::visits.
+/// Returns VisitDraw::Rising's number of visits in step `step` of `steps`, both from 1.
+[[nodiscard]] std::int64_t risenVisits(const Loop& loop, std::int64_t step, std::int64_t steps);
+/// Returns the number of visits of an evaluation, of a finished run if they rise: the rounded mean of drawn ones, at
+/// most Loop::visits.
 [[nodiscard]] std::int64_t evaluatedVisits(const Loop& loop);
 /// The largest number of visits of a loop.
 inline constexpr std::int64_t kMaxVisits = 1024;

@@ -102,14 +102,12 @@ struct Choices<VisitDraw> {
     static constexpr Choice all[] = {{"all", "all visits"},
                                      {"uniform", "uniform"},
                                      {"poisson", "Poisson"},
+                                     {"rising", "rising"},
                                      {"log_normal_poisson", "log-normal Poisson"}};
 };
 template <>
 struct Fields<Loop> {
-    static bool hasMean(const Loop& loop)
-    {
-        return loop.draw == VisitDraw::Poisson || loop.draw == VisitDraw::LogNormalPoisson;
-    }
+    static bool hasMean(const Loop& loop) { return loop.draw != VisitDraw::All && loop.draw != VisitDraw::Uniform; }
     static bool hasStreams(const Loop& loop) { return loop.streams != LoopStreams::None; }
     static bool isGated(const Loop& loop) { return loop.streams == LoopStreams::Gated; }
 
@@ -173,7 +171,7 @@ struct Fields<Loop> {
           &Loop::draw);
         v({"mean",
            "mean of visits",
-           "Mean of the drawn number; evaluations make as many visits, rounded.",
+           "Mean of the drawn number, which evaluations make, rounded; or the first number if it rises.",
            {.range = Range::within(1, kMaxVisits), .paper = "33 (Huginn), 8 (Parcae)", .where = when<hasMean>}},
           &Loop::mean);
         v({"gradient_visits",

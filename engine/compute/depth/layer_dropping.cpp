@@ -54,7 +54,10 @@ void LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass)
     for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
         const projects::Loop& loop = m_stack.loops[i];
         const Philox random = pass.random.stream("loop." + std::to_string(i + 1));
-        const std::int64_t visits = pass.training() ? drawnVisits(loop, random) : projects::evaluatedVisits(loop);
+        const bool rises = loop.draw == projects::VisitDraw::Rising;
+        const std::int64_t visits = rises             ? projects::risenVisits(loop, pass.step, m_steps)
+                                    : pass.training() ? drawnVisits(loop, random)
+                                                      : projects::evaluatedVisits(loop);
         const bool cuts = pass.training() && loop.gradientVisits > 0 && loop.gradientVisits < visits;
         if (!m_stack.isSound(i) || (visits == loop.visits && !cuts)) {
             continue;
@@ -230,6 +233,7 @@ std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random)
     std::int64_t visits = loop.visits;
     switch (loop.draw) {
     case projects::VisitDraw::All:
+    case projects::VisitDraw::Rising:
         break;
     case projects::VisitDraw::Uniform:
         visits = 1 + static_cast<std::int64_t>(random.uniform(0) * static_cast<double>(loop.visits));

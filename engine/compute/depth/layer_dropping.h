@@ -49,7 +49,7 @@ private:
     std::vector<projects::StageSpan> m_spans; ///< empty if the schedule trains all
 };
 
-/// Draws the number of visits of a training step, 1 to Loop::visits.
+/// Draws the number of visits of a training step, 1 to Loop::visits; all of them if they rise.
 [[nodiscard]] std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random);
 
 /// Returns "active" (values.h, Matrix): for each layer the fraction that is computed, or 0 if its branch is not used.

@@ -307,6 +307,19 @@ private slots:
         QCOMPARE(seen.size(), std::size_t{6});
     }
 
+    void visitsRise()
+    {
+        const Loop loop{.visits = 4, .draw = projects::VisitDraw::Rising, .mean = 2};
+        std::vector<std::int64_t> visits;
+        for (std::int64_t step = 1; step <= 9; ++step) {
+            visits.push_back(projects::risenVisits(loop, step, 9));
+        }
+        QCOMPARE(visits, (std::vector<std::int64_t>{2, 2, 2, 3, 3, 3, 4, 4, 4}));
+        QCOMPARE(projects::risenVisits(loop, 0, 9), std::int64_t{2});
+        QCOMPARE(projects::risenVisits(loop, 100, 9), std::int64_t{4});
+        QCOMPARE(projects::evaluatedVisits(loop), std::int64_t{4});
+    }
+
     void meanOfDrawnVisits_data()
     {
         QTest::addColumn<int>("draw");
