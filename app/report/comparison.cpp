@@ -7,6 +7,7 @@
 #include "engine/base/api/metric_traits.h"
 #include "engine/runs/results/gap_summary.h"
 #include "engine/runs/results/loss_measures.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/spent_flops.h"
 #include "projects/diff/diff.h"
@@ -24,6 +25,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <variant>
@@ -35,7 +37,7 @@ using engine::MetricPoint;
 using resources::shortNumber;
 
 struct ComparedRun {
-    std::string label; ///< name of its directory
+    std::string label; ///< name of its directory; then its label among the others (engine::RunGroups)
     engine::RunInfo info;
     projects::Project project;
     std::map<std::string, std::vector<MetricPoint>> metrics = {}; ///< those that rate it, and the seconds
@@ -102,9 +104,16 @@ Folder readRuns(const std::filesystem::path& folder)
     return {std::move(runs), std::move(faults)};
 }
 
-PlotCurve curveOf(const std::string& name, std::size_t i, resources::Curve points)
+/// Returns the stroke of a group's colour number: solid for the first kPageColours, then two kinds of dashes.
+Stroke strokeOf(std::size_t colour)
 {
-    return {name, std::move(points), i / kPageColours % 2 == 0 ? Stroke::Solid : Stroke::Dashed, i % kPageColours};
+    static constexpr Stroke kStrokes[] = {Stroke::Solid, Stroke::Dashed, Stroke::Dotted};
+    return kStrokes[colour / kPageColours % std::size(kStrokes)];
+}
+
+PlotCurve curveOf(const std::string& name, std::size_t colour, resources::Curve points)
+{
+    return {name, std::move(points), strokeOf(colour), colour % kPageColours};
 }
 
 /// Returns Log if every value is above 0 and they span more than two decades.
@@ -122,15 +131,10 @@ AxisScale scaleFor(const std::vector<PlotCurve>& curves)
 
 class ComparisonPage {
 public:
-    ComparisonPage(std::string title, Folder folder)
+    ComparisonPage(std::string title, Folder folder, const std::optional<std::filesystem::path>& colours)
         : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
     {
-        std::vector<projects::CostAndValue> points;
-        for (const ComparedRun& run : m_runs) {
-            const auto loss = run.isCostWhole ? finalValue(run.info) : std::nullopt; // else not on the front
-            points.push_back({run.flops, loss.value_or(std::numeric_limits<double>::quiet_NaN())});
-        }
-        m_front = projects::paretoFront(points, m_runs.front().info.judge());
+        group(colours);
         std::vector<engine::RunInfo> infos;
         std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
         m_ratings = engine::ratingColumns(infos);
@@ -139,7 +143,17 @@ public:
     [[nodiscard]] std::string html();
 
 private:
+    /// Groups the runs, in the colours that the folder keeps, and labels them.
+    void group(const std::optional<std::filesystem::path>& colours);
+    /// Returns the mean of what the group's finished runs are judged by, and of their FLOP.
+    [[nodiscard]] projects::MeanOfSeveral resultOf(const engine::RunGroup& group) const;
+    [[nodiscard]] double flopsOf(const engine::RunGroup& group) const;
+    /// True if the group's runs repeat it with other seeds, so that they share an entry in legends.
+    [[nodiscard]] bool sharesName(const engine::RunGroup& group) const;
+    [[nodiscard]] std::string nameOf(std::size_t run) const;
+    [[nodiscard]] std::size_t colourOf(std::size_t run) const { return m_groups.groupOf(run).colour; }
     [[nodiscard]] std::string counts() const;
+    void groupTable();
     /// Adds a figure with a suitable scale. Returns false if it would be empty.
     bool draw(PlotSpec spec);
     void curves(const std::string& title, const std::string& label, const std::string& metric);
@@ -153,16 +167,76 @@ private:
     void table();
     void reached();
     void differences();
-    [[nodiscard]] bool onFront(std::size_t i) const { return std::ranges::find(m_front, i) != m_front.end(); }
-    [[nodiscard]] static std::string swatch(std::size_t i);
+    [[nodiscard]] bool onFront(std::size_t group) const { return std::ranges::find(m_front, group) != m_front.end(); }
+    [[nodiscard]] static std::string swatch(std::size_t colour);
 
     std::string m_title;
     std::vector<ComparedRun> m_runs;
     std::vector<std::string> m_faults;
-    std::vector<std::size_t> m_front;
+    engine::RunGroups m_groups;
+    std::vector<std::size_t> m_front;            ///< indices of groups, by cost
     std::vector<engine::MetricTraits> m_ratings; ///< besides the losses
     std::ostringstream m_out;
 };
+
+void ComparisonPage::group(const std::optional<std::filesystem::path>& colours)
+{
+    std::vector<engine::TrainedRun> trained;
+    for (const ComparedRun& run : m_runs) {
+        trained.push_back({&run.info, &run.project});
+    }
+    m_groups = engine::groupsOf(trained);
+    if (colours) {
+        engine::keepColours(m_groups, *colours);
+    }
+    for (std::size_t run = 0; run < m_runs.size(); ++run) {
+        m_runs[run].label = m_groups.labels[run];
+    }
+    std::vector<projects::CostAndValue> points;
+    for (const engine::RunGroup& each : m_groups.groups) {
+        const bool isWhole = std::ranges::all_of(each.runs, [&](std::size_t run) { return m_runs[run].isCostWhole; });
+        const double none = std::numeric_limits<double>::quiet_NaN(); // is not on the front
+        points.push_back({flopsOf(each), isWhole ? resultOf(each).mean : none});
+    }
+    m_front = projects::paretoFront(points, m_runs.front().info.judge());
+}
+
+projects::MeanOfSeveral ComparisonPage::resultOf(const engine::RunGroup& group) const
+{
+    std::vector<double> values;
+    for (const std::size_t run : group.runs) {
+        const std::optional<double> value = finalValue(m_runs[run].info);
+        values.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+    return projects::meanOf(values);
+}
+
+double ComparisonPage::flopsOf(const engine::RunGroup& group) const
+{
+    std::vector<double> values;
+    for (const std::size_t run : group.runs) {
+        if (finalValue(m_runs[run].info)) {
+            values.push_back(m_runs[run].flops);
+        }
+    }
+    return projects::meanOf(values).mean;
+}
+
+bool ComparisonPage::sharesName(const engine::RunGroup& group) const
+{
+    std::set<std::string> seeds;
+    for (const std::size_t run : group.runs) {
+        seeds.insert(m_groups.seeds[run]);
+    }
+    return group.runs.size() > 1 && seeds.size() == group.runs.size();
+}
+
+/// Returns the name of the run in legends: the group's for its first run, and an empty one for the others.
+std::string ComparisonPage::nameOf(std::size_t run) const
+{
+    const engine::RunGroup& of = m_groups.groupOf(run);
+    return !sharesName(of) ? m_runs[run].label : of.runs.front() == run ? of.label : std::string();
+}
 
 std::string ComparisonPage::html()
 {
@@ -171,6 +245,7 @@ std::string ComparisonPage::html()
         m_out << "<p>" << escapeHtml(m_runs.front().project.description) << "</p>";
     }
     m_out << faultList(m_faults);
+    groupTable();
     table();
     curves("Training loss", "loss", engine::metric::kLoss);
     curves("Validation loss", "loss", engine::metric::kValidationLoss);
@@ -220,13 +295,35 @@ std::string progressOf(const engine::RunInfo& info)
     }
 }
 
-/// Returns a dash in the colour of a run's curves.
-std::string ComparisonPage::swatch(std::size_t i)
+/// Returns a dash in the colour of a group's curves.
+std::string ComparisonPage::swatch(std::size_t colour)
 {
-    const std::string stroke = i / kPageColours % 2 == 0 ? "solid" : "dashed";
+    const std::string stroke = strokeOf(colour) == Stroke::Solid    ? "solid"
+                               : strokeOf(colour) == Stroke::Dashed ? "dashed"
+                                                                    : "dotted";
     return "<svg style='display:inline-block;width:22px;height:10px;margin-right:6px' viewBox='0 0 22 10'><line "
            "class='curve c" +
-           std::to_string(i % kPageColours) + " " + stroke + "' x1='0' x2='22' y1='5' y2='5'/></svg>";
+           std::to_string(colour % kPageColours) + " " + stroke + "' x1='0' x2='22' y1='5' y2='5'/></svg>";
+}
+
+/// The groups with means and deviations, if runs repeat a configuration.
+void ComparisonPage::groupTable()
+{
+    if (std::ranges::all_of(m_groups.groups, [](const auto& group) { return group.runs.size() == 1; })) {
+        return;
+    }
+    m_out << "<div class='panel'><table><tr><th>group</th><th>runs</th><th>training FLOP</th><th>"
+          << escapeHtml(m_runs.front().info.judge().quantity)
+          << ", mean ± deviation (n)</th><th>Pareto front</th></tr>";
+    for (std::size_t i = 0; i < m_groups.groups.size(); ++i) {
+        const engine::RunGroup& group = m_groups.groups[i];
+        const double flops = flopsOf(group);
+        m_out << "<tr><td>" << swatch(group.colour) << escapeHtml(group.label) << "</td><td class='n'>"
+              << group.runs.size() << "</td><td class='n'>" << (std::isfinite(flops) ? shortNumber(flops) : "–")
+              << "</td><td class='n'>" << escapeHtml(projects::textOf(resultOf(group))) << "</td><td>"
+              << (onFront(i) ? "★" : "") << "</td></tr>";
+    }
+    m_out << "</table></div>";
 }
 
 void ComparisonPage::table()
@@ -236,7 +333,8 @@ void ComparisonPage::table()
     for (const engine::MetricTraits& metric : m_ratings) {
         m_out << "<th>" << escapeHtml(metric.title) << "</th>";
     }
-    m_out << "<th>perplexity</th><th>bits per byte</th><th>Pareto front</th></tr>";
+    const bool isGrouped = m_groups.groups.size() < m_runs.size(); // the table of groups has the front
+    m_out << "<th>perplexity</th><th>bits per byte</th>" << (isGrouped ? "" : "<th>Pareto front</th>") << "</tr>";
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const ComparedRun& run = m_runs[i];
         const bool finished = run.info.status == engine::RunStatus::Finished; // no other loss is a result
@@ -245,17 +343,20 @@ void ComparisonPage::table()
             m_out << "<td class='n'>" << (finished ? number(value) : "–") << "</td>";
         };
         const auto measures = finished ? engine::measuresOf(run.project, run.info.rating("loss")) : std::nullopt;
-        m_out << "<tr><td>" << swatch(i) << escapeHtml(run.label) << "</td><td>" << escapeHtml(progressOf(run.info))
-              << "</td><td class='n'>" << run.parameters << "</td><td class='n'>" << (run.isCostWhole ? "" : "&gt; ")
-              << shortNumber(run.flops) << "</td>";
+        m_out << "<tr><td>" << swatch(colourOf(i)) << escapeHtml(run.label) << "</td><td>"
+              << escapeHtml(progressOf(run.info)) << "</td><td class='n'>" << run.parameters << "</td><td class='n'>"
+              << (run.isCostWhole ? "" : "&gt; ") << shortNumber(run.flops) << "</td>";
         cell(run.info.loss());
         cell(run.info.validationLoss());
         for (const engine::MetricTraits& metric : m_ratings) {
             cell(run.info.last(metric.name));
         }
         m_out << "<td class='n'>" << (measures ? number(measures->perplexity) : "–") << "</td><td class='n'>"
-              << (measures && measures->bitsPerByte ? number(*measures->bitsPerByte) : "–") << "</td><td>"
-              << (onFront(i) ? "★" : "") << "</td></tr>";
+              << (measures && measures->bitsPerByte ? number(*measures->bitsPerByte) : "–") << "</td>"
+              << (isGrouped                 ? ""
+                  : onFront(m_groups.of[i]) ? "<td>★</td>"
+                                            : "<td></td>")
+              << "</tr>";
     }
     m_out << "</table></div>";
 }
@@ -285,7 +386,7 @@ void ComparisonPage::reached()
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const auto when = engine::firstReached(m_runs[i].metric(compared), target, m_runs[i].seconds());
         const bool timed = when && when->seconds;
-        m_out << "<tr><td>" << swatch(i) << escapeHtml(m_runs[i].label) << "</td><td class='n'>"
+        m_out << "<tr><td>" << swatch(colourOf(i)) << escapeHtml(m_runs[i].label) << "</td><td class='n'>"
               << (when ? std::to_string(when->step) : "not yet") << "</td><td class='n'>"
               << (timed ? shortNumber(*when->seconds) : "–") << "</td><td class='n'>"
               << (timed && whole > 0 ? shortNumber(*when->seconds / whole) : "–") << "</td></tr>";
@@ -314,7 +415,7 @@ void ComparisonPage::curves(const std::string& title, const std::string& label, 
     PlotSpec spec{title, "step", label, {}};
     spec.yBounds = boundsOf(metric);
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        spec.curves.push_back(curveOf(m_runs[i].label, i, placed(byStep(), m_runs[i].metric(metric))));
+        spec.curves.push_back(curveOf(nameOf(i), colourOf(i), placed(byStep(), m_runs[i].metric(metric))));
     }
     draw(std::move(spec));
 }
@@ -340,7 +441,7 @@ void ComparisonPage::lossesByTime()
             continue;
         }
         const LossAxis axis = byTime(m_runs[i].seconds());
-        spec.curves.push_back(curveOf(m_runs[i].label, i, placed(axis, m_runs[i].metric(compared))));
+        spec.curves.push_back(curveOf(nameOf(i), colourOf(i), placed(axis, m_runs[i].metric(compared))));
         spec.xLeast = axis.least;
     }
     draw(std::move(spec));
@@ -361,32 +462,32 @@ void ComparisonPage::degrees()
         PlotSpec spec{"Error of degree " + std::to_string(degree + 1), "step", "share of the coefficients", {}};
         for (std::size_t r = 0; r < m_runs.size(); ++r) {
             if (degree < m_runs[r].degrees.size()) {
-                spec.curves.push_back(curveOf(m_runs[r].label, r, m_runs[r].degrees[degree].points));
+                spec.curves.push_back(curveOf(nameOf(r), colourOf(r), m_runs[r].degrees[degree].points));
             }
         }
         draw(std::move(spec));
     }
 }
 
-/// Loss against cost: a point per run that has finished, the front joined.
+/// Loss against cost: a point per group at the means of its finished runs, the front joined.
 void ComparisonPage::costs()
 {
     constexpr double kMega = 1e6;
-    const auto addTo = [&](PlotCurve& curve, std::size_t i) {
-        curve.points.append(std::max(0.0, m_runs[i].flops / kMega), *finalValue(m_runs[i].info));
+    const auto addTo = [&](PlotCurve& curve, const engine::RunGroup& group) {
+        curve.points.append(std::max(0.0, flopsOf(group) / kMega), resultOf(group).mean);
     };
     PlotSpec spec{"Loss against cost", "training, MFLOP", "loss", {}};
     PlotCurve front{"Pareto front", {}, Stroke::Faint, 0};
-    for (const std::size_t i : m_front) {
-        addTo(front, i);
+    for (const std::size_t group : m_front) {
+        addTo(front, m_groups.groups[group]);
     }
     spec.curves.push_back(front);
-    for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (!finalValue(m_runs[i].info)) {
+    for (const engine::RunGroup& group : m_groups.groups) {
+        if (resultOf(group).count == 0) {
             continue;
         }
-        PlotCurve point = curveOf(m_runs[i].label, i, {});
-        addTo(point, i);
+        PlotCurve point = curveOf(sharesName(group) ? group.label : m_runs[group.runs.front()].label, group.colour, {});
+        addTo(point, group);
         point.stroke = Stroke::Dots;
         spec.curves.push_back(point);
     }
@@ -463,7 +564,7 @@ Result<std::string> comparisonHtml(const std::filesystem::path& folder)
     }
     std::error_code ignored; // on an error the page has no title
     const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
-    return ComparisonPage(name.string(), std::move(found)).html();
+    return ComparisonPage(name.string(), std::move(found), engine::groupsFolderOf(folder)).html();
 }
 
 } // namespace residua::report

@@ -36,7 +36,7 @@ namespace residua::report {
 /// Returns the text with names instead of paths below `folder` and its parent folder.
 [[nodiscard]] std::string withoutPlaces(std::string text, const std::filesystem::path& folder);
 
-/// The number of curve colours of a page, as the classes c0, c1, …; further curves repeat them, dashed.
+/// The number of curve colours of a page, as the classes c0, c1, …; further curves repeat them, dashed and then dotted.
 inline constexpr std::size_t kPageColours = 8;
 
 /// Returns the beginning of a page up to <body>: its title, and the style that all pages share, light and dark.

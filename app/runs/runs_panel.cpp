@@ -116,6 +116,11 @@ RunsPanel::RunsPanel(RunsModel& model, visualizers::ShownRuns& shown, QWidget* p
                            tr("Have the run's language model continue a text, or fill its masked tokens"), this)),
       m_compare(panelAction("run:compare", QStringLiteral("graph"), tr("Compare"),
                             tr("Select two runs: how their wiring, results and coefficients differ"), this)),
+      m_baseline(
+          panelAction("run:baseline", {}, tr("Baseline"),
+                      tr("Show the differences from this run, or from the runs of this group, in the plots and in "
+                         "the list"),
+                      this)),
       m_sides(panelAction("run:sides", {}, tr("Side by side"),
                           tr("Select two to four runs: their wirings and weights at one step, on one scale"), this)),
       m_remove(panelAction("run:delete", QStringLiteral("close"), tr("Delete"),
@@ -270,6 +275,9 @@ void RunsPanel::connectButtons()
             withCurrent([this](const std::string& directory) { emit stopAtRequested(directory); }));
     connect(m_sample, &QAction::triggered, this, &RunsPanel::sampleRequested);
     connect(m_rename, &QAction::triggered, this, &RunsPanel::rename);
+    m_baseline->setCheckable(true);
+    connect(m_baseline, &QAction::triggered, this, &RunsPanel::toggleBaseline);
+    connect(&m_shown, &visualizers::ShownRuns::baselineChanged, this, &RunsPanel::updateState);
     connect(m_reveal, &QAction::triggered, this, &RunsPanel::reveal);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_tree, &QWidget::customContextMenuRequested, this, &RunsPanel::openMenu);
@@ -309,6 +317,28 @@ void RunsPanel::openMenu(const QPoint& position)
     menu->insertActions(m_remove, furtherCommands());
     menu->insertSeparator(m_remove);
     menu->popup(m_tree->viewport()->mapToGlobal(position));
+}
+
+std::string RunsPanel::currentUnit() const
+{
+    const engine::RunInfo* run = current();
+    return run ? run->directory : m_model.groupAt(m_filter->mapToSource(m_tree->currentIndex()));
+}
+
+/// Also overlays the runs of a new baseline, because plots have no differences from runs that they do not show.
+void RunsPanel::toggleBaseline()
+{
+    const std::string unit = currentUnit();
+    m_shown.setBaseline(unit == m_shown.baseline() ? std::string() : unit);
+    std::vector<std::string> runs; // a copy, because the list may change
+    for (const engine::RunInfo& run : m_model.runs()) {
+        if (m_shown.isOfBaseline(run.directory)) {
+            runs.push_back(run.directory);
+        }
+    }
+    for (const std::string& run : runs) {
+        m_shown.overlay(run);
+    }
 }
 
 /// Edits the name in the list.
@@ -417,6 +447,8 @@ void RunsPanel::updateState()
     for (QAction* action : {m_show, m_settings, m_fork, m_sample, m_report, m_interventions, m_export, m_reveal}) {
         action->setEnabled(run != nullptr);
     }
+    m_baseline->setEnabled(!currentUnit().empty());
+    m_baseline->setChecked(m_baseline->isEnabled() && currentUnit() == m_shown.baseline());
     const QModelIndex name = m_filter->mapToSource(m_tree->currentIndex()).siblingAtColumn(RunsModel::Name);
     m_rename->setEnabled(m_model.flags(name).testFlag(Qt::ItemIsEditable) && run != nullptr);
     m_fetch->setEnabled(run != nullptr && !run->place.empty());

@@ -59,8 +59,8 @@ public:
     /// Returns the commands that are only in the menu of a run.
     [[nodiscard]] QList<QAction*> furtherCommands() const
     {
-        return {m_sides,         m_settings, m_stop,   m_stopAt, m_retrofit,  m_factorise, m_sample,
-                m_interventions, m_rename,   m_report, m_export, m_takeAlong, m_fetch,     m_reveal};
+        return {m_baseline,      m_sides,  m_settings, m_stop,   m_stopAt,    m_retrofit, m_factorise, m_sample,
+                m_interventions, m_rename, m_report,   m_export, m_takeAlong, m_fetch,    m_reveal};
     }
 
 signals:
@@ -101,6 +101,9 @@ private:
     void connectButtons();
     void openMenu(const QPoint& position);
     void rename();
+    void toggleBaseline();
+    /// Returns the key of the current row's run, or of its group.
+    [[nodiscard]] std::string currentUnit() const;
     void reveal();
     void updateState();
     void leaveOut();
@@ -127,6 +130,7 @@ private:
     QAction* m_factorise;
     QAction* m_sample;
     QAction* m_compare;
+    QAction* m_baseline; ///< of the differences in plots and in the list
     QAction* m_sides;
     QAction* m_remove;
     QAction* m_rename;

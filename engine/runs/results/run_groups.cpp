@@ -103,7 +103,16 @@ Words ownWords(std::span<const TrainedRun> runs, const RunGroup& group)
             common.erase(end, common.end());
         }
     }
-    return common.empty() ? Words{first.name} : common;
+    if (common.empty()) { // names that people gave to repeats
+        Words names;
+        for (const std::size_t run : group.runs) {
+            if (names.size() < kLabelWords && std::ranges::find(names, runs[run].info->name) == names.end()) {
+                names.push_back(runs[run].info->name);
+            }
+        }
+        common.push_back(joinedText(names, " / "));
+    }
+    return common;
 }
 
 /// Removes the words that all of the names begin or end with. Each keeps a word, unless it has marks.
@@ -200,11 +209,18 @@ void labelRuns(std::span<const TrainedRun> runs, RunGroups& groups)
     groups.labels.resize(runs.size());
     std::set<std::string> taken;
     for (const RunGroup& group : groups.groups) {
+        if (group.runs.size() > 1) {
+            taken.insert(group.label); // else two rows of a list could be called the same
+        }
         for (auto run = group.runs.rbegin(); run != group.runs.rend(); ++run) { // lists begin with the newest
             const std::string seed = group.runs.size() > 1 ? seedText(runs, group, *run) : std::string();
-            const std::string base = group.label + (seed.empty() ? "" : ", seed " + seed);
+            const auto isNamesake = [&](std::size_t other) { return runs[other].info->name == runs[*run].info->name; };
+            const bool isNamed = seed.empty() && std::ranges::count_if(group.runs, isNamesake) == 1;
+            const std::string base = isNamed && group.runs.size() > 1 ? nameOf(*runs[*run].info)
+                                     : seed.empty()                   ? group.label
+                                                                      : group.label + ", seed " + seed;
             std::string text = base;
-            for (int number = 2; !taken.insert(text).second; ++number) {
+            for (int number = base == group.label ? 1 : 2; !taken.insert(text).second; ++number) {
                 text = base + " (" + std::to_string(number) + ")";
             }
             groups.labels[*run] = text;
