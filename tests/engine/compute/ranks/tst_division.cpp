@@ -248,6 +248,19 @@ private Q_SLOTS:
             project.stack().schedule = projects::scheduleOf(preset, project.network.depth(), kSteps);
             row("schedule " + preset.name, project);
         }
+        for (std::size_t draw = 0; draw < std::size(projects::Choices<projects::VisitDraw>::all); ++draw) {
+            Project project = language();
+            project.stack().loops = {{.first = 1, .last = project.stack().stored(), .visits = 4}};
+            projects::Loop& loop = project.stack().loops.front();
+            loop.injection = projects::LoopInjection::Add;
+            loop.draw = static_cast<projects::VisitDraw>(draw);
+            loop.mean = 2;
+            loop.gradientVisits = 2;
+            project.training.activations = projects::Activations::Recompute;
+            row("visits " + std::string(projects::Choices<projects::VisitDraw>::all[draw].name), project);
+            tests::setAttention(project, "dropout", 0.3);
+            row("visits with dropout " + std::string(projects::Choices<projects::VisitDraw>::all[draw].name), project);
+        }
         std::int64_t number = 0;
         for (const projects::Choice& choice : projects::Choices<projects::Optimiser>::all) {
             row("optimiser " + std::string(choice.name), with(language(), "/training/optimiser/kind", number++));

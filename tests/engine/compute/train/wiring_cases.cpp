@@ -106,6 +106,23 @@ const Variant<BranchGate> kGates[] = {
     {"laurel-rw", "softmax", [](BranchGate& gate) { gate.bound = projects::LaurelBound::Softmax; }},
 };
 
+/// Two of the layers visited three times.
+std::vector<WiringCase> loops()
+{
+    std::vector<WiringCase> cases;
+    for (const char* const topology : {"plain", "ancre-ingoing", "dca", "mhc", "post-norm"}) {
+        WiringCase made{std::string(topology) + ", looped", wiredLanguage(topology, kDepth)};
+        projects::Stack& stack = made.project.stack();
+        stack.loops = {{.first = 2, .last = 3, .visits = 3}};
+        stack.topology = topologyNamed(topology, made.project.network);
+        stack.loops.front().injection =
+            topology == std::string("plain") ? projects::LoopInjection::Linear : projects::LoopInjection::None;
+        stack.loops.front().embedding = topology == std::string("plain");
+        cases.push_back(std::move(made));
+    }
+    return cases;
+}
+
 /// More readers of one entry than one launch of the gather kernel takes: 3 of each layer.
 WiringCase manyReaders()
 {
@@ -160,6 +177,7 @@ std::vector<WiringCase> wiringCases()
     std::ranges::transform(kMixes, std::back_inserter(cases), changed<DepthMix>);
     std::ranges::transform(kStreams, std::back_inserter(cases), changed<MultiStream>);
     std::ranges::transform(kGates, std::back_inserter(cases), changed<BranchGate>);
+    std::ranges::move(loops(), std::back_inserter(cases));
     cases.push_back(manyReaders());
     for (const projects::BlockPreset& block : projects::blockPresets()) {
         if (block.name == projects::kFirstMuddBlock) {
