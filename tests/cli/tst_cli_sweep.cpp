@@ -4,6 +4,7 @@
 #include "engine/runs/results/sweep_members.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
+#include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/shipped/examples.h"
 #include "projects/studies/sweep_grid.h"
@@ -316,6 +317,53 @@ private slots:
             QVERIFY2(refused.errors.contains("k/n"), qPrintable(refused.errors));
         }
         QCOMPARE(run({"--part", "1/2", "--member", "5"}).code, 1);
+    }
+
+    void rungsStopTheLosers_data()
+    {
+        QTest::addColumn<QStringList>("how");
+        QTest::newRow("one process") << QStringList{};
+        QTest::newRow("several, of which the last of a rung decides") << QStringList{"--jobs", "3", "--threads", "1"};
+    }
+
+    /// The smaller the rate, the less the loss has fallen at a rung.
+    void rungsStopTheLosers()
+    {
+        QFETCH(QStringList, how);
+        const double rate = m_project.training.learningRate.peak;
+        std::vector<std::string> labels;
+        for (const double factor : {1e-4, 1e-3, 1e-2, 0.5}) {
+            labels.push_back(numberText(rate * factor));
+        }
+        const QString vary = QString::fromStdString("training.learning_rate.peak=" + joinedText(labels, ","));
+        const Ran ran = run(QStringList{"--vary", vary, "--rungs", "10,20", "--json"} + how);
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        const QJsonObject grid = gridOf(ran);
+        const auto member = [&](std::size_t at) { return memberOf(grid, QString::fromStdString(labels[at])); };
+        QCOMPARE(member(3)["status"].toString(), QString("finished"));
+        QCOMPARE(member(2)["status"].toString(), QString("cut off"));
+        QCOMPARE(member(2)["leftOutAt"].toInt(), 20);
+        for (const std::size_t worse : {0U, 1U}) {
+            QCOMPARE(member(worse)["leftOutAt"].toInt(), 10);
+            QCOMPARE(member(worse)["step"].toInt(), 10);
+        }
+        const Ran told = run({"--vary", vary, "--rungs", "10,20", "--list"});
+        QVERIFY2(told.output.contains("left out at step 10"), qPrintable(told.output));
+        const Ran rest = run({"--vary", vary, "--json"}); // they go on from their rungs
+        QVERIFY2(gridOf(rest)["complete"].toBool(), qPrintable(rest.errors));
+        QCOMPARE(gridOf(rest)["best"].toArray().first().toObject()["best"].toArray().first().toString(),
+                 QString::fromStdString(labels[3]));
+        QCOMPARE(gridOf(rest)["importance"].toObject()["shares"].toArray().first().toDouble(), 1.0);
+    }
+
+    void rungsThatDoNotSuitAreRefused()
+    {
+        for (const char* rungs : {"20,10", "a", "40", "0"}) {
+            const Ran refused = run({"--rungs", rungs});
+            QCOMPARE(refused.code, 1);
+            QVERIFY2(refused.errors.contains("--rungs"), qPrintable(refused.errors));
+        }
+        QCOMPARE(run({"--vary", "training.steps=20,40", "--rungs", "10"}).code, 1);
     }
 
     void oneMemberIsTrained()
