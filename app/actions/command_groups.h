@@ -106,6 +106,8 @@ void addRecordCommands(const WindowParts& parts);
 /// The commands on the run selected in the list: continues it, lets its model continue texts, exports its network, and
 /// stops it if another process trains it.
 void addRunCommands(const WindowParts& parts, FetchCommands& fetch);
+/// Shows the document's layers in their panel, whose selection is that of the canvas.
+void addLayersCommands(const WindowParts& parts);
 /// The sweeps of the document: their panel shows and edits them, a field of the inspector becomes an axis, and their
 /// members are added to the queue.
 void addSweepCommands(const WindowParts& parts);

@@ -157,6 +157,7 @@ void MainWindow::makeRunCommands()
     connect(m_actions.fed, &QAction::triggered, this,
             [this] { (new FedDialog(m_session.project(), m_session.directory(), this))->show(); });
     addSweepCommands(parts());
+    addLayersCommands(parts());
     auto* fetch = new FetchCommands(parts());
     connect(m_runFollower, &RunFollower::featureRefused, fetch,
             [this, fetch](const std::string& run, int feature, const QString& reason) {

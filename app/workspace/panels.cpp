@@ -6,6 +6,7 @@
 #include "app/outline/outline_view.h"
 #include "app/palette/palette_view.h"
 #include "app/records/run_costs.h"
+#include "app/runs/layers_panel.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/sides/sides_panel.h"
@@ -106,6 +107,11 @@ QWidget* makeSweep(const PanelModels& models)
     return new SweepPanel(models.runs, models.palette);
 }
 
+QWidget* makeLayers(const PanelModels& models)
+{
+    return new LayersPanel(models.shownRuns, models.shownMatrices, models.shownEffects);
+}
+
 QWidget* makeSides(const PanelModels& models)
 {
     return new SidesPanel(models.look, models.runs);
@@ -128,6 +134,7 @@ constexpr Panel kPanels[] = {
     {"runs", "runsDock", QT_TRANSLATE_NOOP("Panels", "Runs"), PanelArea::Tables, kBelow, makeRuns},
     {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Samples"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},
+    {"layers", "layersDock", QT_TRANSLATE_NOOP("Panels", "Layers"), PanelArea::Tables, kBelow, makeLayers},
     {"sides", "sidesDock", QT_TRANSLATE_NOOP("Panels", "Side by side"), PanelArea::Tables, kBelow, makeSides},
 };
 

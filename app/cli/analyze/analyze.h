@@ -48,6 +48,10 @@ namespace residua::cli {
 /// with the 5th and the 95th percentile (DeepCrossAttention, figure 10), as a table, CSV or SVG.
 [[nodiscard]] Exit runDistribution(const Arguments& arguments, const Console& console);
 
+/// `analyze layers RUN`: every layer with its shape and cost and what the run has recorded of it, as a table, JSON or
+/// CSV.
+[[nodiscard]] Exit runLayers(const Arguments& arguments, const Console& console);
+
 /// `analyze metrics RUN...`: all recorded time series of runs, as a table of their last values, JSON or CSV.
 [[nodiscard]] Exit runMetrics(const Arguments& arguments, const Console& console);
 

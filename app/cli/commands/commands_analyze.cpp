@@ -460,6 +460,14 @@ std::vector<Command> analyzeCommands()
                     {{{"RUN", "the directories of runs, or folders of runs", Presence::Repeated}},
                      {outputOption("write FILE.csv instead; - is CSV on standard output")}},
                     &runMetrics};
+    Command layers{"analyze layers",
+                   "print or export every layer: its shape, parameters and FLOP, and what a run has recorded of its "
+                   "output, gradient, weights and knock-out",
+                   "residua-cli analyze layers my-project/runs/first",
+                   {{runArgument()},
+                    {stepOption("what was recorded last up to this step (default: the newest)"),
+                     outputOption("write FILE.csv instead; - is CSV on standard output")}},
+                   &runLayers};
     Command confusion{"analyze confusion",
                       "print or export which classes a run's network confuses",
                       "residua-cli analyze confusion classifier/runs/first",
@@ -475,8 +483,9 @@ std::vector<Command> analyzeCommands()
     return {withSubcommands(std::move(analyze), {"WHAT", {}},
                             {{"SUBJECT", "a run, runs or a project; the help of each has more", Presence::AnyNumber,
                               exampleNames(), Beside::Files}},
-                            {coefficientsCommand(), std::move(metrics), std::move(confusion), theoryCommand(),
-                             stabilityCommand(), knockoutCommand(), interventionsCommand(), gapCommand()})};
+                            {coefficientsCommand(), std::move(metrics), std::move(layers), std::move(confusion),
+                             theoryCommand(), stabilityCommand(), knockoutCommand(), interventionsCommand(),
+                             gapCommand()})};
 }
 
 } // namespace residua::cli
