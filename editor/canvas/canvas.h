@@ -91,13 +91,19 @@ struct LayerTarget {
     std::int64_t layer = 0;
     LayerPart part = LayerPart::Centre;
 };
+/// The controls of a loop: one visit fewer, folding, one visit more.
+enum class LoopPart { Fewer, Visits, More };
+struct LoopTarget {
+    std::size_t loop = 0; ///< index in Stack::loops
+    LoopPart part = LoopPart::Visits;
+};
 struct PortTarget {
     projects::PortRef port;
     projects::PortSide side = projects::PortSide::Output;
 };
-/// A thing that a canvas draws: a part of a layer, the top of a shortcut's arc or the middle of its cell, the middle of
-/// a node, a port.
-using Target = std::variant<LayerTarget, projects::Shortcut, projects::NodeId, PortTarget>;
+/// A thing that a canvas draws: a part of a layer or loop, the top of a shortcut's arc or the middle of its cell, the
+/// middle of a node, a port.
+using Target = std::variant<LayerTarget, LoopTarget, projects::Shortcut, projects::NodeId, PortTarget>;
 
 enum class Extent { Everything, Selection };
 

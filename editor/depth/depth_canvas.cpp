@@ -5,6 +5,7 @@
 #include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_selection.h"
+#include "editor/depth/loop_marks.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/geometry.h"
@@ -88,6 +89,8 @@ private:
     void doubleClick(const Hit& hit);
     bool clickChip(Point pointer);
     [[nodiscard]] bool overChip(Point pointer) const;
+    [[nodiscard]] std::optional<LoopChip> loopChipAt(Point pointer) const;
+    void press(const LoopChip& chip);
     void setRise(float rise);
     void keepArcsInSight();
     void unfold(std::int64_t layer);
@@ -112,6 +115,7 @@ private:
     Point m_pressedAt;
     bool m_moved = false; ///< since the press, by more than a click allows
     Hit m_hover;
+    std::optional<std::size_t> m_hoveredLoop; ///< index in DepthScene::loops()
     Hit m_pressed;
     ShortcutDrag m_drag; ///< while Connect
 
@@ -216,9 +220,12 @@ void DepthCanvas::unfold(std::int64_t layer)
 DepthPicture DepthCanvas::picture() const
 {
     const LayerBox* over = boxUnderPointer();
-    return {m_scene,   view(),          selection(),  weights(),
-            project(), m_ports.ports(), shownHover(), over != nullptr ? std::optional(m_hover.module) : std::nullopt,
-            theme(),   width(),         height()};
+    return {m_scene,      view(),
+            selection(),  weights(),
+            project(),    m_ports.ports(),
+            shownHover(), over != nullptr ? std::optional(m_hover.module) : std::nullopt,
+            theme(),      width(),
+            height(),     m_hoveredLoop < m_scene.loops().size() ? m_hoveredLoop : std::nullopt};
 }
 
 void DepthCanvas::paint(ImDrawList& list)
@@ -235,6 +242,7 @@ void DepthCanvas::paint(ImDrawList& list)
     }
     paintDepth(list, shown);
     const Point at = pointerPosition();
+    paintLoops(list, shown, at);
     m_ports.paint(list, theme(), at);
     if (const auto fold = foldChip()) {
         paintChip(list, *fold, theme(), fold->rect.contains(at));
@@ -293,7 +301,7 @@ std::shared_ptr<const CanvasImage> DepthCanvas::takeImage()
 // minimap, where a view of everything has neither arcs nor boxes.
 std::optional<Chip> DepthCanvas::foldChip() const
 {
-    if (identicalRuns(project().network).empty()) {
+    if (foldableRuns(project().network).empty()) {
         return std::nullopt;
     }
     Chip chip = layoutChips({m_folded.empty() ? translate("Canvas", "Fold ×N") : translate("Canvas", "Unfold")},
@@ -313,6 +321,10 @@ bool DepthCanvas::clickChip(Point pointer)
         fold(toggled(project().network, m_folded, selection().layers));
         return true;
     }
+    if (const auto chip = loopChipAt(pointer)) {
+        press(*chip);
+        return true;
+    }
     return m_ports.click(pointer, pickNow() == Pick::Additive ? PortRow::Click::Alone : PortRow::Click::Toggle);
 }
 
@@ -320,6 +332,29 @@ bool DepthCanvas::overChip(Point pointer) const
 {
     const auto fold = foldChip();
     return m_ports.contains(pointer) || (fold && fold->rect.contains(pointer));
+}
+
+std::optional<LoopChip> DepthCanvas::loopChipAt(Point pointer) const
+{
+    std::optional<LoopChip> found;
+    for (LoopChip& each : loopChips(picture())) {
+        if (each.chip.rect.contains(pointer)) {
+            found = std::move(each);
+        }
+    }
+    return found;
+}
+
+void DepthCanvas::press(const LoopChip& chip)
+{
+    const LoopBracket& bracket = m_scene.loops()[chip.bracket];
+    if (chip.part == LoopPart::Visits) {
+        fold(toggled(project().network, m_folded, {bracket.first}));
+    } else {
+        const std::int64_t visits = project().stack().loops[bracket.loop].visits;
+        request(RequestEdit{
+            visitLayers(document(), {.layers = {bracket.first}}, visits + (chip.part == LoopPart::More ? 1 : -1))});
+    }
 }
 
 // Left and right move from layer to layer, up and down through the layer's sources, page keys from port to port.
@@ -364,7 +399,12 @@ void DepthCanvas::handlePointer(Point pointer, bool inside)
 
 void DepthCanvas::updateHover(Point pointer)
 {
-    m_hover = overChip(pointer) ? Hit{} : m_scene.hitTest(view().toScene(pointer), kPickTolerance / view().zoom());
+    const auto chip = loopChipAt(pointer);
+    m_hover =
+        chip || overChip(pointer) ? Hit{} : m_scene.hitTest(view().toScene(pointer), kPickTolerance / view().zoom());
+    m_hoveredLoop = chip                              ? std::optional(chip->bracket)
+                    : m_hover.kind == Hit::Kind::Loop ? std::optional(m_hover.group)
+                                                      : std::nullopt;
     hover(m_hover.kind == Hit::Kind::Shortcut ? std::optional(m_hover.shortcut) : std::nullopt);
     if (m_hover.kind == Hit::Kind::Handle || m_hover.kind == Hit::Kind::Fold) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -400,6 +440,9 @@ void DepthCanvas::doubleClick(const Hit& hit)
         request(OpenBlock{m_scene.box(hit.module)->graph});
     } else if (hit.kind == Hit::Kind::Group) {
         requestTyping(pointerPosition(), "group " + m_scene.brackets()[hit.group].group.name);
+    } else if (hit.kind == Hit::Kind::Loop) {
+        const std::size_t loop = m_scene.loops()[hit.group].loop;
+        requestTyping(pointerPosition(), "visits " + std::to_string(project().stack().loops[loop].visits));
     } else if (hit.kind == Hit::Kind::Nothing) {
         requestTyping(pointerPosition(), {});
     }
@@ -468,6 +511,14 @@ std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const
     if (const auto* shortcut = std::get_if<Shortcut>(&target)) {
         const Arc* arc = m_scene.arc(*shortcut);
         return arc == nullptr ? std::nullopt : std::optional(onScreen(arc->at(0.5F)));
+    }
+    if (const auto* loop = std::get_if<LoopTarget>(&target)) {
+        for (const LoopChip& each : loopChips(picture())) {
+            if (each.part == loop->part && m_scene.loops()[each.bracket].loop == loop->loop) {
+                return onScreen(each.chip.rect.centre());
+            }
+        }
+        return std::nullopt;
     }
     const auto* layer = std::get_if<LayerTarget>(&target);
     const auto boxes = layer != nullptr ? m_scene.boxesOf(layer->layer) : std::span<const LayerBox>{};

@@ -2,6 +2,7 @@
 #include "editor/depth/depth_paint.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/depth/loop_marks.h"
 #include "editor/scenes/words.h"
 #include "editor/shortcuts/arc_painter.h"
 #include "editor/shortcuts/weight_legend.h"
@@ -21,6 +22,7 @@ constexpr float kRounding = 7;
 constexpr double kLeftOutAlpha = 0.35; ///< for a layer that the step leaves out
 constexpr double kRunningAlpha = 0.18; ///< for the share of a layer that the step runs
 constexpr float kSmallestBoxPitch = 3;
+constexpr float kLoopBadgeBelow = 26;      ///< below the line of a loop, where its controls are
 constexpr float kThinnedAbove = 50;        ///< above the lower border, where the button that folds is
 constexpr float kSmallestLabelledBox = 22; ///< screen pixels; a smaller box is a mark without text
 
@@ -142,9 +144,7 @@ void paintBox(ImDrawList& list, const DepthPicture& picture, const LayerBox& box
     if (r.right < 0 || r.left > picture.width || r.bottom < 0 || r.top > picture.height) {
         return;
     }
-    const auto& layers = picture.selection.layers;
-    const auto firstSelected = layers.lower_bound(box.layer);
-    const bool selected = firstSelected != layers.end() && *firstSelected <= box.lastLayer;
+    const bool selected = box.holdsOneOf(picture.selection.layers);
     const bool hovered = picture.hoveredModule && picture.scene.box(*picture.hoveredModule) == &box;
     const double share = activeShareOf(picture, box);
     const double alpha = share > 0 ? 1.0 : kLeftOutAlpha;
@@ -295,6 +295,16 @@ void paintHoverBadge(ImDrawList& list, const DepthPicture& picture)
     if (arc != nullptr) {
         paintBadge(list,
                    {picture.view.toScreen(arc->at(0.5F)), describe(picture, *arc), imColour(coloursOf(picture).text)},
+                   picture.theme, picture.width, picture.height);
+        return;
+    }
+    if (picture.hoveredLoop) {
+        const LoopBracket& loop = picture.scene.loops()[*picture.hoveredLoop];
+        const Rect r = picture.view.rectToScreen(loop.rect);
+        paintBadge(list,
+                   {{std::max(r.left, 0.0F), r.bottom + kLoopBadgeBelow},
+                    describe(picture, loop),
+                    imColour(coloursOf(picture).text)},
                    picture.theme, picture.width, picture.height);
         return;
     }

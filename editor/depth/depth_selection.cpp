@@ -25,15 +25,14 @@ void toggle(Set& set, const Values& values)
 projects::Selection clicked(const DepthScene& scene, const projects::Selection& selection, const Hit& hit, Pick pick)
 {
     projects::Selection chosen = pick == Pick::Additive ? selection : projects::Selection{};
-    const auto toggleLayers = [&chosen](std::int64_t first, std::int64_t last) {
-        toggle(chosen.layers, std::views::iota(first, last + 1));
-    };
     if (hit.kind == Hit::Kind::Layer || hit.kind == Hit::Kind::Handle) {
-        const LayerBox* box = scene.box(hit.module);
-        toggleLayers(box->layer, box->lastLayer);
+        toggle(chosen.layers, scene.box(hit.module)->layers());
     } else if (hit.kind == Hit::Kind::Group) {
         const projects::LayerGroup& group = scene.brackets()[hit.group].group;
-        toggleLayers(group.first, group.last);
+        toggle(chosen.layers, std::views::iota(group.first, group.last + 1));
+    } else if (hit.kind == Hit::Kind::Loop) {
+        const LoopBracket& loop = scene.loops()[hit.group];
+        toggle(chosen.layers, std::views::iota(loop.first, loop.last + 1));
     } else if (const Arc* arc = hit.kind == Hit::Kind::Shortcut ? scene.arc(hit.shortcut) : nullptr) {
         toggle(chosen.shortcuts, scene.members(*arc));
     }
@@ -62,18 +61,18 @@ projects::Selection layerBeside(const DepthScene& scene, const projects::Selecti
                                 Step step)
 {
     const std::int64_t head = scene.layers() + 1;
-    const auto& layers = selection.layers;
+    const auto& row = scene.boxes();
+    const auto selected = [&selection](const LayerBox& box) { return box.holdsOneOf(selection.layers); };
+    const auto first = std::ranges::find_if(row, selected);
     std::int64_t next = by < 0 ? head : 0;
-    if (!layers.empty()) {
-        const auto boxes =
-            scene.boxesOf(std::clamp(by < 0 ? *layers.begin() : *layers.rbegin(), std::int64_t{0}, head));
-        next = std::clamp(by < 0 ? boxes.front().layer - 1 : boxes.back().lastLayer + 1, std::int64_t{0}, head);
+    if (first != row.end()) { // by boxes, because a folded loop has its later layers further left
+        const auto last = std::find_if(row.rbegin(), row.rend(), selected);
+        next = by < 0 ? (first == row.begin() ? *first : *std::prev(first)).layer
+                      : (last == row.rbegin() ? *last : *std::prev(last)).layer;
     }
     projects::Selection chosen = step == Step::Extend ? selection : projects::Selection{};
-    const auto reached = scene.boxesOf(next);
-    for (std::int64_t layer = reached.front().layer; layer <= reached.back().lastLayer; ++layer) {
-        chosen.layers.insert(layer);
-    }
+    const std::vector<std::int64_t> layers = scene.boxesOf(next).front().layers();
+    chosen.layers.insert(layers.begin(), layers.end());
     return chosen;
 }
 

@@ -94,10 +94,12 @@ double fadeOf(double crowd)
 double activeShareOf(const DepthPicture& picture, const LayerBox& box)
 {
     double sum = 0;
-    for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
-        sum += picture.weights.activeShare(layer);
+    for (std::int64_t visit = 0; visit < box.visits; ++visit) {
+        for (std::int64_t layer = box.layer; layer <= box.lastLayer; ++layer) {
+            sum += picture.weights.activeShare(layer + visit * box.apart);
+        }
     }
-    return sum / static_cast<double>(std::max<std::int64_t>(box.lastLayer - box.layer + 1, 1));
+    return sum / static_cast<double>(std::max<std::int64_t>((box.lastLayer - box.layer + 1) * box.visits, 1));
 }
 
 bool isSelected(const DepthPicture& picture, const Arc& arc)

@@ -75,8 +75,9 @@ struct DepthPicture {
     resources::Theme theme = resources::Theme::Light;
     float width = 0;
     float height = 0;
-    std::optional<ArcSheet> sheet = {};      ///< if there is one
-    std::optional<ThinnedArcs> thinned = {}; ///< of the sheet
+    std::optional<std::size_t> hoveredLoop = {}; ///< index in DepthScene::loops()
+    std::optional<ArcSheet> sheet = {};          ///< if there is one
+    std::optional<ThinnedArcs> thinned = {};     ///< of the sheet
 };
 
 /// The largest number of visible arcs, one for each visible port, that a frame draws one by one. If there are more, the

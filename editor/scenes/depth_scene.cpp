@@ -4,7 +4,6 @@
 #include "editor/scenes/words.h"
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
-#include "projects/model/objective.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +22,6 @@ constexpr float kLowestRise = 0.5F;
 constexpr float kHighestRise = 3.5F;
 constexpr float kRisePerLayer = 0.15F;
 constexpr float kStrip = 16 * DepthScene::kPitch; // width of a part of the row, for looking up arcs
-constexpr float kBracketGap = 14;                 // below the boxes, and between stacked brackets
-constexpr float kBracketHeight = 24;
 constexpr float kFoldMarkWidth = 42;
 constexpr float kFoldMarkHeight = 18;
 constexpr std::size_t kMostArcs = 1'000'000; // each is stored once for every strip that it passes
@@ -66,11 +63,6 @@ projects::ShortcutKind kindOfGroup(projects::ShortcutKind a, projects::ShortcutK
     return rank(a) >= rank(b) ? a : b;
 }
 
-std::string nameOfRun(std::int64_t first, std::int64_t last)
-{
-    return first == last ? std::to_string(first) : std::to_string(first) + "–" + std::to_string(last);
-}
-
 std::size_t stripOf(float x, std::size_t strips)
 {
     return static_cast<std::size_t>(std::clamp(std::floor(x / kStrip), 0.0F, static_cast<float>(strips - 1)));
@@ -98,72 +90,9 @@ void DepthScene::rebuild(const projects::Project& project, const std::vector<pro
     std::ranges::transform(m_boxes, std::back_inserter(row), &LayerBox::rect);
     m_lanes = lanesOf(project.stack().topology.wiring, row);
     m_chained = m_chained && m_lanes.chained;
-    addBrackets(groups);
+    addBrackets(project.stack(), groups, folds);
     place();
     index();
-}
-
-void DepthScene::addBox(LayerBox box, float width, float gap)
-{
-    const float left = m_boxes.empty() ? 0 : m_boxes.back().rect.right + gap;
-    box.rect = {left, 0, left + width, kBoxHeight};
-    m_boxOf.insert(m_boxOf.end(), static_cast<std::size_t>(box.lastModule - box.module + 1),
-                   static_cast<std::uint32_t>(m_boxes.size()));
-    m_boxes.push_back(std::move(box));
-}
-
-void DepthScene::addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds)
-{
-    const std::int64_t each = modulesPerLayer(project);
-    const bool halves = each == 2;
-    addBox({.title = "0", .subtitle = translate("Canvas", "stem"), .graph = projects::GraphRef::stem(), .rect = {}},
-           kBoxWidth, 0);
-    auto fold = folds.begin();
-    std::int64_t layer = 0;
-    for (const projects::StackSegment& segment : project.stack().segments) {
-        const auto graph = projects::GraphRef::block(segment.block);
-        for (std::int64_t i = 0; i < segment.repeat; ++i) {
-            ++layer;
-            fold = std::find_if(fold, folds.end(), [layer](const LayerRun& run) { return run.last >= layer; });
-            const bool inFold = fold != folds.end() && fold->first <= layer;
-            if (inFold && fold->first < layer) {
-                continue;
-            }
-            const std::int64_t last = inFold ? fold->last : layer;
-            LayerBox box{.layer = layer,
-                         .lastLayer = last,
-                         .module = projects::firstModule(layer, each),
-                         .lastModule = projects::lastModule(last, each),
-                         .title = nameOfRun(layer, last),
-                         .subtitle = segment.block,
-                         .graph = graph,
-                         .rect = {}};
-            if (inFold || !halves) {
-                addBox(std::move(box), kBoxWidth, kGap);
-                continue;
-            }
-            LayerBox second = box;
-            box.lastModule = box.module;
-            box.title = moduleName(project, box.module);
-            box.subtitle = translate("Canvas", "attention");
-            box.joinsNext = true;
-            addBox(std::move(box), kHalfWidth, kGap);
-            second.module = second.lastModule;
-            second.title = moduleName(project, second.module);
-            second.subtitle = translate("Canvas", "ffn");
-            addBox(std::move(second), kHalfWidth, 0);
-        }
-    }
-    const projects::ObjectiveTraits& objective = projects::traitsOf(project.network.objective);
-    addBox({.layer = m_layers + 1,
-            .lastLayer = m_layers + 1,
-            .module = m_modules + 1,
-            .lastModule = m_modules + 1,
-            .title = translate("Canvas", "head"),
-            .subtitle = translate("Canvas", std::string(objective.predicts).c_str()),
-            .graph = projects::GraphRef::head(),
-            .rect = {}},
-           kBoxWidth, kGap);
 }
 
 void DepthScene::addArcs(const DepthMix& mix)
@@ -189,7 +118,7 @@ void DepthScene::group(const DepthMix& mix, std::vector<projects::DrawnShortcut>
     }
     for (const projects::DrawnShortcut& each : drawn) {
         const auto [target, source] = ends(each.shortcut);
-        if (target == source) {
+        if (target <= source) { // within a fold, or from a visit of a folded loop to a later one
             m_boxes[target].inside += each.kind == projects::ShortcutKind::Pruned ? 0 : 1;
             continue;
         }
@@ -201,30 +130,6 @@ void DepthScene::group(const DepthMix& mix, std::vector<projects::DrawnShortcut>
                 {{}, each.shortcut, each.kind, static_cast<std::uint32_t>(m_members.size()), 1, source, target});
         }
         m_members.push_back(each.shortcut);
-    }
-}
-
-void DepthScene::addBrackets(const std::vector<projects::LayerGroup>& groups)
-{
-    m_brackets.clear();
-    std::vector<float> ends; // of the last bracket at each level
-    for (const projects::LayerGroup& group : groups) {
-        const std::int64_t first = std::max<std::int64_t>(group.first, 1);
-        const std::int64_t last = std::min(group.last, m_layers);
-        if (first > last) {
-            continue; // its layers are no longer in the stack
-        }
-        const float left = boxesOf(first).front().rect.left;
-        const float right = boxesOf(last).back().rect.right;
-        const auto free = std::find_if(ends.begin(), ends.end(), [left](float end) { return end < left; });
-        const auto level = static_cast<float>(std::distance(ends.begin(), free));
-        if (free == ends.end()) {
-            ends.push_back(right);
-        } else {
-            *free = right;
-        }
-        const float top = kBoxHeight + kBracketGap + level * (kBracketHeight + kBracketGap);
-        m_brackets.push_back({{group.name, first, last}, {left, top, right, top + kBracketHeight}});
     }
 }
 
@@ -322,6 +227,9 @@ Rect DepthScene::bounds() const
         area.top = std::min(area.top, -arc.height);
     }
     area.top = std::min(area.top, -m_lanes.height);
+    for (const LoopBracket& bracket : m_loops) {
+        area.bottom = std::max(area.bottom, bracket.rect.bottom);
+    }
     for (const GroupBracket& bracket : m_brackets) {
         area.bottom = std::max(area.bottom, bracket.rect.bottom);
     }
@@ -418,6 +326,11 @@ Hit DepthScene::hitTest(Point point, float tolerance) const
             return {Hit::Kind::Group, 0, {}, i};
         }
     }
+    for (std::size_t i = 0; i < m_loops.size(); ++i) {
+        if (m_loops[i].rect.contains(point)) {
+            return {Hit::Kind::Loop, 0, {}, i};
+        }
+    }
     return hitArc(point, tolerance);
 }
 
@@ -471,17 +384,14 @@ std::vector<Shortcut> DepthScene::shortcutsIn(const Rect& area) const
 
 std::vector<std::int64_t> DepthScene::layersIn(const Rect& area) const
 {
-    std::vector<std::int64_t> found;
+    std::set<std::int64_t> found;
     for (const LayerBox& candidate : m_boxes) {
         if (area.overlaps(candidate.rect)) {
-            for (std::int64_t layer = candidate.layer; layer <= candidate.lastLayer; ++layer) {
-                if (found.empty() || found.back() != layer) {
-                    found.push_back(layer);
-                }
-            }
+            const std::vector<std::int64_t> layers = candidate.layers();
+            found.insert(layers.begin(), layers.end());
         }
     }
-    return found;
+    return {found.begin(), found.end()};
 }
 
 } // namespace residua::editor

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,10 +21,10 @@
 
 namespace residua::editor {
 
-/// A box of the row: the stem (layer 0), a layer of the stack, the head (L + 1), half of a layer if both halves have
-/// mixes (ANCRe over MHSA and FFN), or a folded range of layers.
+/// A box of the row: the stem (layer 0), an executed layer of the stack, the head (L + 1), half of a layer if both
+/// halves have mixes (ANCRe over MHSA and FFN), a folded range of layers, or all visits to a layer of a folded loop.
 struct LayerBox {
-    std::int64_t layer = 0;
+    std::int64_t layer = 0;     ///< in a folded loop the first visit
     std::int64_t lastLayer = 0; ///< differs from `layer` only for a folded range
     std::int64_t module = 0;    ///< its number in i:j: 0 the stem, 1..K, K + 1 the head
     std::int64_t lastModule = 0;
@@ -33,8 +34,12 @@ struct LayerBox {
     std::int64_t inside = 0;  ///< number of shortcuts between layers of a folded range
     bool joinsNext = false;   ///< true for the first half of a layer
     Rect rect;
+    std::int64_t visits = 1; ///< the number of visits that the box represents
+    std::int64_t apart = 1;  ///< executed layers from one of these visits to the next
 
     [[nodiscard]] bool folded() const { return lastLayer > layer; }
+    [[nodiscard]] std::vector<std::int64_t> layers() const; ///< the executed layers that the box represents
+    [[nodiscard]] bool holdsOneOf(const std::set<std::int64_t>& layers) const;
 };
 
 /// One or more shortcuts above the row, from the source's top to the target's. If an end is folded, the arc represents
@@ -54,6 +59,17 @@ struct GroupBracket {
     Rect rect; ///< its upper edge is the line
 };
 
+/// A loop below the row.
+struct LoopBracket {
+    std::size_t loop = 0;   ///< index in Stack::loops
+    std::int64_t first = 1; ///< its executed layers
+    std::int64_t last = 1;
+    std::string visits;        ///< "×4", or "×1–8" if a step draws the number
+    bool folded = false;       ///< then only the first visit is drawn, with an arrow from its end back to its beginning
+    Rect rect;                 ///< its upper edge is the line
+    std::vector<float> begins; ///< left edges of the second and later visits, if they are drawn one after the other
+};
+
 /// The thing under a point.
 struct Hit {
     enum class Kind {
@@ -62,12 +78,13 @@ struct Hit {
         Handle,
         Fold, ///< the "×N" of a folded box
         Group,
+        Loop,
         Shortcut,
     };
     Kind kind = Kind::Nothing;
     std::int64_t module = 0; ///< the first module of the box
     projects::Shortcut shortcut;
-    std::size_t group = 0; ///< index in brackets()
+    std::size_t group = 0; ///< index in brackets() or loops()
 };
 
 /// The depth canvas without a window: positions and hit tests. Units are logical pixels at zoom 1; y grows downwards
@@ -81,7 +98,7 @@ public:
     static constexpr float kPitch = kBoxWidth + kGap; ///< between the left edges of whole boxes
     static constexpr float kHandleRadius = 6;
 
-    /// `folds` are the ranges drawn as one box each; disjoint, ascending, and each within one of identicalRuns().
+    /// `folds` are the ranges drawn folded; disjoint, ascending, and each within one of foldableRuns() or a whole loop.
     void rebuild(const projects::Project& project, const std::vector<projects::LayerGroup>& groups = {},
                  const std::vector<LayerRun>& folds = {});
 
@@ -95,6 +112,7 @@ public:
     [[nodiscard]] const std::vector<LayerBox>& boxes() const { return m_boxes; }
     [[nodiscard]] const std::vector<Arc>& arcs() const { return m_arcs; } ///< shortest first
     [[nodiscard]] const std::vector<GroupBracket>& brackets() const { return m_brackets; }
+    [[nodiscard]] const std::vector<LoopBracket>& loops() const { return m_loops; }
     /// Returns the shortcuts of an arc, ascending.
     [[nodiscard]] std::span<const projects::Shortcut> members(const Arc& arc) const;
     [[nodiscard]] std::int64_t layers() const { return m_layers; }
@@ -128,10 +146,13 @@ public:
 
 private:
     void addBoxes(const projects::Project& project, const std::vector<LayerRun>& folds);
+    void addHalves(LayerBox box);
     void addBox(LayerBox box, float width, float gap);
     void addArcs(const projects::DepthMix& mix);
     void group(const projects::DepthMix& mix, std::vector<projects::DrawnShortcut> drawn);
-    void addBrackets(const std::vector<projects::LayerGroup>& groups);
+    [[nodiscard]] Rect below(std::int64_t first, std::int64_t last, std::vector<float>& ends) const;
+    void addBrackets(const projects::Stack& stack, const std::vector<projects::LayerGroup>& groups,
+                     const std::vector<LayerRun>& folds);
     void place();
     void index();
     [[nodiscard]] std::size_t boxIndex(std::int64_t module) const;
@@ -144,6 +165,7 @@ private:
     std::vector<Arc> m_arcs;
     std::vector<projects::Shortcut> m_members; ///< of all arcs; those of one arc are consecutive
     std::vector<GroupBracket> m_brackets;
+    std::vector<LoopBracket> m_loops;
     std::vector<std::pair<projects::Shortcut, std::uint32_t>> m_byName; ///< shortcut to index in m_arcs, ascending
     std::vector<std::vector<std::uint32_t>> m_strips; ///< indices of the arcs above each part of the row
     float m_rise = 1;

@@ -8,21 +8,24 @@
 #include <set>
 #include <vector>
 
-// The layers that are drawn as one box. Part of the view's state.
+// The layers that are drawn folded: layers of one block as one box, and a loop as its first visit. Part of the view's
+// state.
 namespace residua::editor {
 
-/// Consecutive layers first..last.
+/// Consecutive stored layers first..last. Counted so, a fold does not depend on the visits of loops.
 struct LayerRun {
     std::int64_t first = 1;
     std::int64_t last = 1;
     auto operator<=>(const LayerRun&) const = default;
 };
-/// Returns the maximal ranges of two or more layers that use the same block.
-[[nodiscard]] std::vector<LayerRun> identicalRuns(const projects::Network& network);
+/// Returns the ranges that can be folded, ascending: each loop, and between loops the maximal ranges of two or more
+/// layers that use the same block.
+[[nodiscard]] std::vector<LayerRun> foldableRuns(const projects::Network& network);
 
-/// Returns the folds whose layers still use the same block after an edit.
+/// Returns the folds that remain after an edit. A fold within a loop becomes the loop's.
 [[nodiscard]] std::vector<LayerRun> stillFolded(const projects::Network& network, std::vector<LayerRun> folds);
-/// Unfolds the folds among `layers`; if there are none, folds the ranges of `layers`. Empty `layers` means all layers.
+/// Unfolds the folds among the executed layers `layers`; if there are none, folds the ranges of `layers`, and the loops
+/// that they are in. Empty `layers` means all layers.
 [[nodiscard]] std::vector<LayerRun> toggled(const projects::Network& network, std::vector<LayerRun> folds,
                                             const std::set<std::int64_t>& layers);
 

@@ -59,6 +59,19 @@ struct DocumentChange {
 /// Removes every group that contains a selected layer. Groups are named by typing (typing.h).
 [[nodiscard]] Result<DocumentChange> ungroupLayers(const Document& document, const Selection& selection);
 
+/// Visits the stored layers from the first to the last selected one `visits` times: makes a loop of them, or changes
+/// the visits of the loop that they are in. A loop with all of its layers selected is widened to the selected ones.
+/// Selects all visits. Returns an error if the loop would overlap another one.
+[[nodiscard]] Result<DocumentChange> visitLayers(const Document& document, const Selection& selection,
+                                                 std::int64_t visits);
+/// Removes the loops of the selected layers. Their layers stay and are executed once.
+[[nodiscard]] Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection);
+/// Returns the loop that all selected layers are in; null if there is none.
+[[nodiscard]] const Loop* loopOfSelection(const Project& project, const Selection& selection);
+/// Returns `edit`. If it sets a field of a loop, its shortcuts, groups and always-kept layers keep their visits
+/// (loopsEdit).
+[[nodiscard]] Edit keepingNumbers(const Document& document, Edit edit);
+
 /// Returns the edit that makes `tokeniser` the tokeniser of the project's text. Returns an error if its data is not
 /// text.
 [[nodiscard]] Result<Edit> useTokeniser(const Project& project, const Tokeniser& tokeniser);

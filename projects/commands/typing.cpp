@@ -22,6 +22,7 @@ namespace residua::projects {
 namespace {
 
 constexpr std::string_view kGroup = "group ";
+constexpr std::string_view kVisits = "visits ";
 constexpr std::int64_t kMostAtOnce = 512; ///< layers of one typed line
 
 std::string_view trimmed(std::string_view text)
@@ -137,10 +138,17 @@ Typed typedLayers(const Document& document, const Selection& selection, std::int
     Typed typed;
     DocumentChange change{insertLayersEdit(document, after, {{block}, {{block.name, count}}, {}, {}}), Selection{}};
     typed.answer.valid = true;
-    typed.answer.message = "inserts " + countText(static_cast<std::size_t>(count), "layer") + " of " + block.name +
-                           (after == depth ? " at the end" : " behind layer " + std::to_string(after));
-    for (std::int64_t layer = after + 1; layer <= after + count; ++layer) {
-        change.selection->layers.insert(layer);
+    typed.answer.message =
+        "inserts " + countText(static_cast<std::size_t>(count), "layer") + " of " + block.name +
+        (after == depth ? " at the end" : " behind layer " + layerName(document.project.stack(), after));
+    Document trial = document;
+    if (const auto done = applyEdit(trial, change.edit); !done) {
+        return refused(done.error().message);
+    }
+    const std::int64_t stored = document.project.stack().visitAt(after).layer;
+    for (std::int64_t layer = stored + 1; layer <= stored + count; ++layer) { // in a loop at every visit
+        const std::vector<std::int64_t> numbers = trial.project.stack().visitsOf(layer);
+        change.selection->layers.insert(numbers.begin(), numbers.end());
     }
     typed.change = std::move(change);
     return typed;
@@ -156,6 +164,33 @@ Typed typedGroup(const Document& document, const Selection& selection, std::stri
     typed.answer.message = typed.change               ? "names the selected layers"
                            : selection.layers.empty() ? "select layers first"
                                                       : "type a name for the selected layers";
+    return typed;
+}
+
+Typed typedVisits(const Document& document, const Selection& selection, std::string_view number)
+{
+    const std::string_view digits = trimmed(number);
+    std::int64_t visits = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), visits);
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+        return refused(selection.layers.empty() ? "select layers first"
+                                                : "type how often the selected layers are visited, such as visits 4");
+    }
+    auto change = visitLayers(document, selection, visits);
+    if (!change) {
+        return refused(change.error().message);
+    }
+    Document after = document;
+    if (const auto done = applyEdit(after, change->edit); !done) {
+        return refused(done.error().message);
+    }
+    const Stack& stack = after.project.stack();
+    Typed typed;
+    typed.answer.valid = true;
+    typed.answer.message = "visits the selected layers " + std::to_string(visits) +
+                           " times with the same weights: " + groupedText(stack.stored()) + " stored, " +
+                           groupedText(stack.depth()) + " executed layers";
+    typed.change = *std::move(change);
     return typed;
 }
 
@@ -176,6 +211,7 @@ std::vector<TypedAnswer::Completion> completionsFor(const Document& document, co
         }
     }
     all.push_back({std::string(kGroup), "name the selected layers"});
+    all.push_back({std::string(kVisits), "visit the selected layers several times, such as visits 4"});
     const auto rank = [&text](const TypedAnswer::Completion& each) {
         const auto at = lower(each.text).find(text);
         return at == 0 ? 0 : at != std::string::npos || lower(each.detail).find(text) != std::string::npos ? 1 : 2;
@@ -188,11 +224,15 @@ std::vector<TypedAnswer::Completion> completionsFor(const Document& document, co
 Typed understood(const Document& document, const Selection& selection, std::string_view text)
 {
     if (text.empty()) {
-        return refused("type shortcuts (3:7, i:i+2), a wiring (ancre), layers (4 mlp) or group and a name");
+        return refused("type shortcuts (3:7, i:i+2), a wiring (ancre), layers (4 mlp), group and a name, or visits and "
+                       "a number");
     }
     const std::string small = lower(text);
     if (small.starts_with(kGroup)) {
         return typedGroup(document, selection, text.substr(kGroup.size()));
+    }
+    if ((small + " ").starts_with(kVisits)) {
+        return typedVisits(document, selection, text.substr(std::min(kVisits.size(), text.size())));
     }
     for (const auto& preset : topologyChoices(document.project.network)) {
         if (lower(preset.name) == small || lower(preset.title) == small) {

@@ -29,8 +29,8 @@ struct Typed {
 };
 
 /// Interprets a text typed on a view of the topology: shortcuts ("3:7", "0:2, 1:4", "i:i+2", "cascaded"), a wiring by
-/// name ("ancre"), layers of a block after the selected ones ("mlp", "4 mlp"), or a name for the selected layers
-/// ("group early").
+/// name ("ancre"), layers of a block after the selected ones ("mlp", "4 mlp"), a name for the selected layers
+/// ("group early"), or how often they are visited ("visits 4").
 [[nodiscard]] Typed typed(const Document& document, const Selection& selection, std::string_view text);
 
 /// Interprets a text typed on a graph: adds a node (offersFor) at the spot.

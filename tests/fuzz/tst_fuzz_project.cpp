@@ -92,7 +92,7 @@ void draw(const Document& document)
         (void)depth.hitTest({x, 20}, 4);
     }
     (void)depth.skyline(64);
-    depth.rebuild(project, document.layout.groups, editor::identicalRuns(project.network));
+    depth.rebuild(project, document.layout.groups, editor::foldableRuns(project.network));
     editor::MatrixScene matrix;
     matrix.rebuild(project);
     (void)matrix.stroke({0, 0}, {200, 200});

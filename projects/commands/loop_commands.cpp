@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/text.h"
+#include "projects/commands/commands.h"
+#include "projects/layers/layer_edits.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+std::string rangeText(std::int64_t first, std::int64_t last)
+{
+    return first == last ? "layer " + std::to_string(first)
+                         : "layers " + std::to_string(first) + "–" + std::to_string(last);
+}
+
+/// Returns the stored layers from the first to the last selected one, as a loop; nullopt if no layer is selected.
+std::optional<Loop> selectedRange(const Stack& stack, const Selection& selection)
+{
+    std::optional<Loop> range;
+    for (const std::int64_t layer : selection.layers) {
+        if (layer >= 1 && layer <= stack.depth()) {
+            const std::int64_t stored = stack.visitAt(layer).layer;
+            range = Loop{.first = range ? std::min(range->first, stored) : stored,
+                         .last = range ? std::max(range->last, stored) : stored};
+        }
+    }
+    return range;
+}
+
+Error noLayer()
+{
+    return {"selection", "no layer is selected"};
+}
+
+/// Returns all visits of `loop`, which is one of `loops`.
+Selection visitsOf(Stack stack, std::vector<Loop> loops, const Loop& loop)
+{
+    stack.loops = std::move(loops);
+    Selection selection;
+    for (std::int64_t layer = loop.first; layer <= loop.last; ++layer) {
+        const std::vector<std::int64_t> numbers = stack.visitsOf(layer);
+        selection.layers.insert(numbers.begin(), numbers.end());
+    }
+    return selection;
+}
+
+} // namespace
+
+const Loop* loopOfSelection(const Project& project, const Selection& selection)
+{
+    const std::optional<Loop> range = selectedRange(project.stack(), selection);
+    const Loop* const loop = range ? project.stack().loopOf(range->first) : nullptr;
+    return loop != nullptr && range->last <= loop->last ? loop : nullptr;
+}
+
+Result<DocumentChange> visitLayers(const Document& document, const Selection& selection, std::int64_t visits)
+{
+    const Stack& stack = document.project.stack();
+    std::optional<Loop> wanted = selectedRange(stack, selection);
+    if (!wanted) {
+        return noLayer();
+    }
+    if (visits < 1 || visits > kMaxVisits) {
+        return Error{"visits", "got " + std::to_string(visits) + ", expected 1 to " + std::to_string(kMaxVisits) +
+                                   " visits; Visit once removes a loop"};
+    }
+    std::vector<Loop> loops = stack.loops;
+    const std::string selected = rangeText(wanted->first, wanted->last);
+    const auto meets = [&wanted](const Loop& loop) { return loop.first <= wanted->last && loop.last >= wanted->first; };
+    const auto own = std::ranges::find_if(loops, meets);
+    if (own == loops.end()) {
+        if (visits == 1) {
+            return Error{"visits", selected + " is visited once already"};
+        }
+        wanted->visits = visits;
+        loops.push_back(*wanted);
+    } else {
+        const bool within = own->first <= wanted->first && wanted->last <= own->last;
+        const bool around = wanted->first <= own->first && own->last <= wanted->last;
+        if ((!within && !around) || std::any_of(std::next(own), loops.end(), meets)) {
+            return Error{"loops", selected + " overlap the loop of " + rangeText(own->first, own->last) +
+                                      ", and loops cannot be nested: select all layers of one loop, or none"};
+        }
+        const Loop before = *own;
+        own->visits = visits;
+        if (around) { // widens the loop
+            own->first = wanted->first;
+            own->last = wanted->last;
+        }
+        if (*own == before) {
+            return Error{"visits", rangeText(own->first, own->last) + " is visited " +
+                                       countText(static_cast<std::size_t>(visits), "time") + " already"};
+        }
+        wanted = *own;
+    }
+    Edit edit = loopsEdit(document, loops,
+                          "Visit " + rangeText(wanted->first, wanted->last) + " " +
+                              countText(static_cast<std::size_t>(visits), "time"));
+    std::ranges::sort(loops, {}, &Loop::first);
+    return DocumentChange{std::move(edit), visitsOf(stack, std::move(loops), *wanted)};
+}
+
+Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection)
+{
+    const Stack& stack = document.project.stack();
+    const std::optional<Loop> range = selectedRange(stack, selection);
+    if (!range) {
+        return noLayer();
+    }
+    std::vector<Loop> loops = stack.loops;
+    const auto removed = std::erase_if(
+        loops, [&range](const Loop& loop) { return loop.first <= range->last && loop.last >= range->first; });
+    if (removed == 0) {
+        return Error{"loops", rangeText(range->first, range->last) + " is in no loop"};
+    }
+    Edit edit = loopsEdit(document, loops, "Visit " + rangeText(range->first, range->last) + " once");
+    return DocumentChange{std::move(edit), visitsOf(stack, std::move(loops), *range)};
+}
+
+Edit keepingNumbers(const Document& document, Edit edit)
+{
+    const auto* const set = std::get_if<SetField>(&edit);
+    if (set == nullptr || !set->pointer.starts_with("/network/loops/")) {
+        return edit;
+    }
+    Document after{document.project, {}};
+    return applyEdit(after, edit) ? loopsEdit(document, after.project.stack().loops, titleOf(edit)) : edit;
+}
+
+} // namespace residua::projects
