@@ -12,6 +12,7 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
+#include "projects/depth/depth_names.h"
 #include "projects/layers/layer_edits.h"
 
 #include <QCoreApplication>
@@ -148,17 +149,18 @@ void BlockCommands::openSavePopup()
     const std::string name = projects::freeBlockName(network, ref.isBlock() ? ref.blockName() : textOf(ref));
     const auto inLayer = layer();
     QWidget& button = m_workspace.blockBar().saveButton();
-    m_save->open(button.mapToGlobal(QPoint(button.width(), button.height() + 4)), QString::fromStdString(name),
-                 inLayer ? tr("Make layer %1 of it").arg(*inLayer) : QString(),
-                 {[this](const QString& wanted) {
-                      const bool taken = m_session.project().network.findBlock(wanted.toStdString()) != nullptr;
-                      return taken ? tr("This project has a block of this name.") : QString();
-                  },
-                  [this](const QString& wanted) {
-                      return m_library.holds(wanted.toStdString())
-                                 ? tr("Your library's block of this name would be replaced.")
-                                 : QString();
-                  }});
+    m_save->open(
+        button.mapToGlobal(QPoint(button.width(), button.height() + 4)), QString::fromStdString(name),
+        inLayer ? tr("Make layer %1 of it").arg(QString::fromStdString(projects::layerName(network.stack(), *inLayer)))
+                : QString(),
+        {[this](const QString& wanted) {
+             const bool taken = m_session.project().network.findBlock(wanted.toStdString()) != nullptr;
+             return taken ? tr("This project has a block of this name.") : QString();
+         },
+         [this](const QString& wanted) {
+             return m_library.holds(wanted.toStdString()) ? tr("Your library's block of this name would be replaced.")
+                                                          : QString();
+         }});
 }
 
 void BlockCommands::saveToProject(const QString& name, bool useInLayer)

@@ -56,6 +56,18 @@ CanvasActions::CanvasActions(QWidget& window, QMenu& edit, EditCommands& command
     ungroup = addCommand({"ungroup", tr("U&ngroup layers"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G),
                           tr("Take the names of the selected layers' groups away")},
                          &EditCommands::ungroup);
+    visits = addCommand({"visits", tr("&Visit several times…"), QKeySequence(Qt::Key_V),
+                         tr("Make a loop of the selected layers: they run several times with the same weights")},
+                        &EditCommands::typeVisits);
+    visitOnce = addCommand({"visitOnce", tr("Visit &once"), QKeySequence(Qt::SHIFT | Qt::Key_V),
+                            tr("Remove the loop of the selected layers; the layers stay")},
+                           &EditCommands::visitOnce);
+    visitMore = addCommand({"visitMore", tr("One visit &more"), QKeySequence(Qt::CTRL | Qt::Key_Up),
+                            tr("Visit the layers of the selected loop once more")},
+                           &EditCommands::visitMore);
+    visitLess = addCommand({"visitLess", tr("One visit l&ess"), QKeySequence(Qt::CTRL | Qt::Key_Down),
+                            tr("Visit the layers of the selected loop once less")},
+                           &EditCommands::visitLess);
     edit.addSeparator();
     tidy = addCommand({"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")},
                       &EditCommands::tidy);
@@ -136,6 +148,11 @@ void CanvasMenu::fill(QMenu& menu) const
         add(menu, {m_canvas.openBlock});
         add(menu, {m_canvas.cut, m_canvas.copy, m_canvas.paste, m_canvas.duplicate, m_window.prune});
         add(menu, {m_canvas.fold, m_canvas.group, m_canvas.ungroup});
+        if (loopOfSelection(m_documents.project(), selection) != nullptr) {
+            add(menu, {m_canvas.visits, m_canvas.visitMore, m_canvas.visitLess, m_canvas.visitOnce});
+        } else {
+            add(menu, {m_canvas.visits});
+        }
         if (selection.shortcuts.empty()) {
             add(menu, {m_window.whatIf, m_window.goOnWithout});
         }

@@ -213,6 +213,34 @@ void EditCommands::toggleFold()
 /// The name is typed on the depth canvas, which shows the group.
 void EditCommands::group()
 {
+    typeForLayers([](const projects::Selection&) { return std::string("group "); });
+}
+
+void EditCommands::typeVisits()
+{
+    typeForLayers([this](const projects::Selection& selection) {
+        const projects::Loop* const loop = loopOfSelection(m_session.project(), selection);
+        return "visits " + (loop != nullptr ? std::to_string(loop->visits) : std::string());
+    });
+}
+
+void EditCommands::visitOnce()
+{
+    run([this](const projects::Selection& selection) { return visitLayersOnce(m_session.document(), selection); });
+}
+
+void EditCommands::changeVisits(std::int64_t by)
+{
+    run([this, by](const projects::Selection& selection) -> Result<projects::DocumentChange> {
+        const projects::Loop* const loop = loopOfSelection(m_session.project(), selection);
+        return loop == nullptr ? Error{"selection", "no loop is selected: “Visit several times…” makes one"}
+                               : visitLayers(m_session.document(), selection, loop->visits + by);
+    });
+}
+
+/// Asks on the depth canvas for a text about the selected layers that begins with `text`.
+void EditCommands::typeForLayers(const std::function<std::string(const projects::Selection&)>& text)
+{
     const Result<projects::Selection> selection = meant();
     if (!selection || selection->layers.empty()) {
         m_documents.perform(selection ? Error{"selection", "no layer is selected"} : selection.error());
@@ -222,7 +250,7 @@ void EditCommands::group()
         m_workspace.showCanvas(WorkspaceView::Depth);
     }
     editor::AskTyping asked = m_workspace.canvas().canvas().typingPlace();
-    asked.text = "group ";
+    asked.text = text(*selection);
     ask(m_workspace.canvas(), asked);
 }
 

@@ -9,6 +9,8 @@
 
 #include <QPoint>
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -46,6 +48,11 @@ public:
     /// Asks for a name for the selected layers.
     void group();
     void ungroup();
+    /// Asks how often the selected layers are visited.
+    void typeVisits();
+    void visitOnce(); ///< removes the loops of the selected layers
+    void visitMore() { changeVisits(1); }
+    void visitLess() { changeVisits(-1); }
     /// Opens a field to add something by typing.
     void typeToAdd();
 
@@ -74,6 +81,8 @@ private:
     template <class Command>
     void run(Command command);
     void ask(CanvasWidget& canvas, const editor::AskTyping& asked);
+    void typeForLayers(const std::function<std::string(const projects::Selection&)>& text);
+    void changeVisits(std::int64_t by); ///< of the selected loop
 
     const LiveViews& m_live;
     bool m_keysInOutline = false; ///< unchanged while a menu has the focus

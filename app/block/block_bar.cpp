@@ -103,7 +103,7 @@ void BlockBar::show(const projects::Project& project, const projects::GraphRef& 
     m_shownLayer = layer.value_or(0);
     m_layerGap->setVisible(layer.has_value());
     m_layer->setVisible(layer.has_value());
-    m_layer->setText(tr("Layer %1").arg(m_shownLayer));
+    m_layer->setText(titleOf(project, LayersPlace{{m_shownLayer}}));
     m_graph->setText(tr("%1 ▾").arg(titleOf(project, GraphPlace{graph})));
     const QString note = noteFor(project.network, graph);
     m_note->setText(note);

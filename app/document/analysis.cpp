@@ -58,9 +58,10 @@ std::optional<projects::Cost> Analysis::costOf(const Place& place) const
     if (!m_cost) {
         return std::nullopt;
     }
-    if (const auto* layers = std::get_if<LayersPlace>(&place)) {
+    const bool isLoop = std::holds_alternative<LoopPlace>(place);
+    if (isLoop || std::holds_alternative<LayersPlace>(place)) {
         projects::Cost sum;
-        for (const std::int64_t layer : layers->layers) {
+        for (const std::int64_t layer : selectionOfPlace(m_session.project(), place).layers) {
             if (layer < 1 || layer > static_cast<std::int64_t>(m_cost->layers.size())) {
                 return std::nullopt;
             }

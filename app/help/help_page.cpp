@@ -223,6 +223,7 @@ public:
         const projects::Node* const node = graph ? graph->find(place.node) : nullptr;
         return node ? wordOfNode(*node) : std::string();
     }
+    std::string operator()(const LoopPlace&) const { return "loops"; }
     std::string operator()(const LayersPlace&) const { return kBlocks; }
     std::string operator()(const ShortcutsPlace&) const { return wordOfTopology(m_project.stack().topology); }
 

@@ -40,6 +40,7 @@ OutlineRow rowOf(std::string key, QString name, const char* icon, Place place)
 constexpr const char* kNetwork = "network";
 constexpr const char* kLayers = "layers";
 constexpr const char* kGroups = "groups";
+constexpr const char* kLoops = "loops";
 constexpr const char* kOutput = "output";
 
 std::string keyOf(projects::NodeId node)
@@ -294,8 +295,31 @@ std::vector<OutlineRow> groupRows(const DocumentSnapshot& document)
     for (std::size_t i = 0; i < groups.size(); ++i) {
         OutlineRow row = rowOf("group:" + std::to_string(i), QString::fromStdString(groups[i].name), "layer",
                                placeOf(groups[i], document->project.network.depth()));
-        row.value = Text::tr("layers %1–%2").arg(groups[i].first).arg(groups[i].last);
+        const auto named = [&document](std::int64_t layer) {
+            return QString::fromStdString(projects::layerName(document->project.stack(), layer));
+        };
+        row.value = Text::tr("layers %1–%2").arg(named(groups[i].first), named(groups[i].last));
         row.children = [document, i, place = row.place] { return rowsOfGroup(document->layout.groups, i, place); };
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::string loopKey(std::size_t loop)
+{
+    return "loop:" + std::to_string(loop);
+}
+
+std::vector<OutlineRow> loopRows(const DocumentSnapshot& document)
+{
+    std::vector<OutlineRow> rows;
+    const std::vector<projects::Loop>& loops = document->project.stack().loops;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+        const Place place = LoopPlace{i};
+        OutlineRow row = rowOf(loopKey(i), titleOf(document->project, place), "layer", place);
+        row.value = Text::tr("×%1").arg(loops[i].visits);
+        row.toolTip = subtitleOf(document->project, place);
+        row.children = [document, place] { return propertyRows(document->project, place); };
         rows.push_back(std::move(row));
     }
     return rows;
@@ -311,11 +335,19 @@ OutlineRow networkRow(const DocumentSnapshot& document)
         std::vector<OutlineRow> rows = propertyRows(document->project, place);
         rows.push_back(graphRow(document, projects::GraphRef::stem()));
         OutlineRow layers = rowOf(kLayers, Text::tr("Layers"), "network", place);
-        layers.value = QString::number(network.depth());
+        layers.value = network.stack().loops.empty()
+                           ? QString::number(network.depth())
+                           : Text::tr("%1 stored, %2 executed").arg(network.stack().stored()).arg(network.depth());
         if (network.depth() > 0) {
             layers.children = [document] { return layerRows(document); };
         }
         rows.push_back(std::move(layers));
+        if (!network.stack().loops.empty()) {
+            OutlineRow loops = rowOf(kLoops, Text::tr("Loops"), "network", place);
+            loops.value = QString::number(network.stack().loops.size());
+            loops.children = [document] { return loopRows(document); };
+            rows.push_back(std::move(loops));
+        }
         if (!document->layout.groups.empty()) {
             OutlineRow groups = rowOf(kGroups, Text::tr("Named layers"), "network", place);
             groups.value = QString::number(document->layout.groups.size());
@@ -433,6 +465,9 @@ std::vector<std::string> outlinePath(const projects::Document& document, const P
     }
     if (const auto* node = std::get_if<NodePlace>(&place)) {
         return {kNetwork, textOf(node->graph), keyOf(node->node)};
+    }
+    if (const auto* loop = std::get_if<LoopPlace>(&place)) {
+        return {kNetwork, kLoops, loopKey(loop->loop)};
     }
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         return pathOf(document, *layers);

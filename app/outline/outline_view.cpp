@@ -222,8 +222,9 @@ std::optional<Place> OutlineView::thing() const
     if (row->shortcut) {
         return ShortcutsPlace{{*row->shortcut}};
     }
-    const bool isThing =
-        std::holds_alternative<NodePlace>(row->place) || std::holds_alternative<LayersPlace>(row->place);
+    const bool isThing = std::holds_alternative<NodePlace>(row->place) ||
+                         std::holds_alternative<LayersPlace>(row->place) ||
+                         std::holds_alternative<LoopPlace>(row->place);
     return isThing && !row->property ? std::optional(row->place) : std::nullopt; // a copy: the row may be removed
 }
 

@@ -39,8 +39,9 @@ Result<projects::DocumentChange> takeUpTopology(const Project& project, const Pa
 
 std::vector<std::int64_t> layersOf(const Project& project, const Place& selection)
 {
-    if (const auto* place = std::get_if<LayersPlace>(&selection)) {
-        return place->layers;
+    if (const auto layers = selectionOfPlace(project, selection).layers;
+        std::holds_alternative<LayersPlace>(selection) || std::holds_alternative<LoopPlace>(selection)) {
+        return {layers.begin(), layers.end()};
     }
     std::vector<std::int64_t> all(static_cast<std::size_t>(project.network.depth()));
     std::iota(all.begin(), all.end(), 1);

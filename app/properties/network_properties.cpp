@@ -165,6 +165,7 @@ std::vector<Property> networkProperties(const Project& project)
 {
     const std::vector<StackSegment>& stack = project.stack().segments;
     std::vector<Property> properties = fieldProperties(project, "/network");
+    std::erase_if(properties, [](const Property& property) { return property.key.starts_with("/network/loops/"); });
     for (Property& property : properties) {
         property.group.clear();
     }
@@ -217,12 +218,21 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
     return properties;
 }
 
+std::vector<Property> loopProperties(const Project& project, const LoopPlace& place)
+{
+    std::vector<Property> properties = fieldProperties(project, pointerOf(place));
+    for (Property& property : properties) {
+        property.group.clear(); // the place is the loop
+    }
+    return properties;
+}
+
 std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
 {
     const std::vector<std::string> blocks = projects::blocksOfLayers(project.stack().segments);
     std::set<std::string> used;
     for (const std::int64_t layer : place.layers) {
-        used.insert(blocks.at(static_cast<std::size_t>(layer - 1)));
+        used.insert(blocks.at(static_cast<std::size_t>(project.stack().visitAt(layer).layer - 1)));
     }
     Property property;
     property.key = "block";

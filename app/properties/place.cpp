@@ -4,6 +4,7 @@
 #include "app/properties/property.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/result.h"
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/model/places.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -22,6 +24,8 @@ namespace {
 
 using projects::Project;
 using Text = PropertyText;
+
+const std::string kLoops = "/network/loops/";
 
 /// The keys of the sections in the order of Section.
 constexpr std::array<std::string_view, 8> kSections{"data",           "network",  "topology", "schedule",
@@ -61,6 +65,44 @@ QString titleOfGraph(const projects::GraphRef& graph)
     return Text::tr("Block “%1”").arg(QString::fromStdString(graph.blockName()));
 }
 
+QString rangeText(std::int64_t first, std::int64_t last)
+{
+    return first == last ? Text::tr("layer %1").arg(first) : Text::tr("layers %1–%2").arg(first).arg(last);
+}
+
+QString titleOfLayers(const projects::Stack& stack, const std::vector<std::int64_t>& layers)
+{
+    if (layers.size() == 1) {
+        return Text::tr("Layer %1").arg(QString::fromStdString(projects::layerName(stack, layers.front())));
+    }
+    const std::int64_t stored = layers.empty() ? 0 : stack.visitAt(layers.front()).layer;
+    return layers == stack.visitsOf(stored) ? Text::tr("Layer %1, all visits").arg(stored)
+                                            : Text::tr("%1 layers").arg(layers.size());
+}
+
+QString subtitleOfLoop(const projects::Loop& loop)
+{
+    const std::int64_t stored = std::max<std::int64_t>(loop.last - loop.first + 1, 0);
+    return Text::tr("A pass visits %1 %2 times with the same weights: %3 stored, %4 executed")
+        .arg(rangeText(loop.first, loop.last))
+        .arg(loop.visits)
+        .arg(stored)
+        .arg(stored * loop.visits);
+}
+
+/// Returns all executed layers of a loop; empty if the loop has no effect.
+std::vector<std::int64_t> layersOf(const Project& project, const LoopPlace& place)
+{
+    const projects::Stack& stack = project.stack();
+    std::vector<std::int64_t> layers;
+    if (place.loop < stack.loops.size() && stack.isSound(place.loop)) {
+        const projects::Loop& loop = stack.loops[place.loop];
+        layers.resize(static_cast<std::size_t>((loop.last - loop.first + 1) * loop.visits));
+        std::iota(layers.begin(), layers.end(), stack.numberOf({loop.first, 1}));
+    }
+    return layers;
+}
+
 QString shortcutName(const projects::Shortcut& shortcut)
 {
     return QString::fromStdString(nameOf(shortcut));
@@ -73,7 +115,12 @@ QString subtitleOfSection(const Project& project, Section section)
         return projects::examplesOf(project.data).input().isTokens() ? Text::tr("Token sequences")
                                                                      : Text::tr("Vectors with targets");
     case Section::Network:
-        return Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.stack().width);
+        return project.stack().loops.empty()
+                   ? Text::tr("Depth %1, width %2").arg(project.network.depth()).arg(project.stack().width)
+                   : Text::tr("%1 stored and %2 executed layers, width %3")
+                         .arg(project.stack().stored())
+                         .arg(project.network.depth())
+                         .arg(project.stack().width);
     case Section::Topology:
         return Text::tr("How depth is wired");
     case Section::Schedule:
@@ -117,6 +164,7 @@ bool exists(const Project& project, const Place& place)
                               const projects::Graph* graph = findGraph(project, p.graph);
                               return graph && graph->find(p.node);
                           },
+                          [&](const LoopPlace& p) { return p.loop < project.stack().loops.size(); },
                           [&](const LayersPlace& p) {
                               return !p.layers.empty() &&
                                      std::all_of(p.layers.begin(), p.layers.end(),
@@ -142,10 +190,11 @@ QString titleOf(const Project& project, const Place& place)
                               const projects::Node* node = graph ? graph->find(p.node) : nullptr;
                               return node ? QString::fromStdString(node->name) : QString();
                           },
-                          [](const LayersPlace& p) {
-                              return p.layers.size() == 1 ? Text::tr("Layer %1").arg(p.layers.front())
-                                                          : Text::tr("%1 layers").arg(p.layers.size());
+                          [&](const LoopPlace& p) {
+                              const projects::Loop& loop = project.stack().loops.at(p.loop);
+                              return Text::tr("Loop of %1").arg(rangeText(loop.first, loop.last));
                           },
+                          [&](const LayersPlace& p) { return titleOfLayers(project.stack(), p.layers); },
                           [](const ShortcutsPlace& p) {
                               return p.shortcuts.size() == 1
                                          ? Text::tr("Shortcut %1").arg(shortcutName(p.shortcuts.front()))
@@ -157,28 +206,31 @@ QString titleOf(const Project& project, const Place& place)
 
 QString subtitleOf(const Project& project, const Place& place)
 {
-    return std::visit(Overloaded{
-                          [&](const ProjectPlace&) { return Text::tr("The project as a whole"); },
-                          [&](const SectionPlace& p) { return subtitleOfSection(project, p.section); },
-                          [&](const GraphPlace& p) {
-                              const projects::Graph* graph = findGraph(project, p.graph);
-                              return graph ? Text::tr("%n nodes", nullptr, static_cast<int>(graph->nodes.size()))
-                                           : QString();
-                          },
-                          [&](const NodePlace& p) {
-                              const projects::Graph* graph = findGraph(project, p.graph);
-                              const projects::Node* node = graph ? graph->find(p.node) : nullptr;
-                              const projects::NodeKind* kind = node ? projects::findNodeKind(node->kind) : nullptr;
-                              return kind ? QString::fromStdString(kind->title + " — " + kind->summary) : QString();
-                          },
-                          [&](const LayersPlace& p) {
-                              const projects::Block* block =
-                                  p.layers.empty() ? nullptr : project.network.blockOfLayer(p.layers.front());
-                              return block && p.layers.size() == 1 ? QString::fromStdString(block->name) : QString();
-                          },
-                          [&](const ShortcutsPlace& p) { return subtitleOfShortcuts(project, p); },
-                      },
-                      place);
+    return std::visit(
+        Overloaded{
+            [&](const ProjectPlace&) { return Text::tr("The project as a whole"); },
+            [&](const SectionPlace& p) { return subtitleOfSection(project, p.section); },
+            [&](const GraphPlace& p) {
+                const projects::Graph* graph = findGraph(project, p.graph);
+                return graph ? Text::tr("%n nodes", nullptr, static_cast<int>(graph->nodes.size())) : QString();
+            },
+            [&](const NodePlace& p) {
+                const projects::Graph* graph = findGraph(project, p.graph);
+                const projects::Node* node = graph ? graph->find(p.node) : nullptr;
+                const projects::NodeKind* kind = node ? projects::findNodeKind(node->kind) : nullptr;
+                return kind ? QString::fromStdString(kind->title + " — " + kind->summary) : QString();
+            },
+            [&](const LoopPlace& p) { return subtitleOfLoop(project.stack().loops.at(p.loop)); },
+            [&](const LayersPlace& p) {
+                const projects::Block* block =
+                    p.layers.empty() ? nullptr : project.network.blockOfLayer(p.layers.front());
+                const bool one = p.layers.size() == 1 ||
+                                 p.layers == project.stack().visitsOf(project.stack().visitAt(p.layers.front()).layer);
+                return block && one ? QString::fromStdString(block->name) : QString();
+            },
+            [&](const ShortcutsPlace& p) { return subtitleOfShortcuts(project, p); },
+        },
+        place);
 }
 
 std::string pointerOf(const Project& project, const NodePlace& place)
@@ -192,6 +244,11 @@ std::string pointerOf(const Project& project, const NodePlace& place)
     return textOf(project, projects::GraphPointer{.graph = place.graph, .node = index});
 }
 
+std::string pointerOf(const LoopPlace& place)
+{
+    return kLoops + std::to_string(place.loop);
+}
+
 std::string keyOf(Section section)
 {
     return std::string(kSections[static_cast<std::size_t>(section)]);
@@ -202,6 +259,12 @@ Place placeOfPointer(const Project& project, const std::string& pointer)
     if (const auto at = projects::graphPointerFrom(project, pointer)) {
         return at->node ? Place(NodePlace{at->graph, findGraph(project, at->graph)->nodes[*at->node].id})
                         : Place(GraphPlace{at->graph});
+    }
+    if (pointer.starts_with(kLoops)) {
+        const auto loop = numberFrom<std::size_t>(projects::tokensOf(pointer).at(2));
+        if (loop && *loop < project.stack().loops.size()) {
+            return LoopPlace{*loop};
+        }
     }
     const std::vector<std::string> tokens = projects::tokensOf(pointer);
     const auto found = tokens.empty() ? kSections.end() : std::ranges::find(kSections, tokens.front());
@@ -225,6 +288,11 @@ Place placeOfSelection(const Project& project, const projects::Selection& select
             layers.layers.push_back(layer);
         }
     }
+    for (std::size_t i = 0; !layers.layers.empty() && i < project.stack().loops.size(); ++i) {
+        if (layersOf(project, LoopPlace{i}) == layers.layers) {
+            return LoopPlace{i};
+        }
+    }
     if (!layers.layers.empty()) {
         return layers;
     }
@@ -242,6 +310,9 @@ projects::Selection selectionOfPlace(const Project& project, const Place& place)
     projects::Selection selection;
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         selection.layers = {layers->layers.begin(), layers->layers.end()};
+    } else if (const auto* loop = std::get_if<LoopPlace>(&place)) {
+        const std::vector<std::int64_t> visits = layersOf(project, *loop);
+        selection.layers = {visits.begin(), visits.end()};
     } else if (const auto* shortcuts = std::get_if<ShortcutsPlace>(&place)) {
         selection.shortcuts = {shortcuts->shortcuts.begin(), shortcuts->shortcuts.end()};
     } else if (const auto* graph = std::get_if<GraphPlace>(&place)) {

@@ -7,6 +7,7 @@
 
 #include <QString>
 
+#include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,7 +33,12 @@ struct NodePlace {
     projects::NodeId node{};
     bool operator==(const NodePlace&) const = default;
 };
-/// Layers 1..depth.
+/// A loop, by its index in Stack::loops.
+struct LoopPlace {
+    std::size_t loop = 0;
+    bool operator==(const LoopPlace&) const = default;
+};
+/// Executed layers 1..depth.
 struct LayersPlace {
     std::vector<std::int64_t> layers;
     bool operator==(const LayersPlace&) const = default;
@@ -47,7 +53,7 @@ struct ProjectPlace {
 };
 
 /// A place that the outline, the canvas and the problems refer to, and that the inspector shows.
-using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LayersPlace, ShortcutsPlace>;
+using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, LoopPlace, LayersPlace, ShortcutsPlace>;
 
 /// True if the place exists in the project, because an edit may have removed it.
 [[nodiscard]] bool exists(const projects::Project& project, const Place& place);
@@ -62,7 +68,11 @@ using Place = std::variant<ProjectPlace, SectionPlace, GraphPlace, NodePlace, La
 /// Returns the place of a JSON pointer into project.json, or the nearest place around it.
 [[nodiscard]] Place placeOfPointer(const projects::Project& project, const std::string& pointer);
 
+/// Returns the JSON pointer of a loop.
+[[nodiscard]] std::string pointerOf(const LoopPlace& place);
+
 /// Returns the place of a selection. Shortcuts have priority over layers, because they are the more specific choice.
+/// All layers of a loop are the loop.
 [[nodiscard]] Place placeOfSelection(const projects::Project& project, const projects::Selection& selection);
 /// Returns the part of a place that the depth canvas can mark.
 [[nodiscard]] projects::Selection selectionOfPlace(const projects::Project& project, const Place& place);

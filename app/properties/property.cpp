@@ -101,6 +101,9 @@ std::vector<Property> propertiesOf(const projects::Project& project, const Place
     if (const auto* node = std::get_if<NodePlace>(&place)) {
         return nodeProperties(project, *node);
     }
+    if (const auto* loop = std::get_if<LoopPlace>(&place)) {
+        return loopProperties(project, *loop);
+    }
     if (const auto* layers = std::get_if<LayersPlace>(&place)) {
         return layersProperties(project, *layers);
     }

@@ -87,6 +87,7 @@ inline constexpr const char* kMixtureParts = "/data/source/parts";
 [[nodiscard]] std::vector<Property> nodeProperties(const projects::Project& project, const NodePlace& place);
 /// Returns the sources of each input of the node.
 [[nodiscard]] std::vector<Property> wireProperties(const projects::Project& project, const NodePlace& place);
+[[nodiscard]] std::vector<Property> loopProperties(const projects::Project& project, const LoopPlace& place);
 [[nodiscard]] std::vector<Property> layersProperties(const projects::Project& project, const LayersPlace& place);
 [[nodiscard]] std::vector<Property> shortcutsProperties(const projects::Project& project, const ShortcutsPlace& place);
 /// Returns the sources of a layer as a list of numbers, to edit its shortcuts by keyboard. Empty if the wiring is not a

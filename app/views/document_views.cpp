@@ -137,6 +137,11 @@ void DocumentViews::showOutline()
     }
 }
 
+const projects::Project& DocumentViews::project() const
+{
+    return m_session.project();
+}
+
 void DocumentViews::choose(const Place& place)
 {
     m_place = place;
@@ -190,7 +195,9 @@ void DocumentViews::applyProperty(const Property& property, const QVariant& valu
 Result<projects::Edit> DocumentViews::editOf(const Property& property, const QVariant& value)
 {
     if (property.key != projects::kTrainingSteps) {
-        return property.edit(m_session.project(), value);
+        auto edit = property.edit(m_session.project(), value);
+        return edit ? Result<projects::Edit>(projects::keepingNumbers(m_session.document(), *std::move(edit)))
+                    : edit.error();
     }
     const projects::History& history = m_session.history();
     if (m_scaledAt != history.revision()) {

@@ -31,6 +31,7 @@ class DocumentViews : public QObject {
 public:
     DocumentViews(DocumentSession& session, Analysis& analysis, Workspace& workspace, QObject* parent = nullptr);
 
+    [[nodiscard]] const projects::Project& project() const;
     [[nodiscard]] const Place& place() const { return m_place; }
     /// Selects `place` in all views.
     void choose(const Place& place);
