@@ -24,7 +24,7 @@ struct LayerRun {
 
 /// Returns the folds that remain after an edit. A fold within a loop becomes the loop's.
 [[nodiscard]] std::vector<LayerRun> stillFolded(const projects::Network& network, std::vector<LayerRun> folds);
-/// Unfolds the folds among the executed layers `layers`; if there are none, folds the ranges of `layers`, and the loops
+/// Unfolds the folds among the executed layers `layers`. If there are none, folds the ranges of `layers`, and the loops
 /// that they are in. Empty `layers` means all layers.
 [[nodiscard]] std::vector<LayerRun> toggled(const projects::Network& network, std::vector<LayerRun> folds,
                                             const std::set<std::int64_t>& layers);

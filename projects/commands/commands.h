@@ -66,7 +66,7 @@ struct DocumentChange {
                                                  std::int64_t visits);
 /// Removes the loops of the selected layers. Their layers stay and are executed once.
 [[nodiscard]] Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection);
-/// Returns the loop that all selected layers are in; null if there is none.
+/// Returns the loop that contains all selected layers; null if there is none.
 [[nodiscard]] const Loop* loopOfSelection(const Project& project, const Selection& selection);
 /// Returns `edit`. If it sets a field of a loop, its shortcuts, groups and always-kept layers keep their visits
 /// (loopsEdit).
