@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/diff/diff_walk.h"
 #include "projects/model/topology.h"
+#include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 
 #include <algorithm>
@@ -279,6 +280,17 @@ std::string briefText(const Change& change)
                                                : field + " " + change.after;
 }
 
+namespace {
+
+/// Returns the stages in which two documents differ: "stages 3-4-5-6" or "no stages". Empty if they agree.
+std::string stagesWord(const Project& a, const Project& b)
+{
+    const std::string after = stageLengthsText(b.stack().schedule);
+    return stageLengthsText(a.stack().schedule) == after ? "" : after.empty() ? "no stages" : "stages " + after;
+}
+
+} // namespace
+
 std::vector<std::string> differingWords(const Project& a, const Project& b)
 {
     std::vector<std::string> words;
@@ -295,8 +307,13 @@ std::vector<std::string> differingWords(const Project& a, const Project& b)
     if (std::ranges::any_of(changes, isOfWiring)) {
         addOnce(wiringName(b.stack().topology, b.network));
     }
+    const std::string stages = stagesWord(a, b);
+    if (!stages.empty()) {
+        addOnce(stages);
+    }
     for (const Change& change : changes) {
-        if (isOfWiring(change) || change.part == ChangedPart::Remark) {
+        const bool isTold = !stages.empty() && change.place.front() == "schedule";
+        if (isOfWiring(change) || change.part == ChangedPart::Remark || isTold) {
             continue;
         }
         if (change.part == ChangedPart::Block || change.kind != ChangeKind::Changed) {

@@ -2,13 +2,16 @@
 #include "engine/runs/results/run_branch.h"
 
 #include "engine/base/api/row_curves.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/spent_flops.h"
 #include "engine/runs/store/new_run.h"
 #include "engine/runs/store/run_files.h"
 #include "engine/runs/store/run_writer.h"
+#include "projects/diff/diff.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -45,6 +48,22 @@ void copyNumbers(const RunReader& from, std::int64_t step, bool sameWiring, RunW
             to.event(event);
         }
     }
+}
+
+/// Returns the parent's name with what the branch has in its place: a wiring, stages, a rank.
+std::string nameOfBranch(const std::string& parent, const projects::Project& before, const projects::Project& after)
+{
+    std::vector<std::string> words;
+    const auto wiringOf = [](const projects::Project& project) {
+        return projects::wiringName(project.stack().topology, project.network);
+    };
+    if (const std::string wiring = wiringOf(after); wiring != wiringOf(before)) {
+        words.push_back(wiring);
+    }
+    const std::vector<std::string> former = methodWords(before);
+    std::ranges::copy_if(methodWords(after), std::back_inserter(words),
+                         [&](const std::string& word) { return std::ranges::find(former, word) == former.end(); });
+    return withWords(parent, words);
 }
 
 RunInfo infoOf(const RunBranch& branch, const RunReader& reader, const RunInfo& parent, bool sameProject)
@@ -110,8 +129,11 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     const auto before = reader->project();
     const bool sameProject = before && *before == branch.project;
     auto place = placeOf(branch);
-    auto made = place ? created(branch, place->scratch(), infoOf(branch, *reader, file->info, sameProject), *file)
-                      : Result<RunWriter>(place.error());
+    RunInfo info = infoOf(branch, *reader, file->info, sameProject);
+    if (before && !sameProject) {
+        info.name = nameOfBranch(info.name, *before, branch.project);
+    }
+    auto made = place ? created(branch, place->scratch(), std::move(info), *file) : Result<RunWriter>(place.error());
     if (!made) {
         return made.error();
     }
@@ -138,7 +160,7 @@ Result<fs::path> makeBranch(const RunBranch& branch,
     written = written && import && *import ? writeImport(scratch, **import) : written;
     written = written ? writer->flush() : written;
     written = written ? putCheckpoint(scratch) : written;
-    RunInfo info = writer->info();
+    info = writer->info();
     info.status = RunStatus::Stopped;
     written = written ? writer->update(info) : written;
     writer.reset(); // closed before it is renamed

@@ -310,6 +310,16 @@ std::vector<std::string> methodWords(const projects::Project& project)
     return words;
 }
 
+std::string withWords(std::string name, const std::vector<std::string>& words)
+{
+    for (const std::string& word : words) {
+        if (!hasPart(name, word)) {
+            name += std::string(kComma) + word;
+        }
+    }
+    return name;
+}
+
 std::string nameOf(const RunInfo& info)
 {
     return info.parent.empty() ? info.name : info.name + ", from step " + std::to_string(info.parentStep);

@@ -66,6 +66,8 @@ seededValues(const RunGroups& groups, const RunGroup& group,
 /// Returns the words that a name needs beside the wiring: "stages 3-4-5-6", "rank 8", "2 pruned". Empty for a network
 /// at full rank that trains all of its parts in every step.
 [[nodiscard]] std::vector<std::string> methodWords(const projects::Project& project);
+/// Returns `name` with those of the words that it lacks.
+[[nodiscard]] std::string withWords(std::string name, const std::vector<std::string>& words);
 /// Returns the name of a run: that of run.json and, of a fork, its step.
 [[nodiscard]] std::string nameOf(const RunInfo& info);
 

@@ -2,6 +2,7 @@
 #include "engine/runs/results/run_upkeep.h"
 
 #include "engine/base/api/commands.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
 #include "projects/diff/diff.h"
@@ -66,12 +67,12 @@ std::string nameForRun(const std::filesystem::path& folder, const projects::Proj
     };
     const std::string wiring = projects::wiringName(project.stack().topology, project.network);
     bool tellsWiring = false;
-    const std::string own = ownName(project, wiring, tellsWiring);
+    const std::string own = withWords(ownName(project, wiring, tellsWiring), methodWords(project));
     std::vector<std::string> words =
         neighbours.empty() ? std::vector<std::string>() : projects::differingWords(neighbours.back().project, project);
-    if (tellsWiring) {
-        std::erase(words, wiring);
-    }
+    std::erase_if(words, [&](const std::string& word) {
+        return (tellsWiring && word == wiring) || own.find(word) != std::string::npos;
+    });
     std::string name = own;
     for (std::size_t count = std::clamp<std::size_t>(words.size(), 1, kFewWords);
          isTaken(name) && count <= words.size(); ++count) {

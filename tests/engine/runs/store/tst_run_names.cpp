@@ -52,6 +52,24 @@ private slots:
         QCOMPARE(begin(), project.name);
     }
 
+    /// The one with stages is called so, whichever is trained first.
+    void stagesAndRanksAreNamed()
+    {
+        projects::Project project = projects::findExample("plain-language")->project;
+        project.name = "mine";
+        const auto begin = [&] {
+            RunInfo info = exampleInfo();
+            info.name = nameForRun(m_folder, project);
+            return RunWriter::createIn(m_folder, info, project, ".") ? info.name : std::string();
+        };
+        project.stack().schedule.stages = {{0, 3, {}}, {10, 4, {}}};
+        QCOMPARE(begin(), std::string("mine, stages 3-4"));
+        project.stack().schedule.stages.clear();
+        QCOMPARE(begin(), std::string("mine"));
+        project.network.rank = projects::FixedRank{8};
+        QCOMPARE(begin(), std::string("mine, rank 8"));
+    }
+
     void aGivenDirectoryNamesItsRun()
     {
         StartRun command;
