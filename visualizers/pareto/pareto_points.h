@@ -25,7 +25,7 @@ struct ParetoPoint {
     projects::MeanOfSeveral loss;
 };
 
-/// What the axes show of a run. A run without both numbers is no point.
+/// The numbers of a run that the axes show. A run that lacks one of them is not drawn.
 struct ParetoAxes {
     std::function<double(const ParetoRun&)> cost;
     std::function<double(const ParetoRun&)> loss;

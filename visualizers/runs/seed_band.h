@@ -9,8 +9,8 @@
 namespace residua::visualizers {
 
 /// One recorded number over several runs that differ only in their seeds: the mean, and one standard deviation of the
-/// sample below and above it, at the steps that all of them have recorded. Of differences from other runs: the mean,
-/// and its interval of 95 % (projects::intervalFactor). GUI thread.
+/// sample below and above it, at the steps that all of them have recorded. For differences from other runs, the
+/// band is the interval of 95 % of their mean (projects::intervalFactor). GUI thread.
 class SeedBand {
 public:
     void setAxis(XAxis axis, double flopPerUnit);

@@ -93,7 +93,7 @@ public:
     [[nodiscard]] const std::string& baseline() const { return m_baseline; }
     /// True if the run is the baseline or belongs to it.
     [[nodiscard]] bool isOfBaseline(const std::string& key) const;
-    /// Returns the name of the baseline; empty if there is none among the listed runs.
+    /// Returns the name of the baseline, or an empty text if no listed run is part of it.
     [[nodiscard]] QString baselineLabel() const;
 
     /// Returns the label of a shown run. Until its group is known, that is its name, with its start time if another run
