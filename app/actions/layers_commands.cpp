@@ -7,6 +7,7 @@
 #include "app/workspace/workspace.h"
 
 #include <cstdint>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -27,8 +28,10 @@ void addLayersCommands(const WindowParts& parts)
                          documents.choose(layers.empty() ? Place(ProjectPlace{}) : Place(LayersPlace{layers}));
                      });
     QObject::connect(&parts.documents, &DocumentViews::placeChanged, &panel, [&panel, &documents = parts.documents] {
-        const auto* const layers = std::get_if<LayersPlace>(&documents.place());
-        panel.choose(layers != nullptr ? layers->layers : std::vector<std::int64_t>());
+        const bool isOfLayers = std::holds_alternative<LayersPlace>(documents.place()) ||
+                                std::holds_alternative<LoopPlace>(documents.place());
+        const std::set<std::int64_t> layers = isOfLayers ? documents.selection().layers : std::set<std::int64_t>();
+        panel.choose({layers.begin(), layers.end()});
     });
 }
 

@@ -6,6 +6,7 @@
 #include "app/look/theme.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/schedule/stage_texts.h"
+#include "projects/depth/depth_names.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/schedule/kept_parts.h"
 #include "projects/studies/sweep_grid.h"
@@ -62,14 +63,25 @@ QString percentText(double share)
 
 } // namespace
 
-std::optional<std::vector<std::int64_t>> layersFrom(const QString& text)
+std::optional<std::vector<std::int64_t>> layersFrom(const projects::Stack& stack, const QString& text)
 {
     std::vector<std::int64_t> layers;
     for (const QString& part : text.split(QLatin1Char(','), Qt::SkipEmptyParts)) {
+        const QStringList numbers = part.trimmed().split(QLatin1Char('@'));
         bool ok = false;
-        layers.push_back(part.trimmed().toLongLong(&ok));
-        if (!ok) {
+        bool okVisit = true;
+        const qlonglong layer = numbers.front().toLongLong(&ok);
+        const qlonglong visit = numbers.size() > 1 ? numbers.back().toLongLong(&okVisit) : 0;
+        const std::vector<std::int64_t> visits = stack.visitsOf(layer);
+        if (!ok || !okVisit || numbers.size() > 2 || visit < 0 || (visit > 0 && visit > std::ssize(visits))) {
             return std::nullopt;
+        }
+        if (visit > 0) {
+            layers.push_back(visits[static_cast<std::size_t>(visit - 1)]);
+        } else if (stack.loopOf(layer) != nullptr) { // the name of a stored layer stands for all of its visits
+            layers.insert(layers.end(), visits.begin(), visits.end());
+        } else {
+            layers.push_back(stack.numberOf({layer, 1}));
         }
     }
     std::ranges::sort(layers);
@@ -346,7 +358,7 @@ void SchedulePage::showStage()
     const projects::Stage& stage = m_ribbon->shown().stages.at(*chosen);
     QStringList always;
     for (const std::int64_t layer : stage.always) {
-        always << QString::number(layer);
+        always << QString::fromStdString(projects::layerName(m_project->stack(), layer));
     }
     m_stageTitle->setText(tr("Stage %1").arg(*chosen + 1));
     showValue(*m_start, QString::number(stage.start));
@@ -394,7 +406,7 @@ void SchedulePage::setLength()
 void SchedulePage::setAlways()
 {
     m_always->setModified(false);
-    const auto layers = layersFrom(m_always->text());
+    const auto layers = layersFrom(m_project->stack(), m_always->text());
     const auto chosen = m_ribbon->chosen();
     // The chosen stage may have been removed by an edit.
     if (layers && chosen && *chosen < m_project->stack().schedule.stages.size()) {

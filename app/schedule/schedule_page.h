@@ -83,7 +83,8 @@ private:
     QLineEdit* m_target = nullptr;
 };
 
-/// Parses a list of layers in ascending order, "1, 12". Returns nullopt for any other text.
-[[nodiscard]] std::optional<std::vector<std::int64_t>> layersFrom(const QString& text);
+/// Parses a list of layers by their names, "1, 12, 3@2", to executed layers in ascending order. The number of a stored
+/// layer of a loop means all of its visits. Returns nullopt for any other text.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> layersFrom(const projects::Stack& stack, const QString& text);
 
 } // namespace residua::app

@@ -13,6 +13,7 @@
 #include "engine/base/api/run_progress.h"
 #include "engine/runs/results/coefficients.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/depth/depth_names.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "visualizers/heatmap/shown_matrices.h"
@@ -324,6 +325,27 @@ void RunFollower::dropBefore(std::int64_t step)
     engine::eraseRecords(m_recent, [step](const auto& record) { return record.step < step; });
 }
 
+namespace {
+
+/// Returns the names for the axes of matrices; empty without loops, where numbers are the names.
+visualizers::ShownRuns::LayerNames namesOfLayers(const projects::Project& project)
+{
+    visualizers::ShownRuns::LayerNames names;
+    if (project.stack().loops.empty()) {
+        return names;
+    }
+    for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
+        names.layers << QString::fromStdString(projects::layerName(project.stack(), layer));
+    }
+    for (std::int64_t module = 0; module <= projects::modulesOf(project); ++module) {
+        names.entries << QString::fromStdString(projects::entryName(project, module));
+        names.readers << QString::fromStdString(projects::moduleName(project, module + 1));
+    }
+    return names;
+}
+
+} // namespace
+
 void RunFollower::onLoaded(const RunRecord& record)
 {
     const std::string& directory = record.directory;
@@ -340,7 +362,8 @@ void RunFollower::onLoaded(const RunRecord& record)
                                   record.project.network.depth(), startOf(directory), record.bounds,
                                   startOfFactors(record.project), record.classes,
                                   QString::fromStdString(
-                                      projects::wiringName(record.project.stack().topology, record.project.network))});
+                                      projects::wiringName(record.project.stack().topology, record.project.network)),
+                                  namesOfLayers(record.project)});
     }
     m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {

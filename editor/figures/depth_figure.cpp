@@ -328,9 +328,16 @@ float DepthFigure::drawBrackets(float top)
     const float size = m_painter.small();
     float bottom = top;
     std::vector<float> ends; // of the last bracket at each level
-    for (const GroupBracket& bracket : m_scene.brackets()) {
-        const float left = x(bracket.rect.left);
-        const float right = x(bracket.rect.right);
+    std::vector<std::pair<Rect, std::string>> brackets;
+    for (const LoopBracket& loop : m_scene.loops()) {
+        brackets.emplace_back(loop.rect, loop.visits);
+    }
+    for (const GroupBracket& group : m_scene.brackets()) {
+        brackets.emplace_back(group.rect, group.group.name);
+    }
+    for (const auto& [rect, name] : brackets) {
+        const float left = x(rect.left);
+        const float right = x(rect.right);
         const auto free = std::ranges::find_if(ends, [left](float end) { return end < left; });
         const float y = top + 2 + static_cast<float>(free - ends.begin()) * (1.6F * size + 2);
         if (free == ends.end()) {
@@ -340,8 +347,8 @@ float DepthFigure::drawBrackets(float top)
         }
         m_painter.add(FigurePath{.points = {{left, y}, {left, y + 2}, {right, y + 2}, {right, y}},
                                  .pen = FigurePen{muted(), m_painter.pixel()}});
-        m_painter.write({(left + right) / 2, y + 2 + 0.8F * size},
-                        m_painter.elided(bracket.group.name, size, right - left), size, FigurePainter::colours().text);
+        m_painter.write({(left + right) / 2, y + 2 + 0.8F * size}, m_painter.elided(name, size, right - left), size,
+                        FigurePainter::colours().text);
         bottom = std::max(bottom, y + 2 + 1.6F * size);
     }
     return bottom;

@@ -175,6 +175,23 @@ private slots:
                  qPrintable(refused.errors));
     }
 
+    void infoNamesStoredAndExecutedLayers()
+    {
+        projects::Document document{projects::findExample("ancre-language")->project, {}};
+        document.project.stack().segments = {{document.project.network.blocks.front().name, 4}};
+        document.project.stack().loops = {
+            {.first = 2, .last = 3, .visits = 3, .injection = projects::LoopInjection::Add}};
+        QVERIFY(projects::saveProject(path("loops").toStdString(), document).ok());
+        const Ran info = run({"info", path("loops")});
+        QVERIFY2(info.output.contains("4 stored layers, 8 executed,"), qPrintable(info.output));
+        QVERIFY2(info.output.contains("loop: layers 2–3 are visited 3 times; injection: add"), qPrintable(info.output));
+        QVERIFY2(info.output.contains("2@2"), qPrintable(info.output));
+        const QJsonObject told = json(run({"info", path("loops"), "--json"})).object();
+        QCOMPARE(told["stored"].toInt(), 4);
+        QCOMPARE(told["depth"].toInt(), 8);
+        QCOMPARE(told["loops"].toArray().first().toObject()["visits"].toInt(), 3);
+    }
+
     void everyExampleIsValidAndTrains()
     {
         for (const projects::Example& example : projects::examples()) {

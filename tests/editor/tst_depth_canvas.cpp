@@ -346,6 +346,37 @@ private slots:
         QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{1, 2, 3, 4, 5}));
     }
 
+    void theControlsOfALoopChangeItsVisitsAndFoldIt()
+    {
+        projects::Document document = stackOf(5);
+        document.project.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+        load(std::move(document));
+        CanvasDriver driver(*m_canvas);
+        const auto press = [&](LoopPart part) {
+            driver.click(*m_canvas->locate(LoopTarget{0, part}));
+            driver.frame();
+        };
+        const auto visitsAsked = [&] {
+            const std::vector<RequestEdit> asked = driver.take<RequestEdit>();
+            projects::Document after = m_document;
+            const bool done = asked.size() == 1 && asked.front().change.ok() &&
+                              projects::applyEdit(after, asked.front().change->edit).ok();
+            return done ? after.project.stack().loops.front().visits : 0;
+        };
+        press(LoopPart::More);
+        QCOMPARE(visitsAsked(), std::int64_t{3});
+        press(LoopPart::Fewer);
+        QCOMPARE(visitsAsked(), std::int64_t{1});
+        press(LoopPart::Visits);
+        QCOMPARE(driver.take<FoldsChanged>().back().folds, (std::vector<LayerRun>{{2, 3}}));
+        driver.click(*m_canvas->locate(LayerTarget{2}));
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{2, 4}));
+        m_state.selection.layers = {2, 4};
+        m_canvas->setState(m_state);
+        driver.key(ImGuiKey_RightArrow);
+        QCOMPARE(driver.take<SelectionChanged>().back().selection.layers, (std::set<std::int64_t>{3, 5}));
+    }
+
     void aDragAddsAShortcutOnlyBetweenOpenLayers()
     {
         auto document = stackOf(6);

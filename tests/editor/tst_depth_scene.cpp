@@ -337,6 +337,73 @@ private slots:
         QCOMPARE(foldableRuns(project.network), (std::vector<LayerRun>{{1, 5}, {7, 8}}));
     }
 
+    void aLoopHasARowForEachVisitOrIsFoldedToTheFirst()
+    {
+        Project project = projectOf(5, allLearned());
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 3}};
+        QCOMPARE(foldableRuns(project.network), (std::vector<LayerRun>{{2, 3}, {4, 5}}));
+        DepthScene scene;
+        const auto titles = [&scene] {
+            std::string all;
+            for (const LayerBox& box : scene.boxes()) {
+                all += box.title + " ";
+            }
+            return all;
+        };
+        scene.rebuild(project);
+        QCOMPARE(titles(), std::string("0 1 2@1 3@1 2@2 3@2 2@3 3@3 4 5 head "));
+        QCOMPARE(scene.loops().size(), std::size_t{1});
+        const LoopBracket& open = scene.loops().front();
+        QVERIFY(!open.folded);
+        QCOMPARE(open.visits, std::string("×3"));
+        QCOMPARE(open.begins.size(), std::size_t{2});
+        QCOMPARE(open.rect.left, scene.box(2)->rect.left);
+        QCOMPARE(open.rect.right, scene.box(7)->rect.right);
+        QCOMPARE(scene.hitTest(open.rect.centre(), 2).kind, Hit::Kind::Loop);
+
+        scene.rebuild(project, {{"all visits", 2, 7}}, toggled(project.network, {}, {6})); // its last visit
+        QCOMPARE(titles(), std::string("0 1 2 3 4 5 head "));
+        QVERIFY(scene.loops().front().folded);
+        QVERIFY(scene.box(2) == scene.box(6));
+        QCOMPARE(scene.box(4)->layers(), (std::vector<std::int64_t>{2, 4, 6}));
+        QVERIFY(scene.box(3)->holdsOneOf({5}) && !scene.box(3)->holdsOneOf({4, 8}));
+        for (const auto& rect : {scene.loops().front().rect, scene.brackets().front().rect}) {
+            QCOMPARE(rect.left, scene.box(2)->rect.left);
+            QCOMPARE(rect.right, scene.box(3)->rect.right);
+        }
+        for (const Arc& arc : scene.arcs()) {
+            QVERIFY(arc.from < arc.to);
+        }
+        std::size_t drawn = 0;
+        for (const Arc& arc : scene.arcs()) {
+            drawn += arc.count;
+        }
+        for (const LayerBox& box : scene.boxes()) {
+            drawn += static_cast<std::size_t>(box.inside);
+        }
+        QCOMPARE(drawn, std::size_t{10 * 11 / 2}); // into nine executed layers and the final output
+
+        project.stack().loops.front().order = residua::projects::VisitOrder::InPlace;
+        scene.rebuild(project, {}, {{2, 3}});
+        QCOMPARE(titles(), std::string("0 1 2 3 4 5 head "));
+        QCOMPARE(scene.box(2)->layers(), (std::vector<std::int64_t>{2, 3, 4}));
+    }
+
+    /// A fold is of stored layers, so that another number of visits leaves it and those behind it.
+    void foldsStayWhenTheVisitsChange()
+    {
+        Project project = projectOf(6, allLearned());
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 2}};
+        const std::vector<LayerRun> folds = toggled(project.network, {}, {});
+        QCOMPARE(folds, (std::vector<LayerRun>{{2, 3}, {4, 6}}));
+        project.stack().loops.front().visits = 7;
+        QCOMPARE(stillFolded(project.network, folds), folds);
+        project.stack().loops.front().last = 4; // a fold within a loop is the loop's
+        QCOMPARE(stillFolded(project.network, folds), (std::vector<LayerRun>{{2, 4}}));
+        project.stack().loops.clear();
+        QCOMPARE(stillFolded(project.network, folds), folds);
+    }
+
     void foldingBundlesArcsWithACount()
     {
         DepthScene scene;

@@ -187,6 +187,7 @@ void EffectsView::drawGrid()
     }
     picture.scale = range.empty() ? projects::WeightScale() : projects::differenceScale(range.low, range.high);
     picture.label = tr("rise of the loss");
+    picture.layerNames = m_matrices.layerNames();
     m_grid->setPicture(picture);
 }
 

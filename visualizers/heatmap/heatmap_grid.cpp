@@ -26,11 +26,13 @@ QCPRange centresFrom(double first, int count)
     return count > 1 ? QCPRange(first, first + count - 1) : QCPRange(first - 0.5, first + 0.5);
 }
 
-/// Integers from another first number than the coordinates.
+/// Integers from another first number than the coordinates, or the names of what they count.
 class NumberTicker final : public QCPAxisTickerFixed {
 public:
-    explicit NumberTicker(int offset) : m_offset(offset)
+    NumberTicker(int first, int firstNumber, QStringList names)
+        : m_offset(firstNumber - first), m_firstNumber(firstNumber), m_names(std::move(names))
     {
+        const int offset = m_offset;
         setTickStep(1);
         setTickOrigin(-offset);
         setScaleStrategy(ssMultiples);
@@ -39,11 +41,14 @@ public:
 protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override
     {
-        return QString::number(std::lround(tick) + m_offset);
+        const long number = std::lround(tick) + m_offset;
+        return m_names.value(number - m_firstNumber, QString::number(number));
     }
 
 private:
     int m_offset;
+    int m_firstNumber;
+    QStringList m_names;
 };
 
 /// The words of two axes, and the numbers of the first column and row.
@@ -134,7 +139,8 @@ void HeatmapGrid::nameAxes()
         const int first = axis == yAxis ? 1 : 0; // the coordinate of the first row or column
         if (!named) {
             axis->setTicker(QSharedPointer<QCPAxisTicker>(
-                new NumberTicker((axis == yAxis ? titles.firstRow : titles.firstColumn) - first)));
+                new NumberTicker(first, axis == yAxis ? titles.firstRow : titles.firstColumn,
+                                 namesOf(axis == yAxis ? Qt::Vertical : Qt::Horizontal))));
             continue;
         }
         const QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
@@ -171,7 +177,8 @@ void HeatmapGrid::setNothing()
 void HeatmapGrid::setPicture(const Picture& picture)
 {
     setAnyVisible(true);
-    const bool otherAxes = m_picture.axes != picture.axes || m_picture.classes != picture.classes;
+    const bool otherAxes = m_picture.axes != picture.axes || m_picture.classes != picture.classes ||
+                           m_picture.layerNames != picture.layerNames;
     m_picture = picture;
     if (otherAxes) {
         nameAxes();
@@ -305,21 +312,40 @@ void HeatmapGrid::tellReading()
     emit readingChanged(tr("%1 = %2").arg(nameOfCell(m_markedRow, m_markedColumn), text));
 }
 
+QStringList HeatmapGrid::namesOf(Qt::Orientation direction) const
+{
+    const ShownRuns::LayerNames& names = m_picture.layerNames;
+    const bool columns = direction == Qt::Horizontal;
+    switch (m_picture.axes) {
+    case HeatmapAxes::Shortcuts:
+        return columns ? names.entries : names.readers;
+    case HeatmapAxes::Layers:
+        return columns ? names.layers : QStringList();
+    case HeatmapAxes::Streams:
+        return columns ? QStringList() : names.layers;
+    case HeatmapAxes::Classes:
+    case HeatmapAxes::Other:
+        break;
+    }
+    return {};
+}
+
 QString HeatmapGrid::nameOfCell(int row, int column) const
 {
+    const QString rowName = namesOf(Qt::Vertical).value(row, QString::number(row + 1));
     const Titles titles = titlesOf(m_picture.axes);
     switch (m_picture.axes) {
     case HeatmapAxes::Shortcuts:
-        return tr("%1:%2").arg(column).arg(row + 1);
+        return tr("%1:%2").arg(namesOf(Qt::Horizontal).value(column, QString::number(column)), rowName);
     case HeatmapAxes::Classes:
         return tr("%1 predicted as %2").arg(m_picture.classes[row], m_picture.classes[column]);
     case HeatmapAxes::Layers:
-        return tr("%1 %2").arg(titles.columns).arg(column + 1);
+        return tr("%1 %2").arg(titles.columns, namesOf(Qt::Horizontal).value(column, QString::number(column + 1)));
     case HeatmapAxes::Streams:
     case HeatmapAxes::Other:
         break;
     }
-    return tr("%1 %2, %3 %4").arg(titles.rows).arg(row + 1).arg(titles.columns).arg(column + 1);
+    return tr("%1 %2, %3 %4").arg(titles.rows, rowName, titles.columns).arg(column + 1);
 }
 
 void HeatmapGrid::setTheme(resources::Theme theme)

@@ -6,6 +6,7 @@
 #include "resources/axis.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_style.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QString>
 #include <QStringList>
@@ -42,6 +43,7 @@ public:
         QString label; ///< of the colour bar
         HeatmapAxes axes = HeatmapAxes::Shortcuts;
         QStringList classes = {}; ///< names of both the rows and the columns, for HeatmapAxes::Classes
+        ShownRuns::LayerNames layerNames = {};
     };
     void setPicture(const Picture& picture);
     void setNothing();
@@ -66,6 +68,8 @@ private:
     void setColours();
     void tellReading();
     [[nodiscard]] QString nameOfCell(int row, int column) const;
+    /// Returns the names of the rows or columns; empty if they are numbered.
+    [[nodiscard]] QStringList namesOf(Qt::Orientation direction) const;
     void hover(const QPointF& position);
     void point(int row, int column);
     void setAnyVisible(bool any);

@@ -116,6 +116,7 @@ void HeatmapView::draw()
             picture.classes << QString::fromStdString(name);
         }
     }
+    picture.layerNames = m_matrices.layerNames();
     m_grid->setPicture(picture);
     if (byDistance()) {
         const auto [low, high] = m_matrices.frames().range(m_matrices.series(), m_matrices.value());

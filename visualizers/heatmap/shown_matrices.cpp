@@ -41,7 +41,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
             clear();
             m_run = runs.labelOf(key);
             m_wiringName = facts.wiring;
-            setRun(facts.topology.wiring, facts.classes);
+            setRun(facts.topology.wiring, facts.classes, facts.layerNames);
         } else if (key == runs.compared()) {
             compareWith(runs.labelOf(key));
         }
@@ -59,6 +59,7 @@ void ShownMatrices::clear()
 {
     m_frames.clear();
     m_classes.clear();
+    m_layerNames = {};
     m_kinds.clear();
     m_ports.clear();
     m_kind.clear();
@@ -70,10 +71,12 @@ void ShownMatrices::clear()
     emit changed();
 }
 
-void ShownMatrices::setRun(const projects::Wiring& wiring, std::vector<std::string> classes)
+void ShownMatrices::setRun(const projects::Wiring& wiring, std::vector<std::string> classes,
+                           ShownRuns::LayerNames layerNames)
 {
     m_frames.setWiring(wiring);
     m_classes = std::move(classes);
+    m_layerNames = std::move(layerNames);
     emit changed();
 }
 

@@ -38,7 +38,8 @@ public:
     void clear();
     /// Sets the wiring of the run, which determines the colours of its weights, and the names of its classes; clear()
     /// resets them.
-    void setRun(const projects::Wiring& wiring, std::vector<std::string> classes = {});
+    void setRun(const projects::Wiring& wiring, std::vector<std::string> classes = {},
+                ShownRuns::LayerNames layerNames = {});
     /// Appends the frames. If the newest frame was shown, shows the new newest one.
     void append(const std::vector<engine::Matrix>& matrices);
     /// Sets the run to compare with; an empty name: none.
@@ -107,6 +108,7 @@ public:
     [[nodiscard]] QString valueTitle() const { return titleOf(value(), series()); }
     [[nodiscard]] QString titleOf(CellValue value, const engine::MatrixName& name) const;
     [[nodiscard]] const std::vector<std::string>& classes() const { return m_classes; }
+    [[nodiscard]] const ShownRuns::LayerNames& layerNames() const { return m_layerNames; }
     [[nodiscard]] const QString& run() const { return m_run; }
     /// Returns a line that says whose matrices are shown: the run's name, its wiring, the shown step, the newest one if
     /// another is shown, and whether the run is being trained. Without a run, it says how to show one.
@@ -131,8 +133,9 @@ private:
     Of m_of;
     HeatmapFrames m_frames;
     std::vector<std::string> m_classes; ///< of the run
-    QString m_run;                      ///< of the frames
-    QString m_wiringName;               ///< of the run
+    ShownRuns::LayerNames m_layerNames;
+    QString m_run;        ///< of the frames
+    QString m_wiringName; ///< of the run
     QString m_remark;
     bool m_hasFront = false; ///< true if a run is in front, which may not have been read yet
     bool m_grows = false;    ///< true if the run is being trained

@@ -27,6 +27,13 @@ namespace residua::visualizers {
 class ShownRuns : public QObject {
     Q_OBJECT
 public:
+    /// Names of what the rows and columns of a run's matrices count; empty lists if numbers name it.
+    struct LayerNames {
+        QStringList layers = {};  ///< executed layers, from the first one: "3@2"
+        QStringList readers = {}; ///< targets of shortcuts, from the first one
+        QStringList entries = {}; ///< their sources, from the stack's input
+        bool operator==(const LayerNames&) const = default;
+    };
     /// The properties of a run that views need in addition to its numbers.
     struct Facts {
         QString name = {};
@@ -38,6 +45,7 @@ public:
         std::optional<projects::LowRankMethod> start = {}; ///< start of its factors; nullopt: it has none
         std::vector<std::string> classes = {};             ///< RunInfo::classes
         QString wiring = {};                               ///< projects::wiringName()
+        LayerNames layerNames = {};
     };
     /// The group of a listed run (engine::RunGroup), and how all views name and draw the run.
     struct Look {

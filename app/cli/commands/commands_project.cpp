@@ -12,13 +12,16 @@
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
+#include "projects/depth/depth_names.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <type_traits>
 
 namespace residua::cli {
 namespace {
@@ -138,16 +141,19 @@ std::vector<std::string> costRow(const std::string& part, const projects::Cost& 
 }
 
 /// Adds the layers; neighbouring layers with the same cost share a row.
-void addLayers(std::vector<std::vector<std::string>>& rows, const std::vector<projects::Cost>& layers)
+void addLayers(std::vector<std::vector<std::string>>& rows, const projects::Stack& stack,
+               const std::vector<projects::Cost>& layers)
 {
+    const auto named = [&stack](std::size_t layer) {
+        return projects::layerName(stack, static_cast<std::int64_t>(layer));
+    };
     for (std::size_t first = 0; first < layers.size();) {
         std::size_t end = first + 1;
         while (end < layers.size() && layers[end] == layers[first]) {
             ++end;
         }
-        const std::string name = end == first + 1
-                                     ? "layer " + std::to_string(end)
-                                     : "layers " + std::to_string(first + 1) + "–" + std::to_string(end) + ", each";
+        const std::string name =
+            end == first + 1 ? "layer " + named(end) : "layers " + named(first + 1) + "–" + named(end) + ", each";
         rows.push_back(costRow(name, layers[first]));
         first = end;
     }
@@ -219,7 +225,7 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
     std::vector<std::vector<std::string>> rows{{"part", "parameters", "forward FLOP/" + unit, "training FLOP/" + unit,
                                                 "activations", "weights", "optimiser", "loss, peak"}};
     rows.push_back(costRow("stem", report.stem));
-    addLayers(rows, report.layers);
+    addLayers(rows, project->stack(), report.layers);
     rows.push_back(costRow("topology", report.topology));
     rows.push_back(costRow("head", report.head));
     rows.push_back(costRow("total", report.total));
@@ -237,6 +243,53 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
             {"layers", layers},
             {"topology", costJson(report.topology)},
             {"head", costJson(report.head)}};
+}
+
+json jsonOf(const projects::FieldEntry& field)
+{
+    if (field.type == projects::FieldType::Choice) {
+        return std::string(field.choices[static_cast<std::size_t>(std::get<std::int64_t>(field.value))].name);
+    }
+    return std::visit(
+        []<class T>(const T& held) {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return json();
+            } else {
+                return json(held);
+            }
+        },
+        field.value);
+}
+
+/// Shows the number of layers and the loops.
+void showStack(const projects::Project& project, const Console& console, json& value)
+{
+    const projects::Stack& stack = project.stack();
+    const std::string layers = stack.loops.empty() ? countText(static_cast<std::size_t>(stack.depth()), "layer")
+                                                   : groupedText(stack.stored()) + " stored layers, " +
+                                                         groupedText(stack.depth()) + " executed,";
+    console.line("network: " + layers + " of width " + groupedText(stack.width) + ", topology " +
+                 stack.topology.preset);
+    value["stored"] = stack.stored();
+    value["loops"] = json::array();
+    for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+        const projects::Loop& loop = stack.loops[i];
+        const std::string pointer = "/network/loops/" + std::to_string(i);
+        std::string options;
+        json fields = json::object();
+        for (const projects::FieldEntry& field : projects::fieldsOf(project, pointer)) {
+            const std::string key = field.pointer.substr(pointer.size() + 1);
+            fields[key] = jsonOf(field);
+            const bool isRange = key == "first" || key == "last" || key == "visits";
+            if (!isRange && field.value != field.defaultValue) {
+                options += "; " + std::string(field.field.title) + ": " +
+                           (fields[key].is_string() ? fields[key].get<std::string>() : fields[key].dump());
+            }
+        }
+        value["loops"].push_back(fields);
+        console.line("loop: layers " + std::to_string(loop.first) + "–" + std::to_string(loop.last) + " are visited " +
+                     groupedText(loop.visits) + " times" + options);
+    }
 }
 
 /// Describes a project even if it is invalid: its cost if the network is sound, and its problems.
@@ -257,8 +310,7 @@ Exit runInfo(const Arguments& arguments, const Console& console)
                   {"valid", valid}};
     console.line(printable(project.name, LineEnds::Escape) +
                  (project.description.empty() ? "" : ": " + project.description));
-    console.line("network: " + groupedText(project.network.depth()) + " layers of width " +
-                 groupedText(project.stack().width) + ", topology " + project.stack().topology.preset);
+    showStack(project, console, value);
     if (const auto& data = judgement.data) {
         const json readings = showData(*data, console);
         value["data"] = {{"vocabulary", data->examples.input().vocabulary},

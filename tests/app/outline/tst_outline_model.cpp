@@ -251,6 +251,17 @@ private slots:
         QCOMPARE(m_document.layout.groups, (std::vector<projects::LayerGroup>{{"centre", 2, 3}}));
     }
 
+    void loopsHaveRowsAndLayersTheNamesOfVisits()
+    {
+        m_document.project.stack().loops = {{.first = 1, .last = 2, .visits = 2}};
+        refresh();
+        const QModelIndex loop = m_model->indexOf(LoopPlace{0});
+        QVERIFY(loop.isValid());
+        QCOMPARE(loop.data().toString(), QString("Loop of layers 1–2"));
+        QCOMPARE(loop.siblingAtColumn(OutlineModel::Value).data().toString(), QString("×2"));
+        QCOMPARE(m_model->indexOf(LayersPlace{{4}}).data().toString(), QString("Layer 2@2"));
+    }
+
     void onlyRowsThatWereAskedForAreMade()
     {
         m_document.project.stack().segments.front().repeat = 96;

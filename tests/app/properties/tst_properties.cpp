@@ -506,6 +506,37 @@ private slots:
         QVERIFY2(found.size() > 20, std::to_string(found.size()).c_str());
     }
 
+    void aLoopIsAPlace()
+    {
+        projects::Project project = projects::findExample("ancre-language")->project;
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 3}};
+        const Place loop = LoopPlace{0};
+        QVERIFY(exists(project, loop) && !exists(project, LoopPlace{1}));
+        QCOMPARE(titleOf(project, loop), QString("Loop of layers 2–3"));
+        QVERIFY(subtitleOf(project, loop).endsWith("2 stored, 6 executed"));
+        const projects::Selection all = selectionOfPlace(project, loop);
+        QCOMPARE(all.layers, (std::set<std::int64_t>{2, 3, 4, 5, 6, 7}));
+        QVERIFY(placeOfSelection(project, all) == loop);
+        QVERIFY(placeOfPointer(project, "/network/loops/0/visits") == loop);
+        QCOMPARE(titleOf(project, LayersPlace{{5}}), QString("Layer 3@2"));
+        QCOMPARE(titleOf(project, LayersPlace{{3, 5, 7}}), QString("Layer 3, all visits"));
+        std::set<std::string> keys;
+        for (const Property& property : propertiesOf(project, loop)) {
+            keys.insert(property.key);
+            QVERIFY2(!property.help.isEmpty(), property.key.c_str());
+        }
+        for (const projects::FieldEntry& field : projects::fieldsOf(project, pointerOf(LoopPlace{0}))) {
+            QVERIFY2(field.isIdle || keys.contains(field.pointer), field.pointer.c_str());
+        }
+        QVERIFY(!propertiesOf(project, LayersPlace{{7}}).empty()); // a visit beyond the stored layers
+        for (const Property& property : propertiesOf(project, SectionPlace{Section::Network})) {
+            QVERIFY2(!property.key.starts_with("/network/loops"), property.key.c_str());
+        }
+        project.stack().loops.front().last = 99; // has no effect, but can be mended
+        QVERIFY(exists(project, loop) && !propertiesOf(project, loop).empty());
+        QVERIFY(selectionOfPlace(project, loop).layers.empty());
+    }
+
     void problemsFindTheirPlace()
     {
         projects::Project project = projects::findExample("ancre-language")->project;

@@ -82,6 +82,60 @@ class TestCommands : public QObject {
     Q_OBJECT
 
 private slots:
+    void layersAreVisitedSeveralTimes()
+    {
+        Document document = blockOf("mlp");
+        const auto loops = [&document]() -> const std::vector<Loop>& { return document.project.stack().loops; };
+        const auto visit = [&document](std::set<std::int64_t> layers, std::int64_t visits) {
+            return visitLayers(document, {.layers = std::move(layers)}, visits);
+        };
+        QVERIFY(!visit({}, 2) && !visit({2, 3}, 1) && !visit({2, 3}, 0) && !visit({2, 3}, kMaxVisits + 1));
+        const auto made = visit({2, 3}, 3);
+        perform(document, made);
+        QCOMPARE(loops(), (std::vector<Loop>{{.first = 2, .last = 3, .visits = 3}}));
+        QCOMPARE(made->selection->layers, (std::set<std::int64_t>{2, 3, 4, 5, 6, 7}));
+        QVERIFY(loopOfSelection(document.project, {.layers = {3, 4}}) == &loops().front()); // 3@1 and 2@2
+        QVERIFY(loopOfSelection(document.project, {.layers = {1, 2}}) == nullptr);
+        QVERIFY(!visit({5}, 3).ok()); // as it is
+        perform(document, visit({5}, 2));
+        QCOMPARE(loops().front().visits, std::int64_t{2});
+        QVERIFY2(!visit({5, 6}, 4).ok(), "half of a loop and a layer behind it");
+        perform(document, visit({2, 3, 4, 5, 6}, 4));
+        QCOMPARE(loops(), (std::vector<Loop>{{.first = 2, .last = 4, .visits = 4}}));
+        const auto once = visitLayersOnce(document, {.layers = {9}});
+        perform(document, once);
+        QVERIFY(loops().empty());
+        QVERIFY(!visitLayersOnce(document, {.layers = {1}}));
+    }
+
+    /// What belongs to a visit stays with it when a field of its loop changes.
+    void aFieldOfALoopKeepsTheNumbers()
+    {
+        Document document = blockOf("mlp");
+        perform(document, visitLayers(document, {.layers = {2}}, 2)); // 1 2@1 2@2 3 4
+        mixOf(document.project).sources = ExplicitSources{{{0, 4}, {1, 3}, {3, 5}}};
+        const Edit edit = keepingNumbers(document, SetField{"/network/loops/0/visits", {"4"}});
+        QVERIFY(applyEdit(document, edit).ok()); // 1 2@1 2@2 2@3 2@4 3 4
+        const auto& kept = std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts;
+        QVERIFY(kept.contains({0, 6}) && kept.contains({1, 3}) && kept.contains({3, 7}));
+        const Edit other = SetField{"/network/width", {"32"}};
+        QVERIFY(keepingNumbers(document, other) == other);
+    }
+
+    void visitsAreTyped()
+    {
+        const Document document = blockOf("mlp");
+        const Selection two{.layers = {2, 3}};
+        const Typed good = typed(document, two, "visits 4");
+        QVERIFY(good.answer.valid && good.answer.message.ends_with("4 stored, 10 executed layers"));
+        for (const char* text :
+             {"visits", "visits ", "visits 1", "visits 0", "visits x", "visits 4 5", "visits 999999"}) {
+            const Typed bad = typed(document, two, text);
+            QVERIFY2(!bad.answer.valid && !bad.change && !bad.answer.message.empty(), text);
+        }
+        QVERIFY(!typed(document, {}, "visits 4").answer.valid);
+    }
+
     void deleteTakesNodesShortcutsOrLayers()
     {
         Document document = blockOf("transformer");
