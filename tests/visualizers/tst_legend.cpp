@@ -215,15 +215,6 @@ private slots:
         QCOMPARE(distinctNames(names, metrics, 2 * width + 20), names);
     }
 
-    /// A number that is longer in one of the names is not cut within its digits.
-    void commonNamesEndBetweenWords()
-    {
-        QCOMPARE(commonName({"plain, seed 1", "plain, seed 12"}), QString("plain, seed"));
-        QCOMPARE(commonName({"plain, seed 12", "plain, seed 13"}), QString("plain, seed"));
-        QCOMPARE(commonName({"plain, 2 seeds", "plain, 2 more"}), QString("plain, 2"));
-        QCOMPARE(commonName({"seed1", "seed2"}), QString("seed"));
-    }
-
     /// The topology tells runs apart better than the steps behind it.
     void namesLoseTheirCommonPartsFirst()
     {

@@ -88,27 +88,4 @@ QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics,
     return elided(cut, metrics, width, Qt::ElideRight);
 }
 
-QString commonName(const QStringList& names)
-{
-    QString common = names.value(0);
-    for (const QString& name : names) {
-        qsizetype same = 0;
-        while (same < common.size() && same < name.size() && common[same] == name[same]) {
-            ++same;
-        }
-        common.truncate(same);
-    }
-    // A number that is longer in one of the names is not common: "seed 1" and "seed 12".
-    const auto goesOn = [&common](const QString& name) {
-        return name.size() > common.size() && name[common.size()].isDigit();
-    };
-    while (!common.isEmpty() && common.back().isDigit() && std::ranges::any_of(names, goesOn)) {
-        common.chop(1);
-    }
-    while (!common.isEmpty() && !common.back().isLetterOrNumber()) {
-        common.chop(1);
-    }
-    return common.isEmpty() ? names.value(0) : common;
-}
-
 } // namespace residua::visualizers

@@ -72,8 +72,4 @@ using CsvText = std::function<void(QTextStream&)>;
 /// have in common at the start. Names that fit stay whole.
 [[nodiscard]] QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics, int width);
 
-/// Returns the common beginning of the names of several runs, without separators at its end; the first name if there is
-/// none.
-[[nodiscard]] QString commonName(const QStringList& names);
-
 } // namespace residua::visualizers

@@ -161,6 +161,7 @@ private slots:
         for (const char* name : {"three", "one", "two"}) {
             shown.overlay(directoryOf(name));
         }
+        QTRY_VERIFY(shown.lookOf(directoryOf("two")));
         const std::size_t colour = shown.find(directoryOf("two"))->colour;
         QVERIFY(colour != shown.find(directoryOf("one"))->colour);
         shown.removeOverlay(directoryOf("one"));
@@ -168,6 +169,7 @@ private slots:
         open();
         auto& again = m_window->workspace().shownRuns();
         QTRY_VERIFY(again.isOverlaid(directoryOf("two")));
+        QTRY_VERIFY(again.lookOf(directoryOf("two")));
         QCOMPARE(again.find(directoryOf("two"))->colour, colour);
         QVERIFY(!again.isOverlaid(directoryOf("one")));
     }
