@@ -169,8 +169,8 @@ RunColours coloursOf(const RunComparison& comparison, const visualizers::ShownRu
     const bool firstHas = first && first->overlaid;
     const bool secondHas = second && second->overlaid;
     const auto other = [](std::size_t taken) -> std::size_t { return taken == 0 ? 1 : 0; };
-    if (firstHas && secondHas) {
-        return {first->colour, second->colour};
+    if (firstHas && secondHas) { // two runs of one group have one colour in the plots
+        return {first->colour, first->colour != second->colour ? second->colour : other(first->colour)};
     }
     return firstHas    ? RunColours{first->colour, other(first->colour)}
            : secondHas ? RunColours{other(second->colour), second->colour}
