@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -197,14 +198,51 @@ bool areComparable(const Wiring& before, const Wiring& after)
     return before.index() == after.index() && sitesOf(before) == sitesOf(after);
 }
 
+/// Adds the sources of the parameters of loops. A loop continues the one in which its first visit was.
+void carryLoops(const Stack& before, const Stack& after, const std::vector<std::int64_t>& layers,
+                std::map<std::string, CarriedRows>& sources)
+{
+    const auto namesOf = [](const Stack& stack) {
+        std::set<std::string> names;
+        visitLoopParameters(stack, [&](WiringParameter&& parameter) { names.insert(std::move(parameter.name)); });
+        return names;
+    };
+    const std::set<std::string> there = namesOf(before);
+    const std::set<std::string> wanted = namesOf(after);
+    for (std::size_t i = 0; i < after.loops.size() && !there.empty(); ++i) {
+        const Loop& loop = after.loops[i];
+        std::vector<std::int64_t> visits;
+        std::optional<std::size_t> from;
+        for (std::int64_t visit = 1; after.isSound(i) && visit <= loop.visits; ++visit) {
+            const auto number = static_cast<std::size_t>(after.numberOf({loop.first, visit}) - 1);
+            const LayerVisit at = before.visitAt(layers.at(number));
+            const Loop* const old = before.loopOf(at.layer);
+            const auto index = old == nullptr ? std::optional<std::size_t>() : old - before.loops.data();
+            from = visit == 1 ? index : from;
+            visits.push_back(index && index == from ? at.visit - 1 : -1);
+        }
+        for (const char* const rest : {"injection.weight", "norm.weight", "embedding", "gate"}) {
+            const std::string name = topologyParameter(loopParameter(i, rest));
+            const std::string source = from ? topologyParameter(loopParameter(*from, rest)) : "";
+            if (wanted.contains(name) && there.contains(source)) {
+                const bool byVisit = std::string_view(rest).find('.') == std::string_view::npos;
+                const bool whole = !byVisit || isWhole(visits, static_cast<std::size_t>(before.loops[*from].visits));
+                sources[name] = {source, whole ? std::vector<std::int64_t>() : visits, 0};
+            }
+        }
+    }
+}
+
 } // namespace
 
 std::map<std::string, CarriedRows> carriedRows(const Project& before, const Project& after,
                                                const std::vector<std::int64_t>& layers)
 {
     const Wiring& wiring = after.stack().topology.wiring;
+    std::map<std::string, CarriedRows> sources;
+    carryLoops(before.stack(), after.stack(), layers, sources);
     if (!areComparable(before.stack().topology.wiring, wiring)) {
-        return {};
+        return sources;
     }
     const RowTable old = rowsOf(before);
     std::map<RowOf, std::pair<std::string_view, std::int64_t>> places;
@@ -214,7 +252,6 @@ std::map<std::string, CarriedRows> carriedRows(const Project& before, const Proj
         }
     }
     const OldNumbers numbers{before.stack().topology.wiring, wiring, before.network.depth(), layers};
-    std::map<std::string, CarriedRows> sources;
     const RowTable wanted = rowsOf(after);
     for (const auto& [name, has] : wanted) {
         CarriedRows carried{{}, {}, has.dimension};

@@ -21,8 +21,9 @@ struct CarriedRows {
 
 /// Returns the sources of the parameters of `after`'s wiring in the network of `before`, by name. A row of a shortcut
 /// comes from the same shortcut, that of a module from the same module, where new layer l is the old layer layers[l −
-/// 1]. Parameters without a source are absent. Empty if the wirings are of different kinds or act at different sites.
-/// Shapes may differ in other dimensions.
+/// 1], and a row of a visit from the same visit of the loop that the layers were in. Parameters without a source are
+/// absent, and so are all except those of loops if the wirings are of different kinds or act at different sites. Shapes
+/// may differ in other dimensions.
 [[nodiscard]] std::map<std::string, CarriedRows> carriedRows(const Project& before, const Project& after,
                                                              const std::vector<std::int64_t>& layers);
 

@@ -144,6 +144,18 @@ Status pruneShortcutsOf(Project& project, const std::vector<Shortcut>& shortcuts
     return Done{};
 }
 
+/// Returns every visit of the layers, sorted.
+std::vector<std::int64_t> withAllVisits(const Stack& stack, const std::vector<std::int64_t>& layers)
+{
+    std::vector<std::int64_t> all;
+    for (const std::int64_t layer : layers) {
+        const std::vector<std::int64_t> visits = stack.visitsOf(stack.visitAt(layer).layer);
+        all.insert(all.end(), visits.begin(), visits.end());
+    }
+    sortUnique(all);
+    return all;
+}
+
 Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& layers)
 {
     for (const std::int64_t layer : layers) {
@@ -151,17 +163,18 @@ Status removeLayersOf(PrunedProject& made, const std::vector<std::int64_t>& laye
             return there;
         }
     }
-    if (std::ssize(layers) >= made.project.network.depth()) {
+    const std::vector<std::int64_t> removed = withAllVisits(made.project.stack(), layers);
+    if (std::ssize(removed) >= made.project.network.depth()) {
         return Error{kPrune, "every layer of the network would be left out; expected one that stays"};
     }
     Document document{made.project, {}};
     const auto edit = removeLayersEdit(document, {layers.begin(), layers.end()});
-    const Status removed = edit ? applyEdit(document, *edit) : Status(Done{});
-    if (!removed) {
-        return removed;
+    const Status applied = edit ? applyEdit(document, *edit) : Status(Done{});
+    if (!applied) {
+        return applied;
     }
     made.project = std::move(document.project);
-    std::erase_if(made.layers, [&](std::int64_t layer) { return std::ranges::binary_search(layers, layer); });
+    std::erase_if(made.layers, [&](std::int64_t layer) { return std::ranges::binary_search(removed, layer); });
     return Done{};
 }
 

@@ -14,8 +14,9 @@ namespace residua::projects {
 
 /// Parts of a network that are to be left out.
 struct Pruning {
-    std::vector<Shortcut> shortcuts;  ///< of a DepthMix; sorted and unique
-    std::vector<std::int64_t> layers; ///< from 1; sorted and unique
+    std::vector<Shortcut> shortcuts; ///< of a DepthMix; sorted and unique
+    /// From 1; sorted and unique. A layer of a loop is left out with all its visits.
+    std::vector<std::int64_t> layers;
 
     [[nodiscard]] bool empty() const { return shortcuts.empty() && layers.empty(); }
     bool operator==(const Pruning&) const = default;

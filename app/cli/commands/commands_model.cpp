@@ -15,6 +15,7 @@
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/transfer/prune.h"
+#include "projects/transfer/ties.h"
 
 #include <nlohmann/json.hpp>
 
@@ -278,6 +279,42 @@ Exit runFork(const Arguments& arguments, const Console& console)
                                   : askAndShow(*request, &showRetrofit, arguments, console);
 }
 
+/// Changes the loops of a run as `ties` says (projects/transfer/ties.h).
+Exit runTies(engine::RetrofitRequest request, const Arguments& arguments, const Console& console)
+{
+    const Result<engine::RunReader> reader = engine::RunReader::open(request.of.runDirectory);
+    const Result<projects::Project> project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!project) {
+        return console.fail(Exit::RunFailed, project.error());
+    }
+    if (const auto made = projects::retied(*project, request.ties); !made) { // told before an engine starts
+        return console.fail(Exit::Usage, made.error());
+    }
+    return askAndShow(request, &showRetrofit, arguments, console);
+}
+
+Exit runUntie(const Arguments& arguments, const Console& console)
+{
+    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
+    request->ties = projects::kUntie;
+    return runTies(*std::move(request), arguments, console);
+}
+
+Exit runTie(const Arguments& arguments, const Console& console)
+{
+    Result<engine::RetrofitRequest> request = requestFrom<engine::RetrofitRequest>(arguments);
+    if (!request) {
+        return console.fail(Exit::Usage, request.error());
+    }
+    if (const auto tie = projects::tieFrom(request->ties); !tie) {
+        return console.fail(Exit::Usage, {"--layers", tie.error().message});
+    }
+    return runTies(*std::move(request), arguments, console);
+}
+
 void showFactorise(const engine::FactoriseReady& ready, const Console& console)
 {
     remarkNotes(ready.notes, console);
@@ -354,14 +391,27 @@ std::vector<Command> modelCommands()
         {"retrofit",
          "go on with a trained network under another topology that starts as the same function",
          "residua-cli retrofit my-project/runs/first --topology dca -o my-project/runs/dca --steps 40",
-         {{kRunDirectory}, retrofitOptions({"prune"}, {threadsOption()})},
+         {{kRunDirectory}, retrofitOptions({"prune", "layers"}, {threadsOption()})},
          &runRetrofit,
          Yields::Files},
         {"fork",
          "go on with a copy of a run, without some of its shortcuts or layers, or with other settings",
          "residua-cli fork my-project/runs/first --prune 0:2 -o my-project/runs/less --steps 40",
-         {{kRunDirectory}, retrofitOptions({"topology", "measured"}, {setOption("of the run: "), threadsOption()})},
+         {{kRunDirectory},
+          retrofitOptions({"topology", "measured", "layers"}, {setOption("of the run: "), threadsOption()})},
          &runFork,
+         Yields::Files},
+        {"untie",
+         "go on with a network whose loops' visits are layers with weights of their own",
+         "residua-cli untie my-project/runs/first -o my-project/runs/untied --steps 40",
+         {{kRunDirectory}, retrofitOptions({"topology", "prune", "measured", "layers"}, {threadsOption()})},
+         &runUntie,
+         Yields::Files},
+        {"tie",
+         "go on with a network whose layers become visits of a loop; their weights are averaged or chosen",
+         "residua-cli tie my-project/runs/first --layers 1:4,2,average -o my-project/runs/tied --steps 40",
+         {{kRunDirectory}, retrofitOptions({"topology", "prune", "measured"}, {threadsOption()})},
+         &runTie,
          Yields::Files},
         {"factorise",
          "go on with a trained network whose weights are products of two thin matrices",

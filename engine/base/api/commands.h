@@ -135,8 +135,10 @@ struct RetrofitRequest {
     using Answer = struct RetrofitReady;
     QueryTag tag{};
     RunRef of;
-    projects::Topology topology; ///< not used if `prune` is given
+    projects::Topology topology; ///< not used if `prune` or `ties` is given
     std::string prune;           ///< parts to leave out (projects/transfer/prune.h); implies `measured`
+    /// "untie", or layers that become visits (projects/transfer/ties.h), in place of a topology; implies `measured`
+    std::string ties = {};
     bool measured = false;
     std::optional<projects::Project> project; ///< the run's with other settings of training and schedule
     std::filesystem::path newRun;

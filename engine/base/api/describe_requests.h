@@ -69,6 +69,13 @@ constexpr void describe(const RetrofitRequest*, auto&& v)
        "4",
        {.value = "PARTS"}},
       &RetrofitRequest::prune);
+    v({"layers",
+       {},
+       "the layers that become visits of a loop, and how many visits: 3:10,4; then average or stepwise for the "
+       "weights, "
+       "and cycle or in_place for the order",
+       {.value = "TIE"}},
+      &RetrofitRequest::ties);
     v({"measured", "go on though the outputs change",
        "go on though the outputs change; the loss before and after is measured"},
       &RetrofitRequest::measured);

@@ -17,6 +17,7 @@
 #include "projects/transfer/carried_rows.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
+#include "projects/transfer/ties.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -52,7 +53,7 @@ bool isOfTopology(std::string_view parameter)
 std::string sharedSource(const Project& project, const std::string& name)
 {
     projects::ParameterName parameter = projects::parameterNameFrom(name);
-    const projects::Block* const block = project.network.blockOfLayer(parameter.layer);
+    const projects::Block* const block = project.network.blockOfStored(parameter.layer);
     if (block == nullptr) {
         return {};
     }
@@ -88,14 +89,46 @@ TransferPlan planFor(const TensorFiles& stored, const std::optional<TopologyWeig
     return plan;
 }
 
+/// The layers that those of a new network are made of.
+struct LayerSources {
+    std::vector<std::int64_t> layers; ///< the old number of each executed layer
+    /// The old stored layers of each stored one; empty: those of `layers`. Weights of several are averaged.
+    std::vector<std::vector<std::int64_t>> made;
+};
+
+/// Makes the parameter from those of the same name in the stored layers `from`. The moments are carried only if as many
+/// visits as before use the weights.
+Status takeLayers(Transfer& row, projects::ParameterName name, const std::vector<std::int64_t>& from, bool asBefore,
+                  const TensorFiles& stored)
+{
+    const auto nameIn = [&name](std::int64_t layer) {
+        name.layer = layer;
+        return textOf(name);
+    };
+    row.tensor.name = nameIn(from.front());
+    row.moments = asBefore && from.size() == 1 ? Moments::Carried : Moments::Fresh;
+    if (from.size() == 1 || !stored.tensors().contains(row.tensor.name)) {
+        return Done{};
+    }
+    at::Tensor sum;
+    for (const std::int64_t layer : from) {
+        const Result<at::Tensor> values = readTensor(stored, nameIn(layer));
+        if (!values) {
+            return values.error();
+        }
+        sum = sum.defined() ? sum + values->to(at::kDouble) : values->to(at::kDouble);
+    }
+    row.computed = sum / static_cast<double>(from.size());
+    return Done{};
+}
+
 /// Returns the source of each parameter of the network of `after` if it may compute another function than that of
-/// `before`: by name and shape, and of the wiring's parameters by the meaning of their rows. `layers` has the old
-/// number of each layer.
-TransferPlan measuredPlanFor(const TensorFiles& stored, const Project& before, const Project& after,
-                             const std::vector<std::int64_t>& layers, const std::vector<NamedParameter>& parameters)
+/// `before`: by name and shape, and of the wiring's parameters by the meaning of their rows.
+Result<TransferPlan> measuredPlanFor(const TensorFiles& stored, const Project& before, const Project& after,
+                                     const LayerSources& sources, const std::vector<NamedParameter>& parameters)
 {
     TransferPlan plan;
-    const auto wiring = projects::carriedRows(before, after, layers);
+    const auto wiring = projects::carriedRows(before, after, sources.layers);
     for (const NamedParameter& parameter : parameters) {
         Transfer row{.tensor = {parameter.name, {parameter.name}}, .moments = Moments::Carried};
         if (const auto carried = wiring.find(parameter.name); carried != wiring.end()) {
@@ -105,8 +138,14 @@ TransferPlan measuredPlanFor(const TensorFiles& stored, const Project& before, c
         } else if (isOfTopology(parameter.name)) {
             continue;
         } else if (projects::ParameterName old = projects::parameterNameFrom(parameter.name); old.layer > 0) {
-            old.layer = layers[static_cast<std::size_t>(old.layer - 1)];
-            row.tensor.name = textOf(old);
+            const std::vector<std::int64_t> from =
+                sources.made.empty() ? projects::storedSources(before.stack(), after.stack(), sources.layers, old.layer)
+                                     : sources.made.at(static_cast<std::size_t>(old.layer - 1));
+            const bool asBefore =
+                after.stack().visitsOf(old.layer).size() == before.stack().visitsOf(from.front()).size();
+            if (const Status taken = takeLayers(row, old, from, asBefore, stored); !taken) {
+                return taken.error();
+            }
         }
         if (!stored.tensors().contains(row.tensor.name)) {
             row.tensor.name = sharedSource(after, parameter.name);
@@ -178,7 +217,7 @@ private:
     {
         m_steps = m_request.steps.value_or(m_opened->run.info.steps);
         m_before = m_opened->run.project;
-        m_measured = m_request.measured || !m_request.prune.empty();
+        m_measured = m_request.measured || !m_request.prune.empty() || !m_request.ties.empty();
         if (Status left = checkStepsLeft(m_request.steps, checkpoint().state.step); !left) {
             return left;
         }
@@ -213,8 +252,17 @@ private:
             if (!made) {
                 return made.error();
             }
-            m_layers = std::move(made->layers);
+            m_sources.layers = std::move(made->layers);
             m_how = "without " + textOf(*pruning);
+            return std::move(made->project);
+        }
+        if (!m_request.ties.empty()) {
+            Result<projects::RetiedProject> made = projects::retied(own, m_request.ties);
+            if (!made) {
+                return made.error();
+            }
+            m_sources = {std::move(made->layers), std::move(made->made)};
+            m_how = m_request.ties == projects::kUntie ? "untied" : "tied: " + m_request.ties;
             return std::move(made->project);
         }
         Result<Project> after = projects::rewired(own, m_request.topology);
@@ -222,8 +270,8 @@ private:
         if (m_sameWiring && !m_measured) {
             return Error{"topology", "is the run's own already"};
         }
-        m_layers.resize(static_cast<std::size_t>(m_before.network.depth()));
-        std::iota(m_layers.begin(), m_layers.end(), 1);
+        m_sources.layers.resize(static_cast<std::size_t>(m_before.network.depth()));
+        std::iota(m_sources.layers.begin(), m_sources.layers.end(), 1);
         m_how =
             m_sameWiring ? "wired as before" : m_before.stack().topology.preset + " to " + m_request.topology.preset;
         return after;
@@ -242,9 +290,14 @@ private:
         const TensorFiles& stored = checkpoint().model;
         const bool isNew = &project == &m_after;
         Transferred made{std::move(*network), {}, {}, {}, {}};
-        made.plan = isNew && m_measured
-                        ? measuredPlanFor(stored, m_before, project, m_layers, made.network->parameters())
-                        : planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+        Result<TransferPlan> plan =
+            isNew && m_measured
+                ? measuredPlanFor(stored, m_before, project, m_sources, made.network->parameters())
+                : planFor(stored, isNew ? m_computed : std::nullopt, project, made.network->parameters());
+        if (!plan) {
+            return plan.error();
+        }
+        made.plan = *std::move(plan);
         if (const Status written = made.plan.apply(stored, *made.network, watch()); !written) {
             return Error{"topology · " + written.error().place,
                          "is not what the run has learned: " + written.error().message};
@@ -376,7 +429,7 @@ private:
         if (!made) {
             return made.error();
         }
-        const bool retrofits = m_request.prune.empty() && !m_sameWiring;
+        const bool retrofits = m_request.prune.empty() && m_request.ties.empty() && !m_sameWiring;
         const RunEventKind kind = retrofits ? RunEventKind::Retrofitted : RunEventKind::Forked;
         RunBranch branch = branchOf(m_request.of.runDirectory, *m_opened, m_after, kind, m_how);
         branch.directory = m_request.newRun;
@@ -409,9 +462,9 @@ private:
     std::int64_t m_steps = 0;
     bool m_measured = false;
     bool m_sameWiring = false;
-    std::vector<std::int64_t> m_layers; ///< the old number of each layer
-    std::string m_how;                  ///< the event's text
-    std::optional<Error> m_departure;   ///< of the new topology from the plain network
+    LayerSources m_sources;
+    std::string m_how;                ///< the event's text
+    std::optional<Error> m_departure; ///< of the new topology from the plain network
     std::optional<TopologyWeights> m_computed;
 };
 

@@ -258,6 +258,10 @@ Result<TopologyWeights> weightsThatKeep(const Project& before, const TensorFiles
     if (const auto refused = projects::departureFromSums(before.stack().topology)) {
         return *refused;
     }
+    if (std::ranges::any_of(before.stack().loops, projects::changesState)) {
+        return Error{"/network/loops", "a loop changes the residual between visits, which no weights of another "
+                                       "topology express"};
+    }
     const Granularity granularity =
         projects::granularityFor(before.stack().topology.wiring, after.stack().topology.wiring);
     const Result<TopologyWeights> weights = topologyIn(learned);
