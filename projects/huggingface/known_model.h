@@ -30,9 +30,10 @@ struct PictureSizes {
 };
 /// One model: its architecture and its numbers. Sizes are in features, lengths in tokens, sides in pixels.
 struct KnownModel {
-    std::string kind; ///< ModelKind::name
-    std::int64_t layers = 0;
+    std::string kind;        ///< ModelKind::name
+    std::int64_t layers = 0; ///< executed ones; ModelKind::looped
     std::int64_t width = 0;
+    std::int64_t embedding = 0; ///< features of the embedding's tables if a linear map follows them, else 0
     std::int64_t heads = 0;
     std::int64_t kvHeads = 0;
     std::int64_t headDim = 0;

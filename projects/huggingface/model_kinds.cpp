@@ -125,6 +125,19 @@ constexpr ModelKind bert(std::string_view name, std::string_view className, Mode
     return kind;
 }
 
+constexpr ModelKind albert(std::string_view name, std::string_view className, ModelTask task)
+{
+    ModelKind kind = bert(name, className, task);
+    kind.family = ModelFamily::Albert;
+    kind.modelType = "albert";
+    kind.prefix = "albert.";
+    kind.widerClass = task == ModelTask::MaskedToken ? "AlbertForPreTraining" : "";
+    kind.norms = NormPlace::OwnSums;
+    kind.activation = "gelu_new";
+    kind.looped = true;
+    return kind;
+}
+
 constexpr ModelKind vit()
 {
     ModelKind kind = layerNormKind(ModelFamily::Vit, "vit", "ViTForImageClassification", "vit.");
@@ -144,6 +157,8 @@ constexpr std::array kKinds{llama(),
                             gpt2(),
                             bert("bert", "BertForMaskedLM", ModelTask::MaskedToken),
                             bert("bert_classifier", "BertForSequenceClassification", ModelTask::TextClass),
+                            albert("albert", "AlbertForMaskedLM", ModelTask::MaskedToken),
+                            albert("albert_classifier", "AlbertForSequenceClassification", ModelTask::TextClass),
                             vit()};
 
 /// Parameters of this program by their names in the file; a layer's names omit "layers.<number>.". Weight and bias keep
@@ -221,9 +236,27 @@ constexpr NameRow kMaskedHead[] = {{"cls.predictions.transform.dense", {"head.de
                                    {"cls.predictions.transform.LayerNorm", {"head.norm"}},
                                    {"cls.predictions", {"head.logits"}}};
 constexpr NameRow kPooledHead[] = {{"bert.pooler.dense", {"head.pooler"}}, {"classifier", {"head.classes"}}};
-constexpr std::string_view kMaskedBias = "cls.predictions.bias";
-constexpr std::string_view kMaskedDecoderBias = "cls.predictions.decoder.bias"; // the same parameter by tying
+constexpr std::string_view kMaskedBias = "predictions.bias";
+constexpr std::string_view kMaskedDecoderBias = "predictions.decoder.bias"; // the same parameter by tying
 constexpr std::string_view kUnusedByMasked[] = {"bert.pooler.", "cls.seq_relationship."};
+constexpr NameRow kAlbertOutside[] = {{"embeddings.word_embeddings", {"stem.embedding"}},
+                                      {"embeddings.position_embeddings", {"stem.positions"}},
+                                      {"embeddings.token_type_embeddings", {"stem.segments"}},
+                                      {"embeddings.LayerNorm", {"stem.norm"}},
+                                      {"encoder.embedding_hidden_mapping_in", {"stem.mapping"}}};
+constexpr NameRow kAlbertLayer[] = {{"attention.query", {"attention.q"}},
+                                    {"attention.key", {"attention.k"}},
+                                    {"attention.value", {"attention.v"}},
+                                    {"attention.dense", {"attention.out"}},
+                                    {"attention.LayerNorm", {"norm_attention"}},
+                                    {"ffn", {"up"}},
+                                    {"ffn_output", {"down"}},
+                                    {"full_layer_layer_norm", {"norm_ffn"}}};
+constexpr std::string_view kAlbertLayers = "encoder.albert_layer_groups.0.albert_layers.";
+constexpr NameRow kAlbertMaskedHead[] = {
+    {"predictions.dense", {"head.dense"}}, {"predictions.LayerNorm", {"head.norm"}}, {"predictions", {"head.logits"}}};
+constexpr NameRow kAlbertPooledHead[] = {{"albert.pooler", {"head.pooler"}}, {"classifier", {"head.classes"}}};
+constexpr std::string_view kUnusedByAlbert[] = {"albert.pooler.", "sop_classifier."};
 constexpr NameRow kVitOutside[] = {{"embeddings.cls_token", {"stem.class_token"}, Layout::Bare},
                                    {"embeddings.position_embeddings", {"stem.positions"}, Layout::Bare},
                                    {"embeddings.patch_embeddings.projection", {"stem.patches"}},
@@ -254,6 +287,10 @@ NameTable tableOf(const ModelKind& kind)
         return kind.classifies() ? NameTable{kBertOutside, "encoder.layer.", kBertLayer, {}, kPooledHead}
                                  : NameTable{kBertOutside, "encoder.layer.", kBertLayer, "cls.predictions.decoder",
                                              kMaskedHead,  kUnusedByMasked};
+    case ModelFamily::Albert:
+        return kind.classifies() ? NameTable{kAlbertOutside, kAlbertLayers, kAlbertLayer, {}, kAlbertPooledHead}
+                                 : NameTable{kAlbertOutside,        kAlbertLayers,     kAlbertLayer,
+                                             "predictions.decoder", kAlbertMaskedHead, kUnusedByAlbert};
     case ModelFamily::Vit:
         return {kVitOutside, "encoder.layer.", kVitLayer, {}, kClassHead, kUnusedByVit};
     case ModelFamily::Llama:
@@ -283,7 +320,7 @@ void add(std::vector<FileTensor>& tensors, const std::string& file, std::int64_t
         FileTensor tensor;
         tensor.name = file + std::string(row.file) + (bare ? "" : what);
         tensor.otherName = olderName(tensor.name);
-        tensor.otherWins = tensor.otherName == kMaskedDecoderBias;
+        tensor.otherWins = tensor.otherName.ends_with(kMaskedDecoderBias);
         if (ofTopology) {
             tensor.parameters.push_back(topologyParameter(module, "norm" + what));
         }
@@ -340,7 +377,7 @@ std::vector<FileTensor> fileTensorsOf(const KnownModel& model)
     for (const NameRow& row : table.outside) {
         add(tensors, prefix, 0, row, 1);
     }
-    for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    for (std::int64_t layer = 0; layer < (kind.looped ? 1 : model.layers); ++layer) {
         const std::string file = prefix + std::string(table.layers) + std::to_string(layer) + ".";
         for (const NameRow& row : table.layer) {
             add(tensors, file, layer + 1, row, model.heads);
@@ -367,7 +404,7 @@ bool isRedundant(const KnownModel& model, std::string_view tensor)
     constexpr std::string_view kEnds[] = {".attn.bias",           ".attn.masked_bias",
                                           ".attention.bias",      ".attention.masked_bias",
                                           ".rotary_emb.inv_freq", ".embeddings.position_ids"};
-    const bool isMaskedBias = tensor == kMaskedBias || tensor == kMaskedDecoderBias; // one of them is enough
+    const bool isMaskedBias = tensor.ends_with(kMaskedBias) || tensor.ends_with(kMaskedDecoderBias); // one is enough
     return (model.tied && tensor == headTensorOf(model)) ||
            (isMaskedBias && findModelKind(model.kind)->task == ModelTask::MaskedToken) ||
            std::ranges::any_of(kEnds, [&](std::string_view end) { return tensor.ends_with(end); }) ||

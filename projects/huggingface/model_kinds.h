@@ -23,13 +23,14 @@ enum class ModelTask {
 [[nodiscard]] Objective objectiveOf(ModelTask task);
 
 /// The naming of keys in config.json and of tensors.
-enum class ModelFamily { Llama, NeoX, Gpt2, Bert, Vit };
+enum class ModelFamily { Llama, NeoX, Gpt2, Bert, Albert, Vit };
 
 /// The place of a layer's norms.
 enum class NormPlace {
     Inputs,  ///< of attention and FFN
     Outputs, ///< of attention and FFN, before the sums
     Sums,    ///< of residual and branch, which are the topology's
+    OwnSums, ///< the same in the block, which computes the residual too
 };
 
 /// The layers of an architecture that may have a window.
@@ -53,6 +54,7 @@ struct ModelKind {
     NormPlace norms = NormPlace::Inputs;
     bool gated = true; ///< SwiGLU, else up, activation, down
     QkNorm qkNorm = QkNorm::None;
+    bool looped = false; ///< true if a loop visits its one stored layer
 
     // Options that a config.json may set. If it cannot set one, the value here applies.
     bool choosesAttentionBias = false; ///< "attention_bias": all or none
@@ -77,12 +79,15 @@ struct ModelKind {
 
     [[nodiscard]] bool readsPictures() const { return task == ModelTask::PictureClass; }
     [[nodiscard]] bool classifies() const { return readsPictures() || task == ModelTask::TextClass; }
+    /// True if its stem has segments and a norm.
+    [[nodiscard]] bool hasBertStem() const { return family == ModelFamily::Bert || family == ModelFamily::Albert; }
     /// True if it has rotary positions, else those of its stem are learned.
     [[nodiscard]] bool rotates() const { return family == ModelFamily::Llama || family == ModelFamily::NeoX; }
     /// Returns the kind of its norm nodes.
     [[nodiscard]] const char* norm() const { return layerNorm ? "layer_norm" : "rms_norm"; }
 };
-/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2; bert and bert_classifier, which share a model type; vit.
+/// gpt2, llama, mistral, qwen2, qwen3, gpt_neox, olmo2; bert and bert_classifier, which share a model type, and so do
+/// albert and albert_classifier; vit.
 [[nodiscard]] std::span<const ModelKind> modelKinds();
 /// Returns null for any other name.
 [[nodiscard]] const ModelKind* findModelKind(std::string_view name);

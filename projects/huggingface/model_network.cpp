@@ -65,6 +65,9 @@ public:
         for (const char* const port : {"attention.q", "attention.k", "attention.v"}) {
             m_graph.wire(readsNorm ? "norm_attention" : "input", port);
         }
+        if (m_kind.norms == NormPlace::OwnSums) {
+            return withOwnSums();
+        }
         std::string attention = "attention";
         if (m_kind.norms == NormPlace::Outputs) {
             addNorm("norm_attention", attention);
@@ -85,6 +88,17 @@ public:
     }
 
 private:
+    /// Finishes a block that returns the whole layer.
+    Graph withOwnSums()
+    {
+        m_graph.node("add_attention", "add").wire("input", "add_attention.in1").wire("attention", "add_attention.in2");
+        addNorm("norm_attention", "add_attention");
+        m_graph.node("add_ffn", "add").wire("norm_attention", "add_ffn.in1");
+        m_graph.wire(addFfn("norm_attention"), "add_ffn.in2");
+        addNorm("norm_ffn", "add_ffn");
+        return m_graph.node("output", "output").wire("norm_ffn", "output").build();
+    }
+
     void addNorm(const std::string& name, const std::string& from)
     {
         const char* const norm = m_kind.norm();
@@ -168,7 +182,7 @@ Graph stemOf(const KnownModel& model, const ModelKind& kind, bool paired)
         return pictureStem(model.picture);
     }
     Chain chain;
-    chain.add("embedding", "token_embedding");
+    chain.add("embedding", "token_embedding", model.embedding > 0 ? Params{{"dim", model.embedding}} : Params());
     if (!kind.rotates()) {
         chain.add("positions", "position_embedding", {{"length", model.positions}});
     }
@@ -178,8 +192,11 @@ Graph stemOf(const KnownModel& model, const ModelKind& kind, bool paired)
             chain.addCondition(kSegmentsPort);
         }
     }
-    if (kind.norms == NormPlace::Sums) {
+    if (kind.hasBertStem()) {
         chain.add("norm", kind.norm(), {{"epsilon", model.epsilon}});
+    }
+    if (model.embedding > 0) {
+        chain.add("mapping", "linear", {{"bias", true}});
     }
     return chain.build();
 }
@@ -192,7 +209,9 @@ Graph headOf(const KnownModel& model, const ModelKind& kind)
     case ModelTask::NextToken:
         return chain.add("norm", kind.norm(), epsilon).add("logits", "linear", {{"out", text("vocab")}}).build();
     case ModelTask::MaskedToken:
-        return chain.add("dense", "linear", {{"bias", true}})
+        return chain
+            .add("dense", "linear",
+                 model.embedding > 0 ? Params{{"out", model.embedding}, {"bias", true}} : Params{{"bias", true}})
             .add("activation", "activation", {{"function", model.activation}})
             .add("norm", kind.norm(), epsilon)
             .add("logits", "linear", {{"out", text("vocab")}, {"bias", true}})
@@ -223,6 +242,13 @@ Network networkOf(const KnownModel& model, const ModelKind& kind, const std::map
         network.blocks.push_back({name, "", conditions.contains(kMaskPort) ? withMask(block, kMaskPort) : block});
         network.stack().segments.push_back({name, count});
     };
+    if (kind.looped) {
+        addLayers(model.kind, 0, 1);
+        if (model.layers > 1) {
+            network.stack().loops = {{.first = 1, .last = 1, .visits = model.layers}};
+        }
+        return network;
+    }
     if (fullLayers > 0) {
         addLayers(model.kind, 0, fullLayers);
     }
@@ -260,6 +286,11 @@ Project projectOf(const KnownModel& model, const std::string& name, const Source
     if (kind.norms == NormPlace::Sums) {
         project.stack().topology = {"post-norm",
                                     BranchGate{.gate = BranchGateKind::PostNorm, .epsilon = model.epsilon}};
+    }
+    if (kind.norms == NormPlace::OwnSums) { // each layer is what its block returns
+        const std::vector<TopologyPreset> presets = topologyPresets(project.network);
+        const auto none = std::ranges::find(presets, std::string("none"), &TopologyPreset::name);
+        project.stack().topology = {none->name, none->wiring};
     }
     if (kind.task == ModelTask::MaskedToken) {
         project.data.masking.token = maskTokenFor(source, model.vocabulary);

@@ -192,6 +192,10 @@ public:
                 }
             }
         }
+        if (m_project.network.depth() > m_project.stack().stored()) {
+            return Error{"network · loops", "no architecture that transformers has makes its visits; expected the one "
+                                            "layer of an ALBERT, or layers of their own (residua-cli untie)"};
+        }
         return Error{"network", "its blocks, stem and head are those of no architecture that transformers has"};
     }
 
@@ -200,7 +204,7 @@ private:
     {
         const ParamMap* const attention = attentionIn(m_blocks.front());
         const ResolvedNode* const up = linearBefore(m_blocks.front(), kind.gated ? "swiglu" : "activation");
-        const ParamMap* const norm = paramsOf(kind.norms == NormPlace::Sums ? m_stem : m_head, kind.norm());
+        const ParamMap* const norm = paramsOf(kind.hasBertStem() ? m_stem : m_head, kind.norm());
         if (!attention || !up || !norm || (parallel && !kind.choosesParallel)) {
             return std::nullopt;
         }
@@ -236,6 +240,8 @@ private:
         const ParamMap* const segments = paramsOf(m_stem, "segment_embedding");
         model.segments = segments ? paramInt(*segments, "segments") : 0;
         const ParamMap* const positions = paramsOf(m_stem, "position_embedding");
+        const ParamMap* const table = paramsOf(m_stem, "token_embedding");
+        model.embedding = table && kind.family == ModelFamily::Albert ? paramInt(*table, "dim") : 0;
         model.positions = positions ? paramInt(*positions, "length") : m_project.training.sequenceLength;
         const ParamMap* const image = paramsOf(m_stem, "image");
         const ParamMap* const patches = paramsOf(m_stem, "patchify");
@@ -270,9 +276,22 @@ private:
         return (choosesBias || model.attentionBias == kind.attentionBias) &&
                (kind.choosesFfnBias || model.ffnBias == kind.ffnBias) && (windows || model.window == 0) &&
                (kind.choosesHeads || evenHeads) && (kind.choosesRotaryShare || model.rotaryShare == 1) &&
-               kind.rotates() == (model.rotary.features > 0) &&
-               (kind.family == ModelFamily::Bert) == (model.segments > 0) &&
-               (kind.gated || !configWordOf(model.activation).empty());
+               kind.rotates() == (model.rotary.features > 0) && kind.hasBertStem() == (model.segments > 0) &&
+               (!kind.looped || model.layers <= kMaxVisits) && (kind.gated || !configWordOf(model.activation).empty());
+    }
+
+    /// Returns the loops without what acts in training alone.
+    static std::vector<Loop> evaluatedLoops(const Stack& stack)
+    {
+        std::vector<Loop> loops = stack.loops;
+        for (Loop& loop : loops) {
+            loop.draw = evaluatedVisits(loop) == loop.visits ? VisitDraw::All : loop.draw;
+            loop.mean = Loop{}.mean;
+            loop.gradientVisits = 0;
+        }
+        std::erase_if(loops,
+                      [](const Loop& loop) { return loop.visits == 1 && !changesState(loop) && loop.scale == 1; });
+        return loops;
     }
 
     /// Maps prefixes of parameters in the candidate's network to those in the project.
@@ -283,7 +302,8 @@ private:
         const Wiring& wiring = m_project.stack().topology.wiring;
         const bool wired = wiring == candidate.stack().topology.wiring ||
                            (isPlainResidual(wiring) && isPlainResidual(candidate.stack().topology.wiring));
-        if (!wired || candidate.network.depth() != m_project.network.depth()) {
+        if (!wired || candidate.network.depth() != m_project.network.depth() ||
+            candidate.stack().loops != evaluatedLoops(m_project.stack())) {
             return std::nullopt;
         }
         Names all;
@@ -334,7 +354,10 @@ Result<FoundModel> knownModelOf(const SoundProject& project, std::string_view pr
 {
     const auto* const gate = std::get_if<BranchGate>(&project->stack().topology.wiring);
     const bool postNorm = gate != nullptr && gate->gate == BranchGateKind::PostNorm;
-    if (!postNorm && !isPlainResidual(project->stack().topology.wiring)) {
+    const auto* const mix = std::get_if<DepthMix>(&project->stack().topology.wiring);
+    const auto* const sources = mix == nullptr ? nullptr : std::get_if<ExplicitSources>(&mix->sources);
+    const bool wholeLayers = sources != nullptr && sources->shortcuts.empty(); // of an ALBERT
+    if (!postNorm && !wholeLayers && !isPlainResidual(project->stack().topology.wiring)) {
         return Error{"topology", "it is " + project->stack().topology.preset +
                                      ", and transformers has plain residuals and post-norm alone"};
     }

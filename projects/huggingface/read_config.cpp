@@ -101,10 +101,28 @@ private:
             m_keys.fail(words.layers,
                         "got " + std::to_string(m_model.layers) + ", expected at most " + std::to_string(kMaxLayers));
         }
+        if (m_kind.family == ModelFamily::Albert) {
+            readSharing();
+        }
         m_model.width = m_keys.size(words.width);
         m_model.heads = m_keys.size(words.heads);
         m_model.epsilon = m_keys.real(words.epsilon, m_kind.epsilon);
         readHeads();
+    }
+
+    /// Reads the tables' features, and checks that all layers are one.
+    void readSharing()
+    {
+        m_model.embedding = m_keys.size("embedding_size", 128);
+        for (const char* const key : {"num_hidden_groups", "inner_group_num"}) {
+            if (const std::int64_t layers = m_keys.size(key, 1); layers != 1) {
+                m_keys.fail(key, "is " + std::to_string(layers) + ", expected 1: one stored layer for all");
+            }
+        }
+        if (m_model.layers > kMaxVisits) {
+            m_keys.fail(wordsOf(m_kind).layers, "got " + std::to_string(m_model.layers) + ", expected at most " +
+                                                    std::to_string(kMaxVisits) + " visits of a loop");
+        }
     }
 
     /// Reads the sizes that depend on what the model reads and predicts.
@@ -116,7 +134,7 @@ private:
             m_model.vocabulary = m_keys.size("vocab_size");
             m_model.positions = m_keys.size(wordsOf(m_kind).positions, m_kind.positions);
         }
-        if (m_kind.family == ModelFamily::Bert) {
+        if (m_kind.hasBertStem()) {
             m_model.segments = m_keys.size("type_vocab_size", 2);
         }
         if (m_kind.classifies()) {
@@ -341,7 +359,7 @@ private:
             m_keys.only("scale_attn_weights", true);
             m_keys.only("scale_attn_by_inverse_layer_idx", false);
         }
-        if (m_kind.family == ModelFamily::Bert) {
+        if (m_kind.hasBertStem()) {
             m_keys.only("is_decoder", false);
             refuseOtherPositions();
         }
@@ -369,8 +387,9 @@ private:
 
     void noteTheRest()
     {
-        for (const char* const key : {"attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout",
-                                      "attention_probs_dropout_prob", "hidden_dropout_prob"}) {
+        for (const char* const key :
+             {"attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout",
+              "attention_probs_dropout_prob", "hidden_dropout_prob", "classifier_dropout_prob"}) {
             if (const double rate = m_keys.real(key, 0); rate > 0) {
                 m_notes.push_back(std::string(key) + " " + numberText(rate) +
                                   " is left out: it acts in training alone, where a dropout node does the same");

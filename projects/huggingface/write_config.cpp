@@ -102,8 +102,13 @@ private:
         } else if (!m_kind.readsPictures()) {
             set(words.positions, tree(m_model.positions));
         }
-        if (m_kind.family == ModelFamily::Bert) {
+        if (m_kind.hasBertStem()) {
             set("type_vocab_size", tree(m_model.segments));
+        }
+        if (m_kind.family == ModelFamily::Albert) {
+            set("embedding_size", tree(m_model.embedding));
+            set("num_hidden_groups", tree(std::int64_t{1}));
+            set("inner_group_num", tree(std::int64_t{1}));
         }
         if (m_kind.classifies()) {
             writeClasses();

@@ -258,7 +258,7 @@ private:
             if (m_order[i] > 0 && m_layers[i].factor != factorOf(m_order[i])) {
                 return Error{"schedule", "scales the visits of layer " + std::to_string(m_order[i]) +
                                              " by different factors, which is not exported; expected one factor, or "
-                                             "layers of their own (Untie loops)"};
+                                             "layers of their own (residua-cli untie)"};
             }
         }
         const Topology& topology = m_project.stack().topology;

@@ -122,15 +122,18 @@ private slots:
         };
         row("eval", optionsOf<engine::EvaluateRequest>({}), "place folder threads");
         row("sample", optionsOf<engine::SampleRequest>({}), "place folder threads");
-        // A retrofit and a fork with a change are one request.
+        // A retrofit, a fork with a change, and a run with other loops are one request.
         const auto without = [](std::vector<OptionSpec> options, const std::vector<std::string>& names) {
             std::erase_if(options, [&](const OptionSpec& option) {
                 return std::ranges::find(names, option.name) != names.end();
             });
             return options;
         };
-        row("retrofit", without(optionsOf<engine::RetrofitRequest>({}), {"prune"}), "threads");
-        row("fork", without(optionsOf<engine::RetrofitRequest>({}), {"topology", "measured"}), "set threads");
+        row("retrofit", without(optionsOf<engine::RetrofitRequest>({}), {"prune", "layers"}), "threads");
+        row("fork", without(optionsOf<engine::RetrofitRequest>({}), {"topology", "measured", "layers"}), "set threads");
+        row("untie", without(optionsOf<engine::RetrofitRequest>({}), {"topology", "prune", "measured", "layers"}),
+            "threads");
+        row("tie", without(optionsOf<engine::RetrofitRequest>({}), {"topology", "prune", "measured"}), "threads");
         row("factorise", optionsOf<engine::FactoriseRequest>({}), "threads");
         row("export", optionsOf<engine::ExportRequest>({}), "threads");
         row("fetch", optionsOf<engine::FetchCheckpoint>(), "place folder");

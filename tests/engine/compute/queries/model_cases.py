@@ -43,6 +43,7 @@ GPT2 = {
 }
 # A padding token would have no gradient in transformers.
 BERT = {key: value for key, value in SMALL.items() if key not in ("bos_token_id", "eos_token_id")}
+ALBERT = {**BERT, "embedding_size": 8, "num_hidden_layers": 3}
 VIT = {key: value for key, value in BERT.items() if key not in ("vocab_size", "max_position_embeddings", "pad_token_id")}
 VIT |= {"image_size": 8, "patch_size": 4}
 LLAMA3 = {
@@ -75,6 +76,9 @@ CASES = {
     "bert, tanh": ("Bert", {**BERT, "hidden_act": "gelu_new", "type_vocab_size": 3, "layer_norm_eps": 1e-5}),
     "bert, classes": ("BertClassifier", {**BERT, "num_labels": 3}),
     "bert, pairs": ("BertClassifier", {**BERT, "num_labels": 4}),
+    "albert": ("Albert", ALBERT),
+    "albert, one visit": ("Albert", {**ALBERT, "num_hidden_layers": 1, "hidden_act": "gelu", "embedding_size": 16}),
+    "albert, classes": ("AlbertClassifier", {**ALBERT, "num_labels": 3}),
     "vit": ("ViT", {**VIT, "num_labels": 3}),
     "vit, grey": ("ViT", {**VIT, "image_size": [8, 12], "num_channels": 1, "hidden_act": "relu"}),
 }
@@ -82,6 +86,8 @@ HEADS = {
     "GPT2": "GPT2LMHeadModel",
     "Bert": "BertForMaskedLM",
     "BertClassifier": "BertForSequenceClassification",
+    "Albert": "AlbertForMaskedLM",
+    "AlbertClassifier": "AlbertForSequenceClassification",
     "ViT": "ViTForImageClassification",
 }
 # transformers' names in memory since version 5, and those of its files.
@@ -138,7 +144,7 @@ def inputs_of(case, model):
         shape = [model.config.num_channels, *map(int, sides)]
         return {"pixels": shape}, {"pixel_values": torch.from_numpy(values("pixels", shape))[None]}
     found, given = {"tokens": tokens()}, {"input_ids": torch.tensor([tokens()])}
-    if family == "BertClassifier":
+    if family.endswith("Classifier"):
         found["mask"] = [int(i < TIME - 3) for i in range(TIME)]
         given["attention_mask"] = torch.tensor([found["mask"]])
     if case == "bert, pairs":
@@ -170,9 +176,9 @@ def outputs_of(case, model):
     logits = model(**given).logits
     outputs["logits"] = logits[0].detach().reshape(-1, logits.shape[-1]).double().tolist()
     outputs["gradients"] = gradients_of(case, model, logits[0])
-    if CASES[case][0] == "Bert":
+    if CASES[case][0] in ("Bert", "Albert"):
         outputs["filled"] = filled_by(model)
-    if CASES[case][0] in ("Bert", "BertClassifier", "ViT"):
+    if CASES[case][0] in ("Bert", "BertClassifier", "Albert", "AlbertClassifier", "ViT"):
         return outputs
     found = list(tokens())
     with torch.no_grad():
@@ -228,7 +234,7 @@ def make(folder):
         model = model_of(case, lambda name, shape: values(name + "'", shape) * numpy.float32(0.9))
         kept = types[number % 3]
         model.to(kept).save_pretrained(place / "model", max_shard_size="3KB" if number % 2 else "1GB")
-        if CASES[case][0] == "BertClassifier":
+        if CASES[case][0].endswith("Classifier"):
             write_tokeniser(place / "model")
         (place / "expected.json").write_text(json.dumps(outputs_of(case, loaded(place / "model"))))
 

@@ -108,7 +108,7 @@ void ModelFolder::write(const fs::path& folder) const
 {
     fs::create_directories(folder);
     writeText(folder / "config.json", QJsonDocument(config).toJson());
-    if (config["architectures"].toArray().contains("BertForSequenceClassification")) {
+    if (config["architectures"].toArray().first().toString().endsWith("ForSequenceClassification")) {
         writeText(folder / "tokenizer.json", wordTokeniser(config["vocab_size"].toInt()));
     }
     std::vector<std::vector<std::string>> names(static_cast<std::size_t>(shards));

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs that go on with untied loops or with tied layers: what their weights are, and the loss before and after.
+#include "tests/engine/compute/queries/import_harness.h"
+#include "tests/engine/compute/session/run_harness.h"
+
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/store/checkpoint.h"
+#include "projects/library/presets.h"
+#include "projects/model/parameter_name.h"
+#include "projects/transfer/ties.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace residua;
+using namespace residua::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kTiedRunSteps = 3;
+
+projects::Project tiedRunProject(const std::string& topology, std::vector<projects::Loop> loops, std::int64_t layers)
+{
+    projects::Project project = tests::quickLanguage(kTiedRunSteps);
+    project.stack().width = 8;
+    project.stack().segments.front().repeat = layers;
+    project.stack().loops = std::move(loops);
+    project.training.precision = projects::Precision::Fp64;
+    project.training.learningRate = {.peak = 0.02, .warmupSteps = 0};
+    const auto presets = projects::topologyPresets(project.network);
+    const auto preset = std::ranges::find(presets, topology, &projects::TopologyPreset::name);
+    project.stack().topology = {topology, preset->wiring};
+    return project;
+}
+
+std::vector<double> valuesOf(const StoredTensor& tensor)
+{
+    std::vector<double> numbers(tensor.bytes.size() / sizeof(double));
+    std::memcpy(numbers.data(), tensor.bytes.data(), numbers.size() * sizeof(double));
+    return numbers;
+}
+
+} // namespace
+
+class TestTiedRuns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    void untiedRunsComputeTheSame_data()
+    {
+        QTest::addColumn<QString>("topology");
+        QTest::addColumn<bool>("changes");
+        for (const char* const topology : {"plain", "ancre-ingoing", "grn-v3", "mhc", "highway", "densenet"}) {
+            QTest::newRow(topology) << topology << false;
+        }
+        for (const char* const topology : {"plain", "denseformer", "rezero"}) {
+            QTest::addRow("%s, changed between visits", topology) << topology << true;
+        }
+    }
+    void untiedRunsComputeTheSame()
+    {
+        QFETCH(QString, topology);
+        QFETCH(bool, changes);
+        const std::string name = QTest::currentDataTag();
+        projects::Loop loop{.first = 2, .last = 3, .visits = 2};
+        loop.embedding = changes;
+        loop.gate = changes;
+        loop.norm = changes ? projects::LoopNorm::Visits : projects::LoopNorm::None;
+        loop.scale = changes ? 0.5 : 1;
+        const projects::Project project = tiedRunProject(topology.toStdString(), {loop}, 3);
+        QCOMPARE(tests::lossesOf(project, directory(name)).size(), std::size_t{kTiedRunSteps});
+        const auto made = retie(name, projects::kUntie, name + "-untied");
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(made->batches > 0);
+        QVERIFY2(std::abs(made->lossAfter - made->lossBefore) < 1e-12,
+                 qPrintable(QString::number(made->lossAfter - made->lossBefore)));
+        QVERIFY(made->dropped.empty());
+        const auto before = loadCheckpoint(directory(name), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(directory(name + "-untied"), std::nullopt, nullptr);
+        QVERIFY(before.ok() && after.ok());
+        for (const auto& [tensor, values] : after->model.tensors()) {
+            projects::ParameterName from = projects::parameterNameFrom(tensor);
+            if (from.layer > 0) {
+                from.layer = project.stack().visitAt(from.layer).layer;
+                QVERIFY2(valuesOf(values) == valuesOf(before->model.tensors().at(textOf(from))), tensor.c_str());
+            }
+        }
+        // The layer before the loop keeps its moments; a copy does not have those of the sum over visits.
+        const auto kept = [&](const char* part) {
+            return std::ranges::any_of(made->kept, [&](const std::string& each) { return each.starts_with(part); });
+        };
+        QVERIFY(kept("layers.1.") && !kept("layers.2.") && !kept("layers.4."));
+        QCOMPARE(tests::resumeToEnd(directory(name + "-untied")), std::string());
+    }
+
+    void tiedWeightsAreMeans()
+    {
+        QCOMPARE(tests::lossesOf(tiedRunProject("ancre-ingoing", {}, 6), directory("six")).size(),
+                 std::size_t{kTiedRunSteps});
+        const auto before = loadCheckpoint(directory("six"), std::nullopt, nullptr);
+        for (const bool average : {true, false}) {
+            const std::string name = average ? "average" : "stepwise";
+            const auto made = retie("six", "2:5,2," + name, name);
+            QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+            QVERIFY(made->batches > 0 && std::isfinite(made->lossAfter) && made->lossAfter != made->lossBefore);
+            const auto after = loadCheckpoint(directory(name), std::nullopt, nullptr);
+            QVERIFY(after.ok());
+            const auto of = [](const auto& files, std::int64_t layer) {
+                return valuesOf(files.model.tensors().at(projects::layerPrefix(layer) + "up.weight"));
+            };
+            const std::vector<double> tied = of(*after, 2);
+            const std::vector<double> first = of(*before, 2);
+            const std::vector<double> second = of(*before, 4);
+            QVERIFY(first != second);
+            for (std::size_t i = 0; i < tied.size(); ++i) {
+                QVERIFY(std::abs(tied[i] - (average ? (first[i] + second[i]) / 2 : first[i])) < 1e-15);
+            }
+            if (!average) {
+                QVERIFY(of(*after, 3) == of(*before, 5));
+            }
+            QVERIFY(of(*after, 4) == of(*before, 6));
+            QVERIFY(valuesOf(after->model.tensors().at("topology.coefficient")) ==
+                    valuesOf(before->model.tensors().at("topology.coefficient")));
+            const auto reader = RunReader::open(directory(name));
+            QCOMPARE(reader->project()->stack().stored(), std::int64_t{4});
+            QCOMPARE(tests::resumeToEnd(directory(name)), std::string());
+        }
+        const auto refused = retie("six", "2:4,2", "never");
+        QVERIFY(!refused.ok() && refused.error().text().find("no multiple") != std::string::npos);
+        QVERIFY(!fs::exists(directory("never")));
+    }
+
+    void layersOfALoopArePruned()
+    {
+        const projects::Project project = tiedRunProject("plain", {{.first = 2, .last = 3, .visits = 2}}, 4);
+        QCOMPARE(tests::lossesOf(project, directory("looped")).size(), std::size_t{kTiedRunSteps});
+        RetrofitRequest request;
+        request.of.runDirectory = directory("looped");
+        request.prune = "layer 2";
+        request.newRun = directory("shorter");
+        const auto made = tests::answerTo<RetrofitReady>(request);
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY2(made->added.empty(), made->added.empty() ? "" : made->added.front().c_str());
+        const auto before = loadCheckpoint(directory("looped"), std::nullopt, nullptr);
+        const auto after = loadCheckpoint(directory("shorter"), std::nullopt, nullptr);
+        for (const auto& [now, old] : {std::pair(1, 1), std::pair(2, 3), std::pair(3, 4)}) {
+            QVERIFY(valuesOf(after->model.tensors().at(projects::layerPrefix(now) + "up.weight")) ==
+                    valuesOf(before->model.tensors().at(projects::layerPrefix(old) + "up.weight")));
+        }
+        QVERIFY(!after->model.tensors().contains("layers.4.up.weight"));
+        QCOMPARE(tests::resumeToEnd(directory("shorter")), std::string());
+    }
+
+    /// A retrofit of a looped network computes the same; one whose loop changes the residual is refused if its weights
+    /// would have to be computed.
+    void loopedRunsAreRewired()
+    {
+        const projects::Project project = tiedRunProject("plain", {{.first = 2, .last = 3, .visits = 2}}, 4);
+        QCOMPARE(tests::lossesOf(project, directory("loop")).size(), std::size_t{kTiedRunSteps});
+        const auto made = tests::rewired(directory("loop"), directory("rewired"));
+        QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
+        QVERIFY(made->differenceInDouble < 1e-10);
+        projects::Loop loop{.first = 2, .last = 3, .visits = 2};
+        loop.injection = projects::LoopInjection::Add;
+        QCOMPARE(tests::lossesOf(tiedRunProject("ancre-none", {loop}, 4), directory("injected")).size(),
+                 std::size_t{kTiedRunSteps});
+        const auto refused = tests::rewired(directory("injected"), directory("never"), "denseformer");
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().text().find("a loop changes the residual between visits") != std::string::npos,
+                 refused.error().text().c_str());
+        const auto tied = retie("injected", projects::kUntie, "never");
+        QVERIFY(!tied.ok() && tied.error().text().find("without injection") != std::string::npos);
+        QVERIFY(!fs::exists(directory("never")));
+    }
+
+private:
+    [[nodiscard]] fs::path directory(const std::string& name) const
+    {
+        return fs::path(m_folder.path().toStdString()) / name;
+    }
+    [[nodiscard]] Result<RetrofitReady> retie(const std::string& run, const std::string& ties,
+                                              const std::string& newRun) const
+    {
+        RetrofitRequest request;
+        request.of.runDirectory = directory(run);
+        request.ties = ties;
+        request.newRun = directory(newRun);
+        return tests::answerTo<RetrofitReady>(request);
+    }
+
+    QTemporaryDir m_folder;
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestTiedRuns)
+#include "tst_tied_runs.moc"
