@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gates on the residual or the branch of each layer, and concatenation.
 #include "projects/base/text.h"
+#include "projects/depth/depth_parameters.h"
 #include "projects/pytorch/topology_code.h"
 
 namespace residua::projects {
@@ -23,7 +24,7 @@ public:
     GateWriter(const TopologySetting& setting, const BranchGate& gate)
         : m_setting(setting),
           m_gate(gate),
-          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.layers))
+          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.rowLayers()))
     {
     }
 
@@ -39,11 +40,15 @@ public:
         }
         beginForward(m_setting, out());
         const bool counts = m_setting.changesState();
-        const std::string zipped = "zip(layers, " + loop.lists + ")";
+        const bool shares = m_setting.sharesRows();
+        const std::string rows = "rows = list(" + (hasMaps() ? "zip(" + loop.lists + ")" : loop.lists) + ")";
+        const std::string zipped = shares ? "zip(layers, (rows[r] for r in ROWS))" : "zip(layers, " + loop.lists + ")";
+        const std::string each = shares && hasMaps() ? "(" + loop.each + ")" : loop.each;
         out().lines(R"(
 %1
-for %2 in %3:)",
-                    {loop.start, counts ? "j, (layer, " + loop.each + ")" : "layer, " + loop.each,
+%2
+for %3 in %4:)",
+                    {loop.start, shares ? rows : "", counts ? "j, (layer, " + each + ")" : "layer, " + each,
                      counts ? "enumerate(" + zipped + ", start=1)" : zipped});
         out().indent();
         beginVisit(m_setting, out(), mixesPrevious() ? "latest[-1] = x" : "");
@@ -70,10 +75,10 @@ private:
                     "gate", "self.gates", "x + t * (layer(x) - x)", "t = torch.sigmoid(gate(x))"};
         case BranchGateKind::ReZero:
             return {"x_j = x_{j-1} + α_j f_j(x_{j-1}); the halves of a layer share its α, which starts at 0.", "alpha",
-                    m_modules == m_setting.layers ? "self.alpha" : "self.alpha.repeat_interleave(2)",
+                    m_modules == m_setting.rowLayers() ? "self.alpha" : "self.alpha.repeat_interleave(2)",
                     "x + alpha * layer(x)"};
         case BranchGateKind::PostNorm:
-            return {"x_j = norm_j(x_{j-1} + f_j(x_{j-1})).", "norm", "self.norms", "norm(x + layer(x))"};
+            return postNormLoop();
         case BranchGateKind::ValueResidual:
             return {"x_j = x_{j-1} + f_j(x_{j-1}), where the attention of layer j > 1 uses λ_j1 V_1 + λ_j2 V_j as its "
                     "values: those of the first layer and its own.",
@@ -91,6 +96,14 @@ private:
             break;
         }
         return laurelLoop();
+    }
+
+    [[nodiscard]] GateLoop postNormLoop() const
+    {
+        const double factor = postNormFactors(m_setting.project.stack()).residual;
+        const std::string alpha = factor == 1 ? "" : pythonReal(factor) + " * ";
+        return {"x_j = norm_j(" + (factor == 1 ? std::string() : "α ") + "x_{j-1} + f_j(x_{j-1})).", "norm",
+                "self.norms", "norm(" + alpha + "x + layer(x))"};
     }
 
     /// Returns LAuReL's sum of branch and residual, to which a map of low rank may be added. With RW, it begins with

@@ -200,7 +200,8 @@ constexpr HelperText kHelpers[] = {
         self.injection = nn.Linear(2 * width, width, bias=False) if injection == "linear" else None
         self.embedding = nn.Parameter(torch.zeros(visits, width)) if embedding else None
         self.gate = nn.Parameter(torch.zeros(visits, width)) if gate else None
-        self.norm = None if norm == "none" else nn.RMSNorm(width, eps=1e-6)
+        self.norm = nn.RMSNorm(width, eps=1e-6) if norm in ("visits", "exit") else None
+        self.of_head = []  # the head's norm for "head", in a list because it is stored there
 
     def begin(self, visit, h, e):
         if self.injection is not None:
@@ -212,8 +213,9 @@ constexpr HelperText kHelpers[] = {
     def end(self, visit, h, begun):
         if self.gate is not None and visit <= self.made:
             h = begun + torch.sigmoid(self.gate[visit - 1]) * (h - begun)
-        is_normed = self.normed == "visits" or (self.normed == "exit" and visit == self.visits)
-        return self.norm(h) if is_normed else h
+        if self.normed == "none" or (self.normed != "visits" and visit < self.visits):
+            return h
+        return self.of_head[0](h) if self.norm is None else self.norm(h)
 )"},
 };
 

@@ -10,6 +10,7 @@
 #include "projects/nodes/resolved_graph.h"
 #include "projects/pytorch/graph_code.h"
 #include "projects/pytorch/topology_code.h"
+#include "projects/pytorch/visited_layers.h"
 
 #include <algorithm>
 #include <iomanip>
@@ -88,36 +89,13 @@ std::int64_t longestIn(const ResolvedGraph& stem)
 
 class NetworkWriter {
 public:
-    NetworkWriter(const Project& project, const std::vector<ExportedLayer>& layers)
-        : m_project(project), m_helpers(PythonNames(topNames())), m_layers(layers)
+    NetworkWriter(const Project& project, VisitedLayers layers)
+        : m_project(project), m_helpers(PythonNames(topNames())), m_layers(std::move(layers))
     {
-        const Stack& stack = project.stack();
-        m_layers.resize(static_cast<std::size_t>(project.network.depth()));
-        for (std::size_t i = 0; i < m_layers.size(); ++i) {
-            const LayerVisit at = stack.visitAt(static_cast<std::int64_t>(i) + 1);
-            const Loop* const loop = stack.loopOf(at.layer);
-            m_layers[i].factor *= loop == nullptr ? 1 : loop->scale;
-            const bool isMade = loop == nullptr || at.visit <= evaluatedVisits(*loop);
-            m_layers[i].runs &= isMade;
-            m_leavesOut |= !isMade;
-            m_order.push_back(m_layers[i].runs ? at.layer : isMade ? kMissing : 0);
-        }
-        // Trailing visits that a pass does not make are exported if all layers before them run.
-        m_present = std::ranges::find(m_order, kMissing) - m_order.begin();
-        m_hasHoles = std::any_of(m_order.begin() + m_present, m_order.end(), [](std::int64_t at) { return at > 0; });
-        m_order.resize(static_cast<std::size_t>(m_present));
-        m_stored = m_order.empty() ? 0 : *std::ranges::max_element(m_order);
     }
 
     Result<PyTorchCode> write()
     {
-        if (m_present == 0 || m_hasHoles) {
-            return Error{"schedule",
-                         "leaves out layers before the last that runs; expected the first ones of the stack"};
-        }
-        if (const Status visits = checkVisits(); !visits) {
-            return visits.error();
-        }
         m_tied = tiedNodes(m_project.network);
         for (const auto& [label, shape] : examplesOf(m_project.data).furtherOutputs()) {
             m_labels.insert(label);
@@ -127,12 +105,13 @@ public:
                 return added.error();
             }
         }
-        const TopologySetting setting{m_project, m_project.network.depth(), m_present, m_helpers, m_leavesOut};
+        const TopologySetting setting{m_project, m_project.network.depth(), m_layers.present(),
+                                      m_helpers, m_layers.leavesOut(),      m_layers.visits};
         m_topology = codeOf(setting);
         m_code.names.insert(m_topology.names.begin(), m_topology.names.end());
         writeNetwork();
-        m_code.layers = m_present;
-        m_code.stored = m_stored;
+        m_code.layers = m_layers.present();
+        m_code.stored = m_layers.stored;
         m_code.longest = longestIn(resolveGraph(m_project, GraphRef::stem()));
         m_code.conditions.assign(m_conditions.begin(), m_conditions.end());
         m_code.labels.assign(m_labels.begin(), m_labels.end());
@@ -245,47 +224,14 @@ private:
     }
 
     [[nodiscard]] bool hasLoops() const { return m_project.network.depth() > m_project.stack().stored(); }
-    /// Returns the factor of a stored layer's branch, at each of its visits.
-    [[nodiscard]] double factorOf(std::int64_t stored) const
-    {
-        return m_layers[static_cast<std::size_t>(m_project.stack().numberOf({stored, 1}) - 1)].factor;
-    }
-
-    /// Checks that the code can express what the visits of a layer do differently.
-    [[nodiscard]] Status checkVisits() const
-    {
-        for (std::size_t i = 0; i < m_order.size(); ++i) {
-            if (m_order[i] > 0 && m_layers[i].factor != factorOf(m_order[i])) {
-                return Error{"schedule", "scales the visits of layer " + std::to_string(m_order[i]) +
-                                             " by different factors, which is not exported; expected one factor, or "
-                                             "layers of their own (residua-cli untie)"};
-            }
-        }
-        const Topology& topology = m_project.stack().topology;
-        const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
-        const bool sums = mix == nullptr || isRunningSum(*mix) || mix->entry == StackEntry::Full ||
-                          (mix->feeds == MixFeeds::LayerInput && !traitsOf(mix->weight).attends &&
-                           !traitsOf(mix->weight).readsNewest);
-        if (m_leavesOut && (!sums || sitesOf(topology.wiring) == MixSites::Ffn)) {
-            return Error{"/network/loops", "an evaluation makes fewer visits than the topology " + topology.preset +
-                                               " has rows for, which is not exported; expected the draw \"all\", or "
-                                               "as many visits as the mean of the drawn ones"};
-        }
-        return Done{};
-    }
-
-    [[nodiscard]] bool scales() const
-    {
-        return std::any_of(m_layers.begin(), m_layers.begin() + m_present,
-                           [](const ExportedLayer& layer) { return layer.factor != 1; });
-    }
+    [[nodiscard]] bool scales() const { return m_layers.scales(); }
 
     Status addBlocks()
     {
         std::map<std::string, std::vector<std::string>> layersOf;
         std::vector<std::string> order;
         std::vector<const Graph*> blocks;
-        for (std::int64_t layer = 1; layer <= m_stored; ++layer) {
+        for (std::int64_t layer = 1; layer <= m_layers.stored; ++layer) {
             const std::string& name = m_project.network.blockOfStored(layer)->name;
             if (layersOf[name].empty()) {
                 order.push_back(name);
@@ -342,8 +288,9 @@ private:
         PythonText& out = m_network;
         out.line("class Network(nn.Module):");
         out.indent();
-        out.docstring({"A stem, " + std::to_string(m_stored) + (m_stored == 1 ? " layer" : " layers") + " of " +
-                       std::to_string(m_project.stack().width) + " features wired by the topology, and a head." +
+        out.docstring({"A stem, " + std::to_string(m_layers.stored) + (m_layers.stored == 1 ? " layer" : " layers") +
+                       " of " + std::to_string(m_project.stack().width) +
+                       " features wired by the topology, and a head." +
                        (hasLoops() ? " Loops visit layers several times with the same weights." : "")});
         writeNames("conditions", m_conditions);
         writeNames("labels", m_labels);
@@ -354,6 +301,7 @@ private:
         writeOrder();
         out.line("self.topology = Topology()");
         out.line("self.head = Head()");
+        writeHeadNorms();
         out.outdent();
         const std::string arguments = entering() + furtherArguments();
         out.define("forward(self, " + arguments + ")");
@@ -398,18 +346,19 @@ private:
         std::string all = "self.layers.values()";
         if (hasLoops()) {
             all = "layers";
-            m_network.line(m_leavesOut ? "layers = [self.layers[str(j)] if j else None for j in self.order]"
-                                       : "layers = [self.layers[str(j)] for j in self.order]");
+            m_network.line(m_layers.leavesOut() ? "layers = [self.layers[str(j)] if j else None for j in self.order]"
+                                                : "layers = [self.layers[str(j)] for j in self.order]");
         }
-        if (m_leavesOut) {
+        if (m_layers.leavesOut()) {
             m_helpers.use(Helper::Absent);
         }
-        const std::string orAbsent = m_leavesOut ? " if layer else absent" : "";
+        const std::string orAbsent = m_layers.leavesOut() ? " if layer else absent" : "";
         if (sites == MixSites::Both) {
-            const std::string halves = m_leavesOut ? "((layer.attend, layer.feed_forward) if layer else (None, None))"
-                                                   : "(layer.attend, layer.feed_forward)";
+            const std::string halves = m_layers.leavesOut()
+                                           ? "((layer.attend, layer.feed_forward) if layer else (None, None))"
+                                           : "(layer.attend, layer.feed_forward)";
             all = "[" + bound("half") + orAbsent + " for layer in " + all + " for half in " + halves + "]";
-        } else if (!binds && !m_leavesOut) {
+        } else if (!binds && !m_layers.leavesOut()) {
             all = hasLoops() ? "" : "list(" + all + ")";
         } else if (sites == MixSites::Ffn) {
             all = "[SimpleNamespace(attend=" + bound("layer.attend") + ", feed_forward=" + bound("layer.feed_forward") +
@@ -421,23 +370,38 @@ private:
         m_network.line("x = self.topology(x, layers)");
     }
 
+    /// Gives the loops that end with the head's norm that module.
+    void writeHeadNorms()
+    {
+        const std::vector<Loop>& loops = m_project.stack().loops;
+        const Node* const norm = headNormOf(m_project.network);
+        for (std::size_t i = 0; i < loops.size() && norm != nullptr; ++i) {
+            if (m_project.stack().isSound(i) && loops[i].norm == LoopNorm::Head) {
+                const std::string weight = m_code.names.at(kHeadPrefix + norm->name + ".weight");
+                m_network.line("self.topology.loop[\"" + std::to_string(i + 1) + "\"].of_head.append(self." +
+                               std::string(ownerOf(weight)) + ")");
+            }
+        }
+    }
+
     void writeOrder()
     {
         if (hasLoops()) {
-            m_network.comment(m_leavesOut ? "The layers in the order in which a pass visits them; 0 for visits that it "
-                                            "does not make."
-                                          : "The layers in the order in which a pass visits them.");
-            m_network.line("self.order = " + repeatingText(m_order));
+            m_network.comment(m_layers.leavesOut()
+                                  ? "The layers in the order in which a pass visits them; 0 for visits that it "
+                                    "does not make."
+                                  : "The layers in the order in which a pass visits them.");
+            m_network.line("self.order = " + repeatingText(m_layers.order));
         }
     }
 
     void writeLayers()
     {
-        const std::string numbers = "range(1, " + std::to_string(m_stored + 1) + ")";
+        const std::string numbers = "range(1, " + std::to_string(m_layers.stored + 1) + ")";
         if (scales()) {
             std::vector<std::string> factors;
-            for (std::int64_t layer = 1; layer <= m_stored; ++layer) {
-                factors.push_back(pythonReal(factorOf(layer)));
+            for (std::int64_t layer = 1; layer <= m_layers.stored; ++layer) {
+                factors.push_back(pythonReal(m_layers.factorOf(m_project.stack(), layer)));
             }
             m_network.comment("What each layer's branch is multiplied by.");
             m_network.line("factors = [" + joinedText(factors) + "]");
@@ -451,7 +415,7 @@ private:
             return;
         }
         std::string blocks;
-        std::int64_t left = m_stored;
+        std::int64_t left = m_layers.stored;
         for (const StackSegment& segment : m_project.stack().segments) {
             const std::int64_t count = std::clamp<std::int64_t>(segment.repeat, 0, left);
             left -= count;
@@ -565,13 +529,7 @@ private:
 
     const Project& m_project;
     HelperCode m_helpers;
-    static constexpr std::int64_t kMissing = -1;
-    std::vector<ExportedLayer> m_layers; ///< the executed layers, with the factors of their loops
-    std::vector<std::int64_t> m_order;   ///< the exported layers of them, by stored number; 0 for visits not made
-    bool m_leavesOut = false;            ///< true if a pass does not make some of the exported visits
-    bool m_hasHoles = false;             ///< true if layers run after a missing one
-    std::int64_t m_present = 0;          ///< number of exported executed layers
-    std::int64_t m_stored = 0;           ///< of the stored layers that they visit
+    VisitedLayers m_layers;
     std::optional<TiedNodes> m_tied;
     std::string m_table;                          ///< name of the embedding that the head shares
     std::map<std::string, std::string> m_classOf; ///< by block
@@ -590,7 +548,8 @@ private:
 
 Result<PyTorchCode> pyTorchCodeOf(const SoundProject& project, const std::vector<ExportedLayer>& layers)
 {
-    return NetworkWriter(*project, layers).write();
+    Result<VisitedLayers> visited = visitedLayers(*project, layers);
+    return visited ? NetworkWriter(*project, *std::move(visited)).write() : Result<PyTorchCode>(visited.error());
 }
 
 } // namespace residua::projects

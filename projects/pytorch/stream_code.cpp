@@ -13,7 +13,7 @@ public:
     StreamWriter(const TopologySetting& setting, const MultiStream& streams)
         : m_setting(setting),
           m_streams(streams),
-          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.layers)),
+          m_modules(modulesIn(setting.project.stack().topology.wiring, setting.rowLayers())),
           m_sizes(streamSizes(streams, setting.width())),
           m_dynamic(streams.weights == StreamWeights::Dynamic),
           m_constrained(streams.constraint != StreamConstraint::None),
@@ -236,12 +236,13 @@ return (weights * streams).sum(0))",
         beginForward(m_setting, out());
         out().lines(R"(
 streams = torch.stack(%1)
-for j, layer in enumerate(layers):
+for j, layer in %5:
     %2
         %3
     %4 = self.weights(j, streams))",
                     {m_cut ? "x.chunk(" + n + ", -1)" : "[x] * " + n, m_setting.leavesOut ? "if layer is absent:" : "",
-                     m_setting.leavesOut ? "continue" : "", connections()});
+                     m_setting.leavesOut ? "continue" : "", connections(),
+                     m_setting.sharesRows() ? "zip(ROWS, layers)" : "enumerate(layers)"});
         out().lines(m_cut ? R"(
     branch = layer(torch.cat(tuple((read * streams.unsqueeze(1)).sum(0)), -1))
     branch = torch.stack(branch.chunk(%1, -1)))"

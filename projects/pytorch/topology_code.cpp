@@ -47,12 +47,13 @@ std::string visitsBy(const TopologySetting& setting, bool ends)
             return ends ? perLayer * stack.numberOf({loop.last, visit})
                         : perLayer * (stack.numberOf({loop.first, visit}) - 1) + 1;
         };
-        const std::int64_t made = evaluatedVisits(loop);
+        const std::int64_t made = setting.visits.at(index);
         const std::int64_t length = perLayer * (loop.last - loop.first + 1);
         const std::string name = "(\"" + std::to_string(index + 1) + "\", ";
         std::string text = "{" + written(of(1)) + " + " + written(length) + " * v: " + name + "v + 1) for v in range(" +
                            written(made) + ")}";
-        if (ends && loop.norm == LoopNorm::Exit && made < loop.visits) {
+        const bool normsExit = loop.norm == LoopNorm::Exit || loop.norm == LoopNorm::Head;
+        if (ends && normsExit && made < loop.visits) {
             text += " | {" + written(of(loop.visits)) + ": " + name + written(loop.visits) + ")}";
         }
         return text;
@@ -87,7 +88,7 @@ void TopologyCode::beginInit()
 void TopologyCode::parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts)
 {
     for (const WiringParameter& parameter :
-         parametersOf(setting.project.stack().topology.wiring, setting.layers, setting.width())) {
+         parametersOf(setting.project.stack().topology.wiring, setting.rowLayers(), setting.width())) {
         const std::string name(parameterNameFrom(parameter.name).rest);
         if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
             names[parameter.name] = topologyParameter(listed(std::stoll(name), name.substr(dot + 1)));
@@ -112,14 +113,15 @@ void TopologyCode::loops(const TopologySetting& setting)
     const auto made = [&](std::size_t index) {
         const Loop& loop = stack.loops[index];
         return "\"" + std::to_string(index + 1) + "\": Loop(" + written(setting.width()) + ", " + written(loop.visits) +
-               ", " + written(evaluatedVisits(loop)) +
+               ", " + written(setting.visits.at(index)) +
                (loop.injection == LoopInjection::None  ? ""
                 : loop.injection == LoopInjection::Add ? ", injection=\"add\""
                                                        : ", injection=\"linear\"") +
                (loop.embedding ? ", embedding=True" : "") + (loop.gate ? ", gate=True" : "") +
                (loop.norm == LoopNorm::None     ? ""
                 : loop.norm == LoopNorm::Visits ? ", norm=\"visits\""
-                                                : ", norm=\"exit\"") +
+                : loop.norm == LoopNorm::Exit   ? ", norm=\"exit\""
+                                                : ", norm=\"head\"") +
                ")";
     };
     text.line("self.loop = nn.ModuleDict({" + joinedText(changingLoops(stack), ", ", made) + "})");
@@ -182,6 +184,17 @@ void beginTopology(const TopologySetting& setting, PythonText& text, const std::
     if (setting.changesState()) {
         text.comment("The loop and the number of each visit, by the first layer that it runs and by the last.");
         text.lines("BEGINS = %1\nENDS = %2\n\n\n", {visitsBy(setting, false), visitsBy(setting, true)});
+    }
+    if (setting.sharesRows()) {
+        const std::int64_t perLayer = modulesIn(topology.wiring, 1);
+        std::vector<std::int64_t> rows;
+        for (const std::int64_t layer : rowLayersOf(setting.project.stack())) {
+            for (std::int64_t part = 0; part < perLayer; ++part) {
+                rows.push_back((layer - 1) * perLayer + part);
+            }
+        }
+        text.comment("The number of each layer's weights, which visits share.");
+        text.lines("ROWS = %1\n\n\n", {repeatingText(rows)});
     }
     text.line("class Topology(nn.Module):");
     text.indent();

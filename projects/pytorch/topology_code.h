@@ -25,10 +25,15 @@ struct TopologySetting {
     std::int64_t layers = 0;  ///< L of the document
     std::int64_t present = 0; ///< number of first layers that are exported; the others do not exist yet
     HelperCode& helpers;
-    bool leavesOut = false; ///< true if some of the exported layers are visits that a pass does not make
+    bool leavesOut = false;                ///< true if some of the exported layers are visits that a pass does not make
+    std::vector<std::int64_t> visits = {}; ///< number of visits that a pass makes, of each loop
 
     [[nodiscard]] bool lacksLayers() const { return present < layers; }
     [[nodiscard]] std::int64_t width() const { return project.stack().width; }
+    /// Returns the number of layers with weights of the wiring.
+    [[nodiscard]] std::int64_t rowLayers() const { return rowStackOf(project.stack()).depth(); }
+    /// True if visits share weights of the wiring, whose rows the constant ROWS has by module.
+    [[nodiscard]] bool sharesRows() const { return rowLayers() < layers; }
     /// True if a loop changes the residual between its visits.
     [[nodiscard]] bool changesState() const
     {

@@ -150,7 +150,7 @@ RowTable rowsOf(const Project& project)
 {
     RowTable table;
     const Wiring& wiring = project.stack().topology.wiring;
-    std::visit(RowLister{wiring, project.network.depth(), project.stack().width, table}, wiring);
+    std::visit(RowLister{wiring, rowStackOf(project.stack()).depth(), project.stack().width, table}, wiring);
     return table;
 }
 
@@ -198,6 +198,22 @@ bool areComparable(const Wiring& before, const Wiring& after)
     return before.index() == after.index() && sitesOf(before) == sitesOf(after);
 }
 
+/// Returns the old layer of each new one among those with weights of the wiring (rowStackOf); `layers` has those of the
+/// executed layers.
+std::vector<std::int64_t> rowLayersFrom(const Stack& before, const Stack& after,
+                                        const std::vector<std::int64_t>& layers)
+{
+    const std::vector<std::int64_t> old = rowLayersOf(before);
+    const std::vector<std::int64_t> rows = rowLayersOf(after);
+    std::vector<std::int64_t> from(static_cast<std::size_t>(rowStackOf(after).depth()), 0);
+    for (std::size_t i = 0; i < rows.size() && i < layers.size(); ++i) {
+        std::int64_t& source = from.at(static_cast<std::size_t>(rows[i] - 1));
+        const std::int64_t number = layers[i];
+        source = source > 0 ? source : old.at(static_cast<std::size_t>(number - 1));
+    }
+    return from;
+}
+
 /// Adds the sources of the parameters of loops. A loop continues the one in which its first visit was.
 void carryLoops(const Stack& before, const Stack& after, const std::vector<std::int64_t>& layers,
                 std::map<std::string, CarriedRows>& sources)
@@ -221,11 +237,14 @@ void carryLoops(const Stack& before, const Stack& after, const std::vector<std::
             from = visit == 1 ? index : from;
             visits.push_back(index && index == from ? at.visit - 1 : -1);
         }
-        for (const char* const rest : {"injection.weight", "norm.weight", "embedding", "gate"}) {
+        for (const auto& [rest, byVisit] :
+             {std::pair("injection.weight", false), std::pair("norm.weight", false), std::pair("embedding", true),
+              std::pair("gate", true), std::pair("lanes.read", true), std::pair("lanes.mix", true),
+              std::pair("lanes.write", true), std::pair("streams.weight", true), std::pair("streams.bias", true),
+              std::pair("streams.scale", true)}) {
             const std::string name = topologyParameter(loopParameter(i, rest));
             const std::string source = from ? topologyParameter(loopParameter(*from, rest)) : "";
             if (wanted.contains(name) && there.contains(source)) {
-                const bool byVisit = std::string_view(rest).find('.') == std::string_view::npos;
                 const bool whole = !byVisit || isWhole(visits, static_cast<std::size_t>(before.loops[*from].visits));
                 sources[name] = {source, whole ? std::vector<std::int64_t>() : visits, 0};
             }
@@ -251,7 +270,8 @@ std::map<std::string, CarriedRows> carriedRows(const Project& before, const Proj
             places.emplace(has.rows[row], std::pair<std::string_view, std::int64_t>(name, row));
         }
     }
-    const OldNumbers numbers{before.stack().topology.wiring, wiring, before.network.depth(), layers};
+    const std::vector<std::int64_t> rowLayers = rowLayersFrom(before.stack(), after.stack(), layers);
+    const OldNumbers numbers{before.stack().topology.wiring, wiring, rowStackOf(before.stack()).depth(), rowLayers};
     const RowTable wanted = rowsOf(after);
     for (const auto& [name, has] : wanted) {
         CarriedRows carried{{}, {}, has.dimension};

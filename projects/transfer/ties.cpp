@@ -42,6 +42,7 @@ std::vector<Loop> loopsOfVisits(const Loop& loop)
     each.draw = VisitDraw::All;
     each.gradientVisits = 0;
     each.order = VisitOrder::Cycle;
+    each.rows = VisitRows::Visit;
     const std::int64_t length = loop.last - loop.first + 1;
     const std::int64_t made = changesState(loop) ? loop.visits : 1; // a factor alone needs one loop
     for (std::int64_t visit = 0; visit < made; ++visit) {
@@ -61,10 +62,12 @@ Status checkUntied(const Stack& stack, std::size_t index)
         return Error{kTies, "there is no loop " + std::to_string(index + 1) + "; the stack has " +
                                 std::to_string(stack.loops.size())};
     }
-    if (stack.loops[index].injection != LoopInjection::None && evaluatedVisits(stack.loops[index]) > 1) {
+    const Loop& loop = stack.loops[index];
+    const bool reads = loop.injection != LoopInjection::None || loop.streams != LoopStreams::None;
+    if (reads && evaluatedVisits(loop) > 1) {
         return Error{kTies, "the visits of loop " + std::to_string(index + 1) +
-                                " read the loop's input (injection), which layers of their own cannot; expected a "
-                                "loop without injection"};
+                                " read the loop's input (injection) or streams, which layers of their own cannot; "
+                                "expected a loop without injection and streams"};
     }
     return Done{};
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/pytorch/visited_layers.h"
+
+#include "projects/model/topology.h"
+
+#include <algorithm>
+
+namespace residua::projects {
+namespace {
+
+constexpr std::int64_t kMissing = -1; ///< a layer that has not begun to train
+
+/// Lists the layers in the order of their visits. Returns an error if layers run after a missing one.
+Status orderLayers(const Stack& stack, VisitedLayers& visited)
+{
+    for (std::size_t i = 0; i < visited.executed.size(); ++i) {
+        ExportedLayer& layer = visited.executed[i];
+        const LayerVisit at = stack.visitAt(static_cast<std::int64_t>(i) + 1);
+        const Loop* const loop = stack.loopOf(at.layer);
+        bool isMade = true;
+        if (loop != nullptr) {
+            const std::int64_t made = visited.visits[static_cast<std::size_t>(loop - stack.loops.data())];
+            layer.factor *= loop->scale;
+            isMade = at.visit <= std::max<std::int64_t>(made, 1);
+        }
+        layer.runs &= isMade;
+        visited.order.push_back(layer.runs ? at.layer : isMade ? kMissing : 0);
+    }
+    std::vector<std::int64_t>& order = visited.order;
+    const auto missing = std::ranges::find(order, kMissing);
+    if (missing == order.begin() || std::any_of(missing, order.end(), [](std::int64_t at) { return at > 0; })) {
+        return Error{"schedule", "leaves out layers before the last that runs; expected the first ones of the stack"};
+    }
+    if (missing != order.end()) {
+        order.erase(missing, order.end());
+        while (order.back() == 0) {
+            order.pop_back(); // visits after the last layer that has begun to train
+        }
+    }
+    visited.stored = *std::ranges::max_element(order);
+    return Done{};
+}
+
+/// Checks the loops that change the residual, and the weights that visits share.
+Status checkLoops(const Stack& stack, const VisitedLayers& visited)
+{
+    const auto hasStreams = [](const Loop& loop) { return loop.streams != LoopStreams::None; };
+    if (std::ranges::any_of(stack.loops, hasStreams)) {
+        return Error{"/network/loops", "has streams between visits, which are not exported; expected a loop without "
+                                       "streams"};
+    }
+    if (visited.present() < stack.depth() && std::ranges::any_of(stack.loops, changesState)) {
+        return Error{"/network/loops", "changes the residual between visits, some of which have not begun to train; "
+                                       "expected a step after the network has grown"};
+    }
+    const auto* const gate = std::get_if<BranchGate>(&stack.topology.wiring);
+    const bool sharesRows = rowStackOf(stack).depth() < stack.depth();
+    if (sharesRows && gate != nullptr &&
+        (gate->gate == BranchGateKind::ValueResidual || traitsOf(gate->gate).maps == LaurelMaps::Previous)) {
+        return Error{"/network/loops", "shares the weights of the topology " + stack.topology.preset +
+                                           " over visits, which is not exported; expected weights of each visit"};
+    }
+    return Done{};
+}
+
+/// Checks that the code can express what the visits of a layer do differently.
+Status checkVisits(const Stack& stack, const VisitedLayers& visited)
+{
+    for (std::size_t i = 0; i < visited.order.size(); ++i) {
+        const std::int64_t layer = visited.order[i];
+        if (layer > 0 && visited.executed[i].factor != visited.factorOf(stack, layer)) {
+            return Error{"schedule", "scales the visits of layer " + std::to_string(layer) +
+                                         " by different factors, which is not exported; expected one factor, or "
+                                         "layers of their own (residua-cli untie)"};
+        }
+    }
+    const Topology& topology = stack.topology;
+    const auto* const mix = std::get_if<DepthMix>(&topology.wiring);
+    const bool sums =
+        mix == nullptr || isRunningSum(*mix) || mix->entry == StackEntry::Full ||
+        (mix->feeds == MixFeeds::LayerInput && !traitsOf(mix->weight).attends && !traitsOf(mix->weight).readsNewest);
+    if (visited.leavesOut() && (!sums || sitesOf(topology.wiring) == MixSites::Ffn)) {
+        return Error{"/network/loops", "an evaluation makes fewer visits than the topology " + topology.preset +
+                                           " has rows for, which is not exported; expected the draw \"all\", or as "
+                                           "many visits as the mean of the drawn ones"};
+    }
+    return Done{};
+}
+
+} // namespace
+
+bool VisitedLayers::leavesOut() const
+{
+    return std::ranges::find(order, 0) != order.end();
+}
+
+bool VisitedLayers::scales() const
+{
+    return std::any_of(executed.begin(), executed.begin() + present(),
+                       [](const ExportedLayer& layer) { return layer.factor != 1; });
+}
+
+double VisitedLayers::factorOf(const Stack& stack, std::int64_t layer) const
+{
+    return executed.at(static_cast<std::size_t>(stack.numberOf({layer, 1}) - 1)).factor;
+}
+
+Result<VisitedLayers> visitedLayers(const Project& project, const std::vector<ExportedLayer>& layers)
+{
+    const Stack& stack = project.stack();
+    VisitedLayers visited;
+    visited.executed = layers;
+    visited.executed.resize(static_cast<std::size_t>(stack.depth()));
+    for (const Loop& loop : stack.loops) {
+        const auto runs = [&](std::int64_t number) {
+            return visited.executed[static_cast<std::size_t>(number - 1)].runs;
+        };
+        visited.visits.push_back(layers.empty() ? evaluatedVisits(loop)
+                                                : std::ranges::count_if(stack.visitsOf(loop.first), runs));
+    }
+    if (const Status ordered = orderLayers(stack, visited); !ordered) {
+        return ordered.error();
+    }
+    for (const auto check : {checkLoops, checkVisits}) {
+        if (const Status expressible = check(stack, visited); !expressible) {
+            return expressible.error();
+        }
+    }
+    return visited;
+}
+
+} // namespace residua::projects
