@@ -61,9 +61,10 @@ def load(folder="."):
 std::set<std::string> topNames()
 {
     std::set<std::string> names = helperNames();
-    names.insert({"Network",          "Topology", "Stem",    "Head",           "Path",    "SOURCES", "MIXES", "TERMS",
-                  "FROZEN",           "HELD",     "BEGINS",  "ENDS",           "LEARNED", "MIDDLE",  "CODE",  "load",
-                  "read_safetensors", "json",     "partial", "SimpleNamespace"});
+    names.insert({"Network", "Topology", "Stem",           "Head", "Path",   "SOURCES",
+                  "MIXES",   "TERMS",    "FROZEN",         "HELD", "BEGINS", "ENDS",
+                  "ROWS",    "LEARNED",  "MIDDLE",         "CODE", "load",   "read_safetensors",
+                  "json",    "partial",  "SimpleNamespace"});
     return names;
 }
 

@@ -491,6 +491,22 @@ void PyTorchCases::addLoops()
     for (const char* const topology : {"grn-v1", "grn-v3", "mhc", "hyper-dynamic", "frac-static", "densenet"}) {
         add(std::string("loop-fewer-") + topology, looped("transformer", topology, drawn));
     }
+    for (const char* const topology :
+         {"plain", "highway", "post-norm", "rezero", "laurel-rw", "laurel-lr", "laurel-rw-lr", "mhc", "hyper-static"}) {
+        Loop loop{.first = 2, .last = 3, .visits = 3};
+        loop.rows = VisitRows::Layer;
+        add(std::string("loop-shared-") + topology, looped("transformer", topology, loop));
+    }
+    Loop ending = changing;
+    ending.norm = LoopNorm::Head;
+    Project headed = looped("transformer", "plain", ending);
+    for (Node& node : headed.network.head.nodes) {
+        node.kind = node.kind == "layer_norm" ? "rms_norm" : node.kind;
+    }
+    add("loop-head-norm", std::move(headed));
+    Project deep = looped("transformer", "post-norm", changing);
+    std::get<BranchGate>(deep.stack().topology.wiring).scale = PostNormScale::DeepLoop;
+    add("loop-deep", std::move(deep));
     Project shortcuts = looped("transformer", "plain", changing);
     std::get<DepthMix>(shortcuts.stack().topology.wiring).states = {{{0, 3}, ShortcutState::Learned},
                                                                     {{2, 5}, ShortcutState::Learned}};
