@@ -13,13 +13,14 @@
 namespace residua::editor {
 namespace {
 
-constexpr float kEdge = 0.75F;         ///< points beside the row, for the width of lines
-constexpr float kTallest = 0.42F;      ///< height of the arcs, in widths of the figure
-constexpr float kInsideBox = 2;        ///< points beside a title, in all
-constexpr float kLeastTitle = 0.6F;    ///< size of a title, in sizes of the text
-constexpr float kLargestBox = 16;      ///< scene units for the size of the text, at least
-constexpr float kLeastLane = 0.3F;     ///< scale of the lanes above the row, in sizes of 8-point text
-constexpr float kMarkedLane = 0.5F;    ///< the same of lanes with marks, which must not cover boxes
+constexpr float kEdge = 0.75F;              ///< points beside the row, for the width of lines
+constexpr float kTallest = 0.42F;           ///< height of the arcs, in widths of the figure
+constexpr float kInsideBox = 2;             ///< points beside a title, in all
+constexpr std::size_t kMostDrawn = 300'000; ///< arcs; a larger file could not be used
+constexpr float kLeastTitle = 0.6F;         ///< size of a title, in sizes of the text
+constexpr float kLargestBox = 16;           ///< scene units for the size of the text, at least
+constexpr float kLeastLane = 0.3F;          ///< scale of the lanes above the row, in sizes of 8-point text
+constexpr float kMarkedLane = 0.5F;         ///< the same of lanes with marks, which must not cover boxes
 constexpr float kRoomyPitch = 3;       ///< sizes of text from one box to the next at which lines have their full width
 constexpr float kLeastPixel = 0.3F;    ///< share of that width which remains
 constexpr double kMostCovered = 0.35;  ///< share of the area that all faint arcs cover together
@@ -41,6 +42,8 @@ public:
         m_pixel = m_painter.pixel() * std::clamp(pitch() / (kRoomyPitch * m_painter.text()), kLeastPixel, 1.0F);
         chooseTexts();
     }
+
+    [[nodiscard]] std::size_t strokes() const { return m_scene.arcs().size() * shownPorts(m_picture).size(); }
 
     Figure draw() &&
     {
@@ -408,7 +411,12 @@ float DepthFigure::drawLegend(float top)
 
 Result<Figure> depthFigure(const TopologyView& view, const FigureStyle& style)
 {
-    return DepthFigure(view, style).draw();
+    DepthFigure figure(view, style);
+    if (const std::size_t strokes = figure.strokes(); strokes > kMostDrawn) {
+        return Error{"canvas", "got " + std::to_string(strokes) + " arcs, expected at most " +
+                                   std::to_string(kMostDrawn) + ": fold layers, or show one port"};
+    }
+    return std::move(figure).draw();
 }
 
 } // namespace residua::editor

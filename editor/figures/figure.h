@@ -17,7 +17,7 @@ namespace residua::editor {
 
 inline constexpr double kPointsPerCm = 72 / 2.54;
 
-/// The size of a figure and its text, and what it shows.
+/// The size of a figure and its text.
 struct FigureStyle {
     static constexpr double kNarrowest = 2; ///< cm
     static constexpr double kWidest = 100;
@@ -27,8 +27,6 @@ struct FigureStyle {
     double centimetres = 8.5; ///< width, of a column of two
     double text = 8;          ///< points
     std::string family = "Inter";
-    enum class Weights { Learned, None };
-    Weights weights = Weights::Learned; ///< None: as before training
 };
 
 struct FigurePen {

@@ -20,6 +20,7 @@ namespace residua::cli {
 [[nodiscard]] std::vector<Command> modelCommands();     ///< eval, sample, retrofit, factorise
 [[nodiscard]] std::vector<Command> importCommands();    ///< import
 [[nodiscard]] std::vector<Command> exportCommands();    ///< export
+[[nodiscard]] std::vector<Command> drawCommands();      ///< draw
 [[nodiscard]] std::vector<Command> bundleCommands();    ///< pack, unpack
 [[nodiscard]] std::vector<Command> analyzeCommands();   ///< analyze
 [[nodiscard]] std::vector<Command> reproduceCommands(); ///< reproduce (app/cli/reproduce)

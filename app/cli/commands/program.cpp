@@ -145,10 +145,10 @@ Error faultOf(const std::exception& exception)
 std::vector<Command> allCommands()
 {
     std::vector<Command> commands;
-    for (const auto& table :
-         {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(), benchCommands(),
-          sweepCommands(), modelCommands(), importCommands(), exportCommands(), bundleCommands(), analyzeCommands(),
-          reproduceCommands(), recordCommands(), compareCommands(), watchCommands(), helpCommands()}) {
+    for (const auto& table : {newCommands(), projectCommands(), tokeniseCommands(), runCommands(), clusterCommands(),
+                              benchCommands(), sweepCommands(), modelCommands(), importCommands(), exportCommands(),
+                              drawCommands(), bundleCommands(), analyzeCommands(), reproduceCommands(),
+                              recordCommands(), compareCommands(), watchCommands(), helpCommands()}) {
         commands.insert(commands.end(), table.begin(), table.end());
     }
     return commands;
