@@ -121,7 +121,8 @@ void BlockFigure::drawWords(const BlockNode& node, const Rect& r)
     const resources::ThemeColours& c = FigurePainter::colours();
     const float size = m_size;
     const float small = smallSize();
-    const float named = node.namedPorts ? 0.8F * small : 0; // the ports' names are at the lower edge
+    // The ports' names are at the lower edge.
+    const float named = node.namedPorts ? BlockScene::kPortRadius * scale() + 0.9F * small : 0;
     const float left = r.left + (kStripeWidth + kNodePadding - 2) * scale();
     const float right = r.right - kNodePadding * scale();
     const float middle = (r.top + r.bottom - named) / 2;

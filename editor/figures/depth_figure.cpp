@@ -265,6 +265,7 @@ void DepthFigure::drawBox(const LayerBox& box)
     const float radius = std::min(4 * m_pixel, r.width() / 5);
     const FigurePen pen{muted(), 1.2F * m_pixel};
     const float aside = box.folded() ? std::min(4 * m_pixel, 0.1F * pitch()) : 0;
+    reach(-2 * aside - pen.width);
     for (const float step : {2 * aside, aside}) { // two more outlines behind it, for the folded layers
         if (step > 0) {
             m_painter.add(FigureBox{{r.left + step, r.top - step, r.right + step, r.bottom - step},

@@ -91,7 +91,8 @@ float FigurePainter::legend(float top, const std::vector<LegendEntry>& entries)
     for (const LegendEntry& entry : entries) {
         const float sample = entry.line || entry.box ? 1.6F * m_text : 0;
         const float before = sample > 0 ? sample + 0.4F * m_text : 0;
-        const float width = before + widthOf(entry.text, small());
+        const std::string text = elided(entry.text, small(), m_width - before - kFirst);
+        const float width = before + widthOf(text, small());
         if (left > kFirst && left + width > m_width) {
             left = kFirst;
             middle += kLine * small();
@@ -104,7 +105,7 @@ float FigurePainter::legend(float top, const std::vector<LegendEntry>& entries)
             const float at = left + sample / 2;
             add(FigureBox{{at - half, middle - half, at + half, middle + half}, 0.5F, {}, entry.box});
         }
-        write({left + before, middle}, entry.text, small(), colours().text, FigureAnchor::Start);
+        write({left + before, middle}, text, small(), colours().text, FigureAnchor::Start);
         left += width + m_text;
     }
     return entries.empty() ? top : middle + kLine * small() / 2;

@@ -34,9 +34,11 @@ public:
             m_axis = std::max(m_axis, m_painter.widthOf(moduleName(project(), j), m_painter.small()));
         }
         m_axis = std::max(m_axis, m_painter.widthOf(targetTitle(), m_painter.small())) + 3;
-        m_cell = std::min((m_painter.width() - m_axis) / static_cast<float>(scene.columns()),
+        // The number of the last column may be wider than its cells.
+        m_beyond = m_painter.widthOf(entryName(project(), scene.columns() - 1), m_painter.small()) / 2;
+        m_cell = std::min((m_painter.width() - m_axis - m_beyond) / static_cast<float>(scene.columns()),
                           kLargestCell * m_painter.text());
-        m_left = m_axis + (m_painter.width() - m_axis - m_cell * static_cast<float>(scene.columns())) / 2;
+        m_left = m_axis + (m_painter.width() - m_axis - m_beyond - m_cell * static_cast<float>(scene.columns())) / 2;
         m_numbers = numbersFit();
     }
 
@@ -94,7 +96,8 @@ private:
     projects::MixPort m_port;
     FigurePainter m_painter;
     CellFills m_fills;
-    float m_axis = 0; ///< space left of the cells
+    float m_axis = 0;   ///< space left of the cells
+    float m_beyond = 0; ///< space right of them
     float m_cell = 0;
     float m_left = 0;
     bool m_numbers = false;

@@ -131,6 +131,47 @@ private slots:
                  QStringList({"code", "runs"}));
     }
 
+    void drawsProjectsAndRuns()
+    {
+        QVERIFY(projects::saveProject(path("drawn").toStdString(), tinyProject()).ok());
+        const QString one = path("drawn/runs/one");
+        QCOMPARE(run({"train", path("drawn"), "--steps", "2", "--run", one}).code, 0);
+        const auto contents = [&](const QString& name) {
+            QFile file(path(name));
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        Ran ran = run({"draw", path("drawn"), "-o", path("a.svg"), "--width", "5", "--json"});
+        QVERIFY2(ran.code == 0, qPrintable(ran.errors));
+        QVERIFY(QJsonDocument::fromJson(ran.output.toUtf8()).object()["widthCm"].toDouble() > 4.999);
+        QVERIFY(contents("a.svg").contains("width=\"5cm\"") && !contents("a.svg").contains("at step"));
+        QCOMPARE(run({"draw", one, "-o", path("b.svg")}).code, 0);
+        QVERIFY(contents("b.svg").contains("mixing weight at step 2"));
+        QCOMPARE(run({"draw", one, "-o", path("c.svg"), "--without-weights"}).code, 0);
+        QVERIFY(!contents("c.svg").contains("at step"));
+        for (const char* show : {"matrix", "stem", "head"}) {
+            QCOMPARE(run({"draw", one, "-o", path("d.pdf"), "--show", show}).code, 0);
+            QVERIFY(contents("d.pdf").startsWith("%PDF-"));
+        }
+        QCOMPARE(run({"draw", path("drawn"), "-o", path("e.tikz"), "--fold"}).code, 0);
+        QVERIFY(contents("e.tikz").contains("\\begin{tikzpicture}"));
+
+        const std::pair<QStringList, const char*> refused[] = {
+            {{one, "-o", path("x.png")}, "expected .svg, .pdf, .tikz or .tex"},
+            {{one}, "-o"},
+            {{one, "-o", path("x.svg"), "--show", "blok"}, "expected canvas, matrix, stem, head or block:NAME"},
+            {{one, "-o", path("x.svg"), "--show", "block:no"}, "no such graph"},
+            {{one, "-o", path("x.svg"), "--set", "training.steps=3"}, "is for a project"},
+            {{path("drawn"), "-o", path("x.svg"), "--step", "1"}, "is for a run"},
+            {{one, "-o", path("x.svg"), "--step", "77"}, "77"},
+            {{one, "-o", path("x.svg"), "--port", "q"}, "--port"},
+            {{one, "-o", path("x.svg"), "--width", "0"}, "--width"}};
+        for (const auto& [words, says] : refused) {
+            ran = run(QStringList("draw") + words);
+            QVERIFY2(ran.code != 0 && ran.errors.contains(says), qPrintable(ran.errors));
+            QVERIFY(!QFile::exists(path("x.svg")));
+        }
+    }
+
     void listsWhyARunFailed()
     {
         const QString failed = path("listed/broken");
