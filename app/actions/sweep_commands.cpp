@@ -5,6 +5,7 @@
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"
 #include "app/sweeps/sweep_fields.h"
+#include "app/sweeps/sweep_halving.h"
 #include "app/sweeps/sweep_panel.h"
 #include "app/training/run_controller.h"
 #include "app/views/document_views.h"
@@ -48,6 +49,11 @@ void SweepCommands::connectPanel()
     connect(&panel, &SweepPanel::editRequested, &m_documents, &DocumentViews::applyEdit);
     connect(&panel, &SweepPanel::queueRequested, this,
             [this](const std::vector<projects::SweepMember>& members) { m_controller.enqueue(members); });
+    auto* halving = new SweepHalving(m_controller, m_workspace.runsModel(), this);
+    connect(&panel, &SweepPanel::halvingRequested, halving, &SweepHalving::start);
+    connect(&m_session, &DocumentSession::opened, halving, [halving] { halving->start({}); });
+    connect(halving, &SweepHalving::finished, this,
+            [this](int leftOut) { note(tr("The sweep is done; %n members were left out", nullptr, leftOut)); });
     connect(&m_workspace.view<Inspector>(), &Inspector::sweepRequested, this, &SweepCommands::sweepProperty);
 }
 

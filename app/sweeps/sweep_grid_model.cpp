@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <variant>
 
 namespace residua::app {
 
@@ -32,6 +33,15 @@ std::vector<projects::SweepResult> SweepGridModel::results() const
         results.push_back({m_members[i].values, engine::finalValue(m_statuses[i])});
     }
     return results;
+}
+
+std::size_t SweepGridModel::groups() const
+{
+    std::size_t groups = 1;
+    for (const projects::SweepAxis& axis : m_sweep.axes) {
+        groups *= projects::isSeedField(axis.field) ? 1 : axis.values.size();
+    }
+    return groups;
 }
 
 projects::Judge SweepGridModel::judge() const
@@ -66,10 +76,23 @@ void SweepGridModel::setStatuses(std::vector<engine::MemberStatus> statuses)
 double SweepGridModel::totalFlops() const
 {
     double total = 0;
-    for (const projects::SweepMember& member : m_members) {
-        total += member.error ? 0 : member.trainFlops;
+    for (const projects::SweepMember& member : untrained()) {
+        total += member.trainFlops;
     }
     return total;
+}
+
+std::vector<projects::SweepMember> SweepGridModel::untrained() const
+{
+    std::vector<projects::SweepMember> members;
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        const bool isDone = std::holds_alternative<engine::member::Finished>(m_statuses[i]) ||
+                            std::holds_alternative<engine::member::Training>(m_statuses[i]);
+        if (!m_members[i].error && !isDone) {
+            members.push_back(m_members[i]);
+        }
+    }
+    return members;
 }
 
 std::vector<projects::SweepMember> SweepGridModel::trainable() const

@@ -30,14 +30,18 @@ public:
     [[nodiscard]] std::vector<projects::SweepResult> results() const;
     /// Returns the metric that members are compared by.
     [[nodiscard]] projects::Judge judge() const;
-    /// Returns the FLOP of all members that can be trained.
+    /// Returns the FLOP of all members of untrained().
     [[nodiscard]] double totalFlops() const;
     [[nodiscard]] double rate() const { return m_rate; }
     /// Returns the column of the losses' mean and deviation over seeds, which is empty if no axis is a seed.
     [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
     [[nodiscard]] bool hasSeeds() const;
+    /// Returns the number of groups of members that differ in their seeds alone.
+    [[nodiscard]] std::size_t groups() const;
     /// Returns the members that can be trained.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
+    /// Returns those of them that have not finished and are not being trained.
+    [[nodiscard]] std::vector<projects::SweepMember> untrained() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

@@ -12,6 +12,7 @@
 #include "app/sweeps/sweep_tabs.h"
 #include "projects/studies/sweep_grid.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -183,7 +184,14 @@ QWidget* SweepPanel::makeGrid()
     auto* bottom = new QVBoxLayout;
     bottom->setContentsMargins(8, 2, 8, 6);
     bottom->addWidget(m_total);
-    bottom->addWidget(m_queue, 0, Qt::AlignRight);
+    m_halve = new QCheckBox(tr("Stop losers early"), page);
+    m_halve->setObjectName(QStringLiteral("halveSweep"));
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    buttons->addWidget(m_halve);
+    buttons->addWidget(m_queue);
+    bottom->addLayout(buttons);
+    connect(m_halve, &QCheckBox::toggled, this, &SweepPanel::showTotal);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
@@ -247,6 +255,7 @@ void SweepPanel::readStatuses()
     inBackground(this, read, [this, asked = m_statusesAsked](std::vector<engine::MemberStatus> statuses) {
         if (asked == m_statusesAsked) {
             m_grid.setStatuses(std::move(statuses));
+            showTotal();
         }
     });
 }
@@ -406,23 +415,52 @@ void SweepPanel::takeGrid(const Result<std::vector<projects::SweepMember>>& grid
     }
 }
 
+projects::Rungs SweepPanel::rungs() const
+{
+    if (!m_halve->isChecked() || m_grid.members().empty()) {
+        return {};
+    }
+    const std::int64_t steps = m_grid.members().front().project.training.steps;
+    projects::Rungs rungs = projects::rungsFor(steps);
+    return projects::checkRungs(rungs, m_grid.sweep(), steps) ? rungs : projects::Rungs();
+}
+
 void SweepPanel::showTotal()
 {
     const int members = m_grid.rowCount();
-    const int count = static_cast<int>(m_grid.trainable().size());
+    const int trainable = static_cast<int>(m_grid.trainable().size());
+    const int count = static_cast<int>(m_grid.untrained().size());
+    const projects::Rungs early = rungs();
+    double flops = m_grid.totalFlops();
+    if (!early.empty()) {
+        const auto steps = m_grid.members().front().project.training.steps;
+        flops *= projects::halvedShare(early, m_grid.groups(), steps);
+    }
     QStringList parts;
-    parts << (count == members ? tr("%n members", nullptr, count)
-                               : tr("%1 of %n can train", nullptr, members).arg(count))
-          << tr("%1 FLOP in all").arg(formatCount(m_grid.totalFlops()));
-    parts << (m_grid.rate() > 0 ? tr("about %1").arg(formatDuration(m_grid.totalFlops() / m_grid.rate()))
+    parts << (trainable == members ? tr("%n members", nullptr, members)
+                                   : tr("%1 of %n can train", nullptr, members).arg(trainable));
+    if (count < trainable) {
+        parts << tr("%1 to train").arg(count);
+    }
+    parts << (early.empty() ? tr("%1 FLOP in all") : tr("about %1 FLOP in all")).arg(formatCount(flops))
+          << (m_grid.rate() > 0 ? tr("about %1").arg(formatDuration(flops / m_grid.rate()))
                                 : tr("time not known before a first run"));
     QStringList lines{parts.join(QStringLiteral("  ·  "))};
     for (const std::string& warning : m_warnings) {
         lines << QString::fromStdString(warning);
     }
     m_total->setText(members > 0 ? lines.join('\n') : QString());
-    m_queue->setText(tr("Queue %n runs", nullptr, count));
+    m_queue->setText(early.empty() ? tr("Queue %n runs", nullptr, count)
+                                   : tr("Train %n runs by halves", nullptr, count));
     m_queue->setEnabled(count > 0);
+    QStringList steps;
+    for (const std::int64_t rung : early) {
+        steps << formatWhole(rung);
+    }
+    m_halve->setToolTip(early.empty()
+                            ? tr("The better half of the members goes on from an eighth, a quarter and a half "
+                                 "of the steps, by the mean over seeds")
+                            : tr("The better half goes on from the steps %1").arg(steps.join(", ")));
 }
 
 /// Replaces the shown sweep.
@@ -496,7 +534,11 @@ void SweepPanel::queue()
         m_queueOf = m_asked;
         return;
     }
-    emit queueRequested(m_grid.trainable());
+    if (const projects::Rungs early = rungs(); !early.empty()) {
+        emit halvingRequested({m_grid.trainable(), m_grid.sweep(), early});
+    } else {
+        emit queueRequested(m_grid.untrained());
+    }
 }
 
 } // namespace residua::app

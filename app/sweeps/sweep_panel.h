@@ -3,6 +3,7 @@
 
 #include "app/sweeps/sweep_fields.h"
 #include "app/sweeps/sweep_grid_model.h"
+#include "app/sweeps/sweep_halving.h"
 #include "engine/base/api/values.h"
 #include "projects/edit/edit.h"
 #include "projects/edit/history.h"
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -51,6 +53,8 @@ public:
 signals:
     void editRequested(const residua::projects::Edit& edit);
     void queueRequested(const std::vector<residua::projects::SweepMember>& members);
+    /// Requests to train the sweep by successive halving.
+    void halvingRequested(const residua::app::HalvedSweep& sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -71,6 +75,8 @@ private:
     void preview();
     void takeGrid(const Result<std::vector<projects::SweepMember>>& grid);
     void showTotal();
+    /// Returns the rungs if the losers are to be stopped early, else none.
+    [[nodiscard]] projects::Rungs rungs() const;
     void onRunsChanged();
     void readStatuses();
     void change(projects::Sweep sweep);
@@ -102,6 +108,7 @@ private:
     std::vector<std::pair<std::string, QPushButton*>> m_adders; ///< by the field; empty: any
     QToolButton* m_remove = nullptr;
     QPushButton* m_queue = nullptr;
+    QCheckBox* m_halve = nullptr;
     QLabel* m_total = nullptr;
     std::vector<std::string> m_warnings; ///< of axes that change nothing
     QTableView* m_table = nullptr;

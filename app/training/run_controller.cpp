@@ -226,6 +226,26 @@ void RunController::enqueue(const std::vector<projects::SweepMember>& members)
     push(std::move(commands));
 }
 
+bool RunController::trainMember(const projects::SweepMember& member, const std::filesystem::path& run,
+                                std::int64_t stopAfter)
+{
+    if (m_phase != RunPhase::Idle || !m_queue.empty() || !prepare()) {
+        return false;
+    }
+    if (!run.empty()) {
+        engine::ResumeRun resume;
+        resume.of.runDirectory = run;
+        resume.of.projectDirectory = m_session.directory();
+        resume.stopAfter = stopAfter;
+        return launch(std::move(resume));
+    }
+    engine::StartRun start = commandFor(member.project, 0);
+    start.membership = member.membership;
+    start.stopAfter = stopAfter;
+    launch(std::move(start));
+    return true;
+}
+
 void RunController::push(std::vector<engine::StartRun> commands)
 {
     m_held = m_held && !m_queue.empty();

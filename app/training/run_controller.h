@@ -76,6 +76,10 @@ public:
     void enqueue();
     /// Does so for members of one of its sweeps.
     void enqueue(const std::vector<projects::SweepMember>& members);
+    /// Trains a member of one of its sweeps up to a step (0: its last) now: from its start, or resuming the run in
+    /// `run` unless that is empty. Returns false if another run is training or waits, or after refused().
+    [[nodiscard]] bool trainMember(const projects::SweepMember& member, const std::filesystem::path& run,
+                                   std::int64_t stopAfter);
     /// Returns the names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }

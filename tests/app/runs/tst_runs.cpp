@@ -4,10 +4,12 @@
 #include "app/runs/run_bar.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"
+#include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_writer.h"
+#include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "tests/app/runs/runs_harness.h"
 #include "tests/support/test_program.h"
@@ -21,6 +23,7 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -36,6 +39,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 using namespace residua;
 using namespace residua::app;
@@ -474,6 +478,40 @@ private slots:
         }
         QCOMPARE(lossesBeside(comparison, 9), (std::vector<LossPair>{{2, 1, 2}, {4, 1, 2}, {6, 1, 2}}));
         QCOMPARE(lossesBeside(comparison, 2), (std::vector<LossPair>{{2, 1, 2}, {6, 1, 2}}));
+    }
+
+    /// The smaller the rate, the less the loss has fallen at a rung: a half of the members goes on from each.
+    void aSweepStopsItsLosersEarly()
+    {
+        projects::Project project = quickExample();
+        project.training.steps = 16; // rungs at 2, 4 and 8
+        project.training.validateEvery = 0;
+        const double rate = project.training.learningRate.peak;
+        projects::SweepAxis rates{"/training/learning_rate/peak", {}, {}};
+        for (const double factor : {1e-4, 1e-3, 1e-2, 0.5}) {
+            rates.values.push_back({{}, {numberText(rate * factor)}});
+        }
+        project.sweeps = {{"rates", {rates}}};
+        m_project = newProject(project);
+        openWindow();
+        m_window->openProject(m_project);
+        auto& panel = m_window->workspace().view<SweepPanel>();
+        m_window->workspace().showPanelOf(panel);
+        auto* queue = panel.findChild<QPushButton*>("queueSweep");
+        QTRY_VERIFY(queue->isEnabled());
+        panel.findChild<QCheckBox*>("halveSweep")->click();
+        QTest::mouseClick(queue, Qt::LeftButton);
+        const auto stepsOf = [this] {
+            std::multiset<std::int64_t> steps;
+            for (const engine::RunInfo& run : m_window->workspace().runsModel().runs()) {
+                const bool isOver =
+                    run.status == engine::RunStatus::Finished || run.status == engine::RunStatus::Stopped;
+                steps.insert(isOver ? run.step : -1);
+            }
+            return steps;
+        };
+        QTRY_COMPARE(stepsOf(), (std::multiset<std::int64_t>{2, 2, 4, 16}));
+        QTRY_VERIFY(!queue->text().contains('4')); // the one that has finished is not trained again
     }
 
     void aFieldOfTheInspectorIsSweptAndEveryRunBecomesAPoint()
