@@ -269,7 +269,8 @@ private:
     /// True if a config.json of the kind can express the model.
     static bool fits(const KnownModel& model, const ModelKind& kind)
     {
-        const bool choosesBias = kind.choosesAttentionBias && model.attentionBias != AttentionBias::Qkv;
+        const bool allOrNone = model.attentionBias == AttentionBias::None || model.attentionBias == AttentionBias::All;
+        const bool choosesBias = kind.choosesAttentionBias && allOrNone;
         const bool windows =
             kind.windowed == WindowedLayers::Later || (kind.windowed == WindowedLayers::All && model.fullLayers == 0);
         const bool evenHeads = model.kvHeads == model.heads && model.headDim * model.heads == model.width;

@@ -193,6 +193,41 @@ Graph normsAfter()
     return graph.build();
 }
 
+/// Norms the input and the output of each half: a = norm(Attention(norm(h))), f(h) = a + norm(FFN(norm(h + a))).
+Graph sandwich()
+{
+    GraphBuilder graph;
+    graph.node("input", "input")
+        .node("norm_attention", "rms_norm")
+        .node("attention", "attention")
+        .node("norm_attention_out", "rms_norm")
+        .node("add_attention", "add")
+        .node("norm_ffn", "rms_norm")
+        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
+        .node("up", "linear", {{"out", text(kSwigluHidden)}})
+        .node("swiglu", "swiglu")
+        .node("down", "linear")
+        .node("norm_ffn_out", "rms_norm")
+        .node("branch", "add")
+        .node("output", "output")
+        .wire("input", "norm_attention");
+    wireQkv(graph, "norm_attention");
+    graph.wire("attention", "norm_attention_out")
+        .wire("input", "add_attention.in1")
+        .wire("norm_attention_out", "add_attention.in2")
+        .wire("add_attention", "norm_ffn")
+        .wire("norm_ffn", "gate")
+        .wire("norm_ffn", "up")
+        .wire("gate", "swiglu.gate")
+        .wire("up", "swiglu.up")
+        .wire("swiglu", "down")
+        .wire("down", "norm_ffn_out")
+        .wire("norm_attention_out", "branch.in1")
+        .wire("norm_ffn_out", "branch.in2")
+        .wire("branch", "output");
+    return graph.build();
+}
+
 Graph mlp()
 {
     return GraphBuilder()
@@ -250,6 +285,8 @@ std::vector<BlockPreset> makeBlockPresets()
          parallelTransformer()},
         {"transformer-norms-after", "Transformer, norms after",
          "RMS norms of what each half makes, and of queries and keys over all heads (OLMo 2)", normsAfter()},
+        {"transformer-sandwich", "Transformer, norms before and after",
+         "RMS norms of what each half reads and of what it makes (Huginn, Ouro)", sandwich()},
         {"gpt", "GPT", "Pre-norm, layer norm, GELU; positions are the stem's", gpt()},
         {"transformer-post-norm", "Transformer, post-norm",
          "No norms of its own, attention in both directions, GELU; for the topology post-norm (BERT)", withoutNorms()},

@@ -300,6 +300,14 @@ void addGates(Presets& presets)
                        laurel(BranchGateKind::LaurelRwLrPa)});
     presets.push_back({"post-norm", "Post-norm", "A norm of the sum of residual and branch, for blocks without norms",
                        "Vaswani et al., Attention Is All You Need", gate(BranchGateKind::PostNorm)});
+    BranchGate deep{.gate = BranchGateKind::PostNorm, .scale = PostNormScale::DeepNorm};
+    presets.push_back({"deep-norm", "DeepNorm", "A norm of branch and α times the residual, α = (2N)^1/4 for N layers",
+                       "Wang et al., DeepNet", deep});
+    deep.norm = NormKind::Rms;
+    deep.scale = PostNormScale::DeepLoop;
+    presets.push_back({"deep-loop", "DeepLoop",
+                       "The same by an RMS norm with α = (2N)^1/2, for loops of N visits of layers",
+                       "DeepLoop (arXiv 2607.13491)", deep});
     presets.push_back({"value-residual", "Value residual", "Attention values mix with those of the first layer",
                        "Zhou et al., Value Residual Learning", gate(BranchGateKind::ValueResidual)});
 }

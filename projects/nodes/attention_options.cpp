@@ -6,12 +6,33 @@ namespace residua::projects {
 AttentionBias attentionBiasOf(const ParamMap& attention)
 {
     const std::string& name = paramText(attention, kBiasParam);
-    return name == kQkvBias ? AttentionBias::Qkv : name == kAllBiases ? AttentionBias::All : AttentionBias::None;
+    return name == kQkBias      ? AttentionBias::Qk
+           : name == kQkvBias   ? AttentionBias::Qkv
+           : name == kAllBiases ? AttentionBias::All
+                                : AttentionBias::None;
+}
+
+bool hasBias(AttentionBias bias, std::string_view projection)
+{
+    const AttentionBias least = projection == "out" ? AttentionBias::All
+                                : projection == "v" ? AttentionBias::Qkv
+                                                    : AttentionBias::Qk;
+    return bias >= least;
 }
 
 const char* wordOf(AttentionBias bias)
 {
-    return bias == AttentionBias::Qkv ? kQkvBias : bias == AttentionBias::All ? kAllBiases : kNoBias;
+    switch (bias) {
+    case AttentionBias::None:
+        break;
+    case AttentionBias::Qk:
+        return kQkBias;
+    case AttentionBias::Qkv:
+        return kQkvBias;
+    case AttentionBias::All:
+        return kAllBiases;
+    }
+    return kNoBias;
 }
 
 QkNorm qkNormOf(const ParamMap& attention)

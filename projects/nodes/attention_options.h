@@ -11,7 +11,8 @@ namespace residua::projects {
 
 inline constexpr const char* kBiasParam = "bias";
 inline constexpr const char* kNoBias = "none";
-inline constexpr const char* kQkvBias = "qkv"; ///< on the projections to q, k and v
+inline constexpr const char* kQkBias = "qk";   ///< on the projections to q and k
+inline constexpr const char* kQkvBias = "qkv"; ///< on those to q, k and v
 inline constexpr const char* kAllBiases = "all";
 
 inline constexpr const char* kQkNormParam = "qk_norm";
@@ -45,19 +46,18 @@ inline constexpr const char* kRopeOriginalParam = "rope_original_length";
 /// The projections that have biases.
 enum class AttentionBias {
     None,
-    Qkv, ///< the projections to q, k and v
+    Qk,  ///< the projections to q and k
+    Qkv, ///< those to q, k and v
     All, ///< those and the output projection
 };
 [[nodiscard]] AttentionBias attentionBiasOf(const ParamMap& attention);
 /// Returns the parameter's value for `bias`.
 [[nodiscard]] const char* wordOf(AttentionBias bias);
-[[nodiscard]] inline bool hasQkvBias(const ParamMap& attention)
+/// True if the projection "q", "k", "v" or "out" has a bias.
+[[nodiscard]] bool hasBias(AttentionBias bias, std::string_view projection);
+[[nodiscard]] inline bool hasBias(const ParamMap& attention, std::string_view projection)
 {
-    return attentionBiasOf(attention) != AttentionBias::None;
-}
-[[nodiscard]] inline bool hasOutBias(const ParamMap& attention)
-{
-    return attentionBiasOf(attention) == AttentionBias::All;
+    return hasBias(attentionBiasOf(attention), projection);
 }
 
 /// The features that an RMS norm of queries and keys covers. It is applied before the rotation.

@@ -122,7 +122,7 @@ std::vector<NodeParameter> attentionParameters(const ParamMap& p, Shapes in)
         parameters.push_back({std::move(name), std::move(shape), ParameterClass::Vector});
     };
     for (const NodeParameter& projection : projections) {
-        if (projection.atOutput ? hasOutBias(p) : hasQkvBias(p)) {
+        if (hasBias(p, ownerOf(projection.name))) {
             addVector(siblingOf(projection.name, "bias"), {projection.out()});
         }
     }
@@ -188,7 +188,7 @@ NodeCost attentionCost(const ParamMap& p, Shapes in, Shapes out, std::int64_t co
         projections += weightsOf(p, projection.rank, projection.out(), projection.in());
         inner += real(rankOf(p, projection.rank, projection.out(), projection.in()).value_or(0));
     }
-    const double biases = (hasQkvBias(p) ? a + 2 * m : 0) + (hasOutBias(p) ? d : 0);
+    const double biases = (hasBias(p, "q") ? a + m : 0) + (hasBias(p, "v") ? m : 0) + (hasBias(p, "out") ? d : 0);
     NodeCost attends = usesFeatures(p) ? featureCost(p, sizes, length) : softmaxCost(p, sizes, length);
     attends.activationElements += paramBool(p, kMaskedParam) ? real(length) : 0; // what is added to the scores
     return {0, tokens * (2 * projections + biases + attends.flops),
@@ -258,8 +258,8 @@ std::vector<ParamSpec> attentionParams()
                     "An RMS norm of queries and keys: over each head's features (Qwen3), or over all heads' (OLMo 2)."),
         onlyWhere(realParam("norm_eps", "Norm epsilon", 1e-6, "Added under the root in these norms.", 0.0, 1.0),
                   normed),
-        choiceParam(kBiasParam, "Bias", kNoBias, {kNoBias, kQkvBias, kAllBiases},
-                    "Biases on the projections that make q, k and v (Qwen2), or on the output's too (GPT-2)."),
+        choiceParam(kBiasParam, "Bias", kNoBias, {kNoBias, kQkBias, kQkvBias, kAllBiases},
+                    "Biases on the projections that make q and k (Huginn), v too (Qwen2), or the output too (GPT-2)."),
         onlyWhere(realParam("dropout", "Dropout", 0.0, "On the attention weights, while training.", 0.0, 0.99),
                   bySoftmax),
         choiceParam(kWeightsParam, "Attention weights", kSoftmaxWeights, {kSoftmaxWeights, kPerformerWeights},

@@ -309,8 +309,7 @@ private:
         traits.rotatesPart = traits.rope && positions.features < sizes.headDim;
         traits.scaling = positions.scaling;
         traits.qkNorm = qkNormOf(node.params);
-        traits.bias = hasQkvBias(node.params);
-        traits.outBias = hasOutBias(node.params);
+        traits.bias = attentionBiasOf(node.params);
         traits.dropout = paramDouble(node.params, "dropout") > 0;
         traits.masked = paramBool(node.params, kMaskedParam);
         traits.sharesHeads = sizes.heads != sizes.kvHeads;
@@ -323,8 +322,7 @@ private:
             const auto rank = rankOf(node.params, weights[i].rank, weights[i].out(), weights[i].in());
             traits.factored.at(i) = rank.has_value();
             ranks += rank ? ", " + name + "_rank=" + size(*rank) : "";
-            for (const std::string& parameter :
-                 weightNames(rank.has_value(), name == "out" ? traits.outBias : traits.bias)) {
+            for (const std::string& parameter : weightNames(rank.has_value(), hasBias(node.params, name))) {
                 parameters.push_back(name + "." + parameter);
             }
         }

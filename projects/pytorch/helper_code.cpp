@@ -261,7 +261,7 @@ private:
     [[nodiscard]] std::string projection(std::size_t which, const std::string& in, const std::string& out) const
     {
         const std::string sizes = in + ", " + out;
-        const bool bias = kProjections[which] == std::string_view("out") ? m_traits.outBias : m_traits.bias;
+        const bool bias = hasBias(m_traits.bias, kProjections[which]);
         return std::string("self.") + kProjections[which] +
                (m_traits.factored[which]
                     ? " = LowRankLinear(" + sizes + ", " + kProjections[which] + "_rank" + (bias ? ", bias=True)" : ")")

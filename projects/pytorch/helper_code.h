@@ -43,8 +43,7 @@ struct AttentionTraits {
     bool rotatesPart = false; ///< of a head's features
     RopeScaling scaling = RopeScaling::None;
     QkNorm qkNorm = QkNorm::None;
-    bool bias = false; ///< of q, k and v
-    bool outBias = false;
+    AttentionBias bias = AttentionBias::None;
     bool dropout = false;
     bool sharesHeads = false;          ///< fewer key-value heads than heads
     bool mixesValues = false;          ///< with those of the first layer

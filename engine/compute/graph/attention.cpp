@@ -194,7 +194,8 @@ public:
         const bool plain = !m_heads.query.bias.defined() && heads == kvHeads;
         // A norm reads contiguous rows, so it would have to copy a part of a joint product.
         const bool isNormed = m_heads.shape.queryNorm.defined();
-        if (whole && !isNormed && (plain || !onHost) && !m_heads.features.defined()) {
+        const bool alike = m_heads.query.bias.defined() == m_heads.value.bias.defined();
+        if (whole && !isNormed && alike && (plain || !onHost) && !m_heads.features.defined()) {
             m_heads.weights = {m_heads.query.weight.whole, m_heads.key.weight.whole, m_heads.value.weight.whole};
             m_heads.joined = joinRows(m_heads.weights);
             if (m_heads.query.bias.defined()) {
@@ -408,9 +409,9 @@ private:
 
     static Projection projection(const NodeContext& node, const std::string& name, std::int64_t out, std::int64_t in)
     {
-        const bool hasBias = name == "out" ? projects::hasOutBias(node.params) : projects::hasQkvBias(node.params);
-        return {node.weight(name + ".weight", {out, in}),
-                hasBias ? node.parameter(name + ".bias", {out}, Role::Bias) : at::Tensor()};
+        return {node.weight(name + ".weight", {out, in}), projects::hasBias(node.params, name)
+                                                              ? node.parameter(name + ".bias", {out}, Role::Bias)
+                                                              : at::Tensor()};
     }
 
     [[nodiscard]] at::Tensor project(const at::Tensor& x, const Projection& by) const

@@ -312,6 +312,7 @@ void TestCost::topology_data()
     row("highway", "transformer", 16 * (128 * 128 + 128));
     row("rezero", "transformer", 8);
     row("post-norm", "transformer", 16 * 2 * 128);
+    row("deep-loop", "transformer", 16 * 128);
     // LAuReL acts once a layer.
     row("laurel-rw", "transformer", 16);
     row("laurel-lr", "transformer", 8 * 2 * 128 * 16);

@@ -129,6 +129,8 @@ private slots:
             {"attention-residuals", "made from the input, for each token"},
             {"attention-residuals-block", "made from the input, for each token"},
             {"post-norm", "it normalises each sum"},
+            {"deep-norm", "it normalises each sum"},
+            {"deep-loop", "it normalises each sum"},
             {"value-residual", "mixes values inside the attentions"},
             {"densenet", "its projections mix the features"},
             {"laurel-lr", "mix the features"},

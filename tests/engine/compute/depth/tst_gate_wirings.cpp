@@ -114,6 +114,20 @@ const std::vector<std::pair<const char*, Rule>>& rules()
              const at::Tensor variance = (centred * centred).mean(1, true);
              return centred / at::sqrt(variance + 1e-5) * net[prefix + "weight"] + net[prefix + "bias"];
          }},
+        {"deep-norm",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const std::string prefix = "topology." + std::to_string(x.size()) + ".norm.";
+             const at::Tensor sum = std::pow(2.0 * kGateDepth, 0.25) * x.back() + f;
+             const at::Tensor centred = sum - sum.mean(1, true);
+             const at::Tensor variance = (centred * centred).mean(1, true);
+             return centred / at::sqrt(variance + 1e-5) * net[prefix + "weight"] + net[prefix + "bias"];
+         }},
+        {"deep-loop",
+         [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
+             const at::Tensor sum = std::sqrt(2.0 * kGateDepth) * x.back() + f;
+             return sum / at::sqrt((sum * sum).mean(1, true) + 1e-5) *
+                    net["topology." + std::to_string(x.size()) + ".norm.weight"];
+         }},
         {"laurel-rw",
          [](const Layers& net, const std::vector<at::Tensor>& x, const at::Tensor& f) {
              const at::Tensor factor = net.factors(x);
