@@ -168,6 +168,16 @@ void useOwnBlocks(Network& network, const Wiring& wiring)
     }
 }
 
+/// Gives loops the same share of another number of stored layers.
+void fitLoops(Stack& stack, std::int64_t depth)
+{
+    const std::int64_t stored = std::max<std::int64_t>(stack.stored(), 1);
+    for (Loop& loop : stack.loops) {
+        loop.first = 1 + (loop.first - 1) * depth / stored;
+        loop.last = std::max(loop.first, loop.last * depth / stored);
+    }
+}
+
 void cure(Project& project)
 {
     for (int i = 0; i < kMostCures; ++i) {
@@ -245,7 +255,7 @@ NewProject proposalFor(const Source& source, const std::string& recipe)
     NewProject proposal;
     proposal.source = source;
     proposal.recipe = recipe;
-    proposal.depth = base.network.depth();
+    proposal.depth = base.stack().stored();
     proposal.width = base.network.stack().width;
     proposal.topology = chosen ? chosen->topology : base.stack().topology.preset;
     proposal.steps = tunes ? kTuningSteps : base.training.steps;
@@ -276,6 +286,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     project.description = recipe && isAsRecipe ? recipe->summary : std::string(); // it names the sizes
     project.sweeps.clear();
     project.data.source = recipe ? asRead(wanted.source, *recipe) : wanted.source;
+    fitLoops(project.stack(), wanted.depth);
     project.stack().segments = {{project.stack().segments.front().block, wanted.depth}};
     setWidth(project, wanted.width);
     project.training.steps = wanted.steps;
@@ -291,7 +302,11 @@ Result<Project> projectFrom(const NewProject& wanted)
         return Error{"topology",
                      "there is no preset \"" + wanted.topology + "\"" + presetHint(wanted.topology, presets)};
     }
-    useOwnBlocks(project.network, preset->wiring);
+    TopologyPreset chosen = *preset;
+    if (recipe && project.stack().topology.preset == wanted.topology) {
+        chosen.wiring = project.stack().topology.wiring; // with the recipe's own numbers
+    }
+    useOwnBlocks(project.network, chosen.wiring);
     const auto* const texts = std::get_if<LabelledTextData>(&wanted.source);
     if (!recipe) {
         fitEnds(project, wanted.source);
@@ -300,7 +315,7 @@ Result<Project> projectFrom(const NewProject& wanted)
     } else if (const Status staged = takeSchedule(project, *recipe); !staged) {
         return staged.error();
     }
-    if (const Status wired = change(project, wireAs(project, *preset).edit); !wired) {
+    if (const Status wired = change(project, wireAs(project, chosen).edit); !wired) {
         return wired.error();
     }
     cure(project);

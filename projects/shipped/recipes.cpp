@@ -5,11 +5,39 @@
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"
+#include "projects/shipped/recipe_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace residua::projects {
+
+void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value)
+{
+    for (Node& node : graph.nodes) {
+        if (node.kind == kind) {
+            node.params[key] = value;
+        }
+    }
+}
+
+Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads)
+{
+    Project project;
+    Network& network = project.network;
+    network.stack().width = width;
+    const auto preset = std::ranges::find(blockPresets(), block, &BlockPreset::name);
+    network.blocks = {{preset->name, preset->name, preset->graph}};
+    network.stack().segments = {{preset->name, depth}};
+    setParam(network.blocks.front().graph, "attention", "heads", heads);
+    const std::vector<TopologyPreset> topologies = topologyPresets(network);
+    project.stack().topology = {kPlainPreset,
+                                std::ranges::find(topologies, kPlainPreset, &TopologyPreset::name)->wiring};
+    project.training.precision = Precision::Bf16;
+    return project;
+}
+
 namespace {
 
 constexpr double kDropout = 0.1; ///< of LM1B's example in Flax and of BERT
@@ -19,16 +47,6 @@ void dropAfter(Graph& graph, const std::string& name)
 {
     const NodeId read = std::ranges::find(graph.nodes, name, &Node::name)->id;
     insertAfter(graph, read, "drop_" + name, "dropout", {{"rate", kDropout}});
-}
-
-/// Sets a parameter of every node that has it.
-void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value)
-{
-    for (Node& node : graph.nodes) {
-        if (node.kind == kind) {
-            node.params[key] = value;
-        }
-    }
 }
 
 void setEpsilon(Network& network, double epsilon)
@@ -47,22 +65,6 @@ void dropEverywhere(Network& network, const std::string& embedded)
     dropAfter(block, "attention");
     dropAfter(block, "down");
     dropAfter(network.stem, embedded);
-}
-
-Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads)
-{
-    Project project;
-    Network& network = project.network;
-    network.stack().width = width;
-    const auto preset = std::ranges::find(blockPresets(), block, &BlockPreset::name);
-    network.blocks = {{preset->name, preset->name, preset->graph}};
-    network.stack().segments = {{preset->name, depth}};
-    setParam(network.blocks.front().graph, "attention", "heads", heads);
-    const std::vector<TopologyPreset> topologies = topologyPresets(network);
-    project.stack().topology = {kPlainPreset,
-                                std::ranges::find(topologies, kPlainPreset, &TopologyPreset::name)->wiring};
-    project.training.precision = Precision::Bf16;
-    return project;
 }
 
 /// Section 5 of DeepCrossAttention: the example of Flax for LM1B, whose defaults are the constants that are printed.
@@ -232,24 +234,28 @@ Recipe bert(const std::string& name, const std::string& title, std::int64_t dept
 
 const std::vector<Recipe>& recipes()
 {
-    static const std::vector<Recipe> all{
-        lm1b(),
-        vit16(384, "dca-vit-s16", "DCA: ViT-S/16", "dca"),
-        vit16(192, "vit-ti16", "ViT-Ti/16", kPlainPreset),
-        vit16(768, "vit-b16", "ViT-B/16", kPlainPreset),
-        llama("60M", 8, 512, 8, 10'000, 5e-3, 256),
-        llama("130M", 12, 768, 12, 20'000, 1e-3, 128),
-        llama("350M", 24, 1024, 16, 60'000, 1e-3, 64),
-        llama("1B", 24, 2048, 32, 100'000, 5e-4, 16),
-        {"small-bert",
-         "Small BERT",
-         "8 layers of 128 that fill in hidden tokens, on text of your own",
-         exampleProject("small-bert"),
-         kPlainPreset,
-         {}},
-        bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),
-        bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
-    };
+    static const std::vector<Recipe> all = [] {
+        std::vector<Recipe> made{
+            lm1b(),
+            vit16(384, "dca-vit-s16", "DCA: ViT-S/16", "dca"),
+            vit16(192, "vit-ti16", "ViT-Ti/16", kPlainPreset),
+            vit16(768, "vit-b16", "ViT-B/16", kPlainPreset),
+            llama("60M", 8, 512, 8, 10'000, 5e-3, 256),
+            llama("130M", 12, 768, 12, 20'000, 1e-3, 128),
+            llama("350M", 24, 1024, 16, 60'000, 1e-3, 64),
+            llama("1B", 24, 2048, 32, 100'000, 5e-4, 16),
+            {"small-bert",
+             "Small BERT",
+             "8 layers of 128 that fill in hidden tokens, on text of your own",
+             exampleProject("small-bert"),
+             kPlainPreset,
+             {}},
+            bert("raptr-bert-base", "RaPTr: BERT-Base", 12, 768, 12, 256, 675'000, "raptr 6-8-10-12"),
+            bert("raptr-bert-large", "RaPTr: BERT-Large", 24, 1024, 16, 512, 625'000, "raptr 6-12-18-24"),
+        };
+        std::ranges::move(loopedRecipes(), std::back_inserter(made));
+        return made;
+    }();
     return all;
 }
 

@@ -100,9 +100,11 @@ private slots:
     /// The help's page and `new` tell what a recipe has otherwise than the source that it follows.
     void recipesTellWhatDiffersFromTheirSources()
     {
-        const QString page = QString::fromUtf8(resources::findTopic("recipes")->text.data(),
-                                               qsizetype(resources::findTopic("recipes")->text.size()))
-                                 .simplified();
+        QString page;
+        for (const char* const topic : {"recipes", "looped-networks"}) {
+            const auto& text = resources::findTopic(topic)->text;
+            page += QString::fromUtf8(text.data(), qsizetype(text.size())).simplified() + "\n";
+        }
         int told = 0;
         for (const projects::Recipe& recipe : projects::recipes()) {
             for (const std::string& difference : recipe.differences) {

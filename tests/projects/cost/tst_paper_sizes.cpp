@@ -100,6 +100,9 @@ private slots:
     void deepCrossAttentionSizes();
     void recipesHaveThePapersSizes_data();
     void recipesHaveThePapersSizes();
+    void albertAsItsPaperCounts();
+    void hyperloopBaselines_data();
+    void hyperloopBaselines();
     void recipesFitTheirData();
     void recipesHoldTogether_data();
     void recipesHoldTogether();
@@ -200,6 +203,16 @@ void TestPaperSizes::recipesHaveThePapersSizes_data()
     // As BertForMaskedLM: the norm that ends the layers has as many weights as the two token types, which are left out.
     row("raptr-bert-base", 109'514'298);
     row("raptr-bert-large", 335'174'458);
+    // Loops: stored weights, with the table of tokens, which Hyperloop's sizes leave out.
+    row("universal-transformer", 12'592'128 + 6 * 1024 + 2048 + 32'768 * 1024);
+    row("albert-base", 11'221'424);
+    row("huginn", 3'564'976'800);
+    row("ouro-1.4b", 1'434'652'673 - 2049); // without its exit gate
+    row("hyperloop-136m", 135'545'856 + 150'573 + 32'000 * 1024);
+    row("hyperloop-579m", 579'381'248 + 301'101 + 32'000 * 2048);
+    row("hyperloop-990m", 990'455'808 + 301'101 + 32'000 * 2048);
+    row("deeploop", 12 * 7'079'424 + 50'257 * 768 + 768 + 24 * 768);
+    row("middle-cycle", 12 * 9'832'320 + 49'152 * 960 + 960);
 }
 
 /// Without the weights of the topology.
@@ -230,7 +243,7 @@ void TestPaperSizes::recipesHaveThePapersSizes()
     }
     NewProject wanted = proposalFor(source, found->name);
     QCOMPARE(wanted.topology, found->topology);
-    wanted.topology = kPlainPreset;
+    wanted.topology = found->project.stack().topology.preset;
     const auto project = projectFrom(wanted);
     QVERIFY2(project.ok(), project ? "" : project.error().text().c_str());
     const auto report = costOf(*project);
@@ -248,6 +261,46 @@ void TestPaperSizes::recipesHaveThePapersSizes()
         QCOMPARE(both->total.parameters, parameters + segments + width * width + width + 2 * width + 2);
         QCOMPARE(both->total.parameters - segments, width == 768 ? 110'106'428 : 336'226'108);
     }
+}
+
+/// ALBERT with pooler and token types, as its paper counts it: without the heads.
+void TestPaperSizes::albertAsItsPaperCounts()
+{
+    Project project = findRecipe("albert-base")->project;
+    project.data.masking.nextSentence = true;
+    project.network = withNextSentence(std::move(project.network), true);
+    const std::int64_t hiddenTokens = 768 * 128 + 128 + 2 * 128 + 30'000;
+    QCOMPARE(costOf(project)->total.parameters - hiddenTokens - (2 * 768 + 2), 11'683'584);
+}
+
+/// Hyperloop's baselines: the same loops without streams, and the same executed depth without loops.
+void TestPaperSizes::hyperloopBaselines_data()
+{
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<qint64>("looped");
+    QTest::addColumn<qint64>("plain");
+    const auto row = [](const char* name, qint64 looped, qint64 plain) {
+        QTest::newRow(name) << name << looped << plain;
+    };
+    row("hyperloop-136m", 135'545'856, 238'322'688);
+    row("hyperloop-579m", 579'381'248, 990'455'808);
+    row("hyperloop-990m", 990'455'808, 2'018'142'208);
+}
+
+void TestPaperSizes::hyperloopBaselines()
+{
+    QFETCH(QString, recipe);
+    QFETCH(qint64, looped);
+    QFETCH(qint64, plain);
+    Project project = findRecipe(recipe.toStdString())->project;
+    Stack& stack = project.stack();
+    const std::int64_t table = 32'000 * stack.width;
+    stack.loops.front().streams = LoopStreams::None;
+    stack.loops.front().embedding = false;
+    QCOMPARE(costOf(project)->total.parameters - table, looped);
+    stack.segments.front().repeat = stack.depth();
+    stack.loops.clear();
+    QCOMPARE(costOf(project)->total.parameters - table, plain);
 }
 
 /// With the topology of the paper and with data that are named, a recipe has no errors.
