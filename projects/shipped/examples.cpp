@@ -21,6 +21,7 @@ constexpr ExampleCard kCards[] = {
     {"dca-figure-1", "DCA, figure 1", "Plain gradient descent: a residual sum against learned weights on the depth"},
     {"boolean-polynomial", "Boolean polynomial", "A 20-layer residual MLP, degree by degree"},
     {"staged-language", "Staged training", "RaPTr: random parts of 12 layers first, all of them at the end"},
+    {"looped", "Looped layers", "Two of four layers are visited three times: what eight layers of their own would add"},
     {"low-rank-language", "Low-rank language",
      "Weights in two thin factors, and six ways to start them (NLRA): train its sweep"},
     {"wide-relu", "Wide ReLU", "Where a low-rank start that knows of the ReLU is nearest to the full layer"},

@@ -51,8 +51,8 @@ std::string layersText(const Stack& stack)
            (after > 0 ? " + " + std::to_string(after) : "") + " layers of " + std::to_string(stack.width);
 }
 
-Recipe made(const std::string& name, const std::string& title, const std::string& rest, Project project,
-            std::vector<std::string> differences)
+Recipe loopedRecipe(const std::string& name, const std::string& title, const std::string& rest, Project project,
+                    std::vector<std::string> differences)
 {
     const std::string summary = layersText(project.stack()) + rest;
     const std::string topology = project.stack().topology.preset;
@@ -105,11 +105,12 @@ Recipe universalTransformer()
     setSteps(project.training, 256, 128, 16, 100'000);
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.997, .epsilon = 1e-9, .weightDecay = 0};
     project.training.learningRate = {.peak = 1e-3, .warmupSteps = 8000, .curve = RateCurve::InverseSquareRoot};
-    return made("universal-transformer", "Universal Transformer", ", 32,768 tokens, a step signal for each visit",
-                std::move(project),
-                {"a language model of one stack; the paper's is an encoder and a decoder for translation",
-                 "six visits for every token; the paper's adaptive time halts each token by itself",
-                 "rate, batch and steps are of a plain transformer of that width, for the paper's depend on its task"});
+    return loopedRecipe(
+        "universal-transformer", "Universal Transformer", ", 32,768 tokens, a step signal for each visit",
+        std::move(project),
+        {"a language model of one stack; the paper's is an encoder and a decoder for translation",
+         "six visits for every token; the paper's adaptive time halts each token by itself",
+         "rate, batch and steps are of a plain transformer of that width, for the paper's depend on its task"});
 }
 
 /// ALBERT, base: post-norm, one layer for twelve, tokens in a table of 128 features.
@@ -145,12 +146,12 @@ Recipe albert()
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-6, .weightDecay = 0.01};
     project.training.learningRate = {
         .peak = 0.00176, .warmupSteps = 3125, .curve = RateCurve::Linear, .finalFraction = 0};
-    return made("albert-base", "ALBERT, base", " on hidden tokens of 30,000, 125,000 steps of 4,096",
-                std::move(project),
-                {"AdamW; ALBERT trains with LAMB",
-                 "hidden tokens alone; with next_sentence, pairs are a text's own or another's, and ALBERT's are two "
-                 "parts of one text in their order or swapped",
-                 "single tokens are hidden; ALBERT hides up to three neighbours"});
+    return loopedRecipe(
+        "albert-base", "ALBERT, base", " on hidden tokens of 30,000, 125,000 steps of 4,096", std::move(project),
+        {"AdamW; ALBERT trains with LAMB",
+         "hidden tokens alone; with next_sentence, pairs are a text's own or another's, and ALBERT's are two "
+         "parts of one text in their order or swapped",
+         "single tokens are hidden; ALBERT hides up to three neighbours"});
 }
 
 /// Huginn (Geiping et al., 2025): two layers before and after a core of four.
@@ -183,11 +184,12 @@ Recipe huginn()
     setSteps(project.training, 4096, 4096, 4, 47'684);
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 4e-5};
     project.training.learningRate = {.peak = 4e-5, .warmupSteps = 4096, .curve = RateCurve::Constant};
-    return made("huginn", "Huginn", ", 65,536 tokens, drawn visits, the last 8 with gradient", std::move(project),
-                {"the loop's state starts as the output of the first two layers; Huginn's starts as noise",
-                 "an evaluation makes 33 visits, the mean of training; Huginn's makes 32",
-                 "a training step makes at most 128 visits; Huginn's have no bound",
-                 "the update is AdamW's; Huginn's takes an arc tangent in place of the division, and clips"});
+    return loopedRecipe("huginn", "Huginn", ", 65,536 tokens, drawn visits, the last 8 with gradient",
+                        std::move(project),
+                        {"the loop's state starts as the output of the first two layers; Huginn's starts as noise",
+                         "an evaluation makes 33 visits, the mean of training; Huginn's makes 32",
+                         "a training step makes at most 128 visits; Huginn's have no bound",
+                         "the update is AdamW's; Huginn's takes an arc tangent in place of the division, and clips"});
 }
 
 /// Ouro (Zhu et al., 2025): all layers are visited four times, and the normed state enters again.
@@ -206,7 +208,7 @@ Recipe ouro()
     setSteps(project.training, 4096, 1024, 4, 100'000);
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 0.1};
     project.training.learningRate = {.peak = 3e-4, .warmupSteps = 2000, .curve = RateCurve::Constant};
-    return made(
+    return loopedRecipe(
         "ouro-1.4b", "Ouro, 1.4B", ", 49,152 tokens", std::move(project),
         {"the state of the last visit alone has a loss; Ouro weighs the losses of all visits by an exit gate of "
          "2,049 weights, which this network has not",
@@ -230,10 +232,10 @@ Recipe hyperloop(const std::string& size, std::int64_t ends, std::int64_t last, 
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 0.1};
     project.training.learningRate = {
         .peak = 4e-4, .warmupSteps = 1000, .curve = RateCurve::Cosine, .finalFraction = 0.1};
-    return made("hyperloop-" + size, "Hyperloop, " + size, ", 4 streams between visits, 32,000 tokens",
-                std::move(project),
-                {"streams start with reads of 1/4, writes of 1 and half of a stream kept; the paper does not say how "
-                 "they start"});
+    return loopedRecipe(
+        "hyperloop-" + size, "Hyperloop, " + size, ", 4 streams between visits, 32,000 tokens", std::move(project),
+        {"streams start with reads of 1/4, writes of 1 and half of a stream kept; the paper does not say how "
+         "they start"});
 }
 
 /// DeepLoop: all layers are visited three times, post-norm with a factor on the residual.
@@ -251,9 +253,10 @@ Recipe deepLoop()
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 0.1};
     project.training.learningRate = {
         .peak = 6e-4, .warmupSteps = 2000, .curve = RateCurve::Cosine, .finalFraction = 0.1};
-    return made("deeploop", "DeepLoop", ", 50,257 tokens, 100,000 steps of 512", std::move(project),
-                {"layers, width and heads are of GPT-2's smallest; those of the paper's small network are not printed "
-                 "where we read"});
+    return loopedRecipe(
+        "deeploop", "DeepLoop", ", 50,257 tokens, 100,000 steps of 512", std::move(project),
+        {"layers, width and heads are of GPT-2's smallest; those of the paper's small network are not printed "
+         "where we read"});
 }
 
 /// Mixture-of-Recursions' "middle cycle" at the shape of SmolLM-360M: the first and the last layer alone, ten between
@@ -269,9 +272,10 @@ Recipe middleCycle()
     setSteps(project.training, 2048, 1024, 16, 14'161);
     project.training.optimiser = AdamW{.beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weightDecay = 0.1};
     project.training.learningRate = {.peak = 3e-3, .warmupSteps = 86, .curve = RateCurve::Linear, .finalFraction = 0};
-    return made("middle-cycle", "Middle cycle, 360M", ", the shape of SmolLM-360M's 32 layers", std::move(project),
-                {"every token makes all visits; Mixture-of-Recursions' tokens leave early",
-                 "the rate falls from the warm-up on; there it falls in the last fifth"});
+    return loopedRecipe("middle-cycle", "Middle cycle, 360M", ", the shape of SmolLM-360M's 32 layers",
+                        std::move(project),
+                        {"every token makes all visits; Mixture-of-Recursions' tokens leave early",
+                         "the rate falls from the warm-up on; there it falls in the last fifth"});
 }
 
 } // namespace

@@ -487,7 +487,7 @@ private slots:
                 QVERIFY2(error.empty(), error.c_str());
             }
         }
-        QCOMPARE(sweeps, 33);
+        QCOMPARE(sweeps, 34);
     }
 
     /// As where a person chooses it: the blocks come apart at the ports that it feeds.
