@@ -110,7 +110,7 @@ at::Tensor branchOf(engine::CompiledNetwork& network, std::int64_t layer, const 
 class TestLoops : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void numbersOfVisits_data()
     {
         QTest::addColumn<int>("order");
