@@ -45,10 +45,9 @@ public:
     /// Returns the commands on a selection, wherever it was made.
     [[nodiscard]] QList<QAction*> ofSelection() const
     {
-        {
-            return {cut, copy, paste, duplicate, group, ungroup, visits, visitOnce, visitMore, visitLess};
-        }
-        /// Returns the commands that need a canvas in front.
+        return {cut, copy, paste, duplicate, group, ungroup, visits, visitOnce, visitMore, visitLess};
+    }
+    /// Returns the commands that need a canvas in front.
         [[nodiscard]] QList<QAction*> ofCanvas() const;
 
     private:
