@@ -48,34 +48,34 @@ public:
         return {cut, copy, paste, duplicate, group, ungroup, visits, visitOnce, visitMore, visitLess};
     }
     /// Returns the commands that need a canvas in front.
-        [[nodiscard]] QList<QAction*> ofCanvas() const;
+    [[nodiscard]] QList<QAction*> ofCanvas() const;
 
-    private:
-        struct Words;
-        QAction* add(QMenu & menu, const Words& words);
-        void addAlignments(QMenu & menu);
+private:
+    struct Words;
+    QAction* add(QMenu& menu, const Words& words);
+    void addAlignments(QMenu& menu);
 
-        EditCommands& m_commands;
-        QList<QAction*> m_all;
-    };
+    EditCommands& m_commands;
+    QList<QAction*> m_all;
+};
 
-    /// The context menu of a canvas: the window's commands that apply to the thing under the pointer, each with its
-    /// key. GUI thread.
-    class CanvasMenu : public QObject {
-        Q_OBJECT
-    public:
-        CanvasMenu(const DocumentViews& documents, Workspace& workspace, const WindowActions& window,
-                   const CanvasActions& canvas, QObject* parent);
+/// The context menu of a canvas: the window's commands that apply to the thing under the pointer, each with its
+/// key. GUI thread.
+class CanvasMenu : public QObject {
+    Q_OBJECT
+public:
+    CanvasMenu(const DocumentViews& documents, Workspace& workspace, const WindowActions& window,
+               const CanvasActions& canvas, QObject* parent);
 
-    private:
-        void open(CanvasWidget& canvas, editor::ScreenPoint at);
-        void fill(QMenu& menu) const;
-        void fillForBlock(QMenu& menu) const;
+private:
+    void open(CanvasWidget& canvas, editor::ScreenPoint at);
+    void fill(QMenu& menu) const;
+    void fillForBlock(QMenu& menu) const;
 
-        const DocumentViews& m_documents;
-        Workspace& m_workspace;
-        const WindowActions& m_window;
-        const CanvasActions& m_canvas;
-    };
+    const DocumentViews& m_documents;
+    Workspace& m_workspace;
+    const WindowActions& m_window;
+    const CanvasActions& m_canvas;
+};
 
 } // namespace residua::app
