@@ -16,7 +16,7 @@ using namespace residua::projects;
 
 namespace {
 
-using Layers = std::vector<std::int64_t>;
+using LayerList = std::vector<std::int64_t>;
 
 /// A plain network of the blocks a and b.
 Project networkOf(std::vector<StackSegment> segments, std::vector<Loop> loops)
@@ -42,7 +42,7 @@ QString blocksIn(const Project& project)
     return names;
 }
 
-std::string refusalOf(const Result<RetiedProject>& made)
+std::string tieRefusalOf(const Result<RetiedProject>& made)
 {
     return made ? std::string() : made.error().text();
 }
@@ -68,13 +68,13 @@ private slots:
             {{"a", 2}, {"b", 2}}, {{.first = 2, .last = 3, .visits = 3, .order = static_cast<VisitOrder>(order)},
                                    {.first = 4, .last = 4, .visits = 2}});
         const auto made = untied(project);
-        QVERIFY2(made.ok(), refusalOf(made).c_str());
+        QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         QVERIFY(made->project.stack().loops.empty());
         QCOMPARE(made->project.stack().stored(), project.stack().depth());
         QCOMPARE(blocksIn(made->project), blocksIn(project));
         QVERIFY(made->project.stack().topology == project.stack().topology);
         for (qsizetype i = 0; i < sources.size(); ++i) {
-            QCOMPARE(made->made.at(static_cast<std::size_t>(i)), Layers{sources[i]});
+            QCOMPARE(made->made.at(static_cast<std::size_t>(i)), LayerList{sources[i]});
             QCOMPARE(made->layers.at(static_cast<std::size_t>(i)), i + 1);
         }
     }
@@ -86,7 +86,7 @@ private slots:
         loop.scale = 0.5;
         const Project project = networkOf({{"a", 4}}, {loop});
         const auto made = untied(project);
-        QVERIFY2(made.ok(), refusalOf(made).c_str());
+        QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         const std::vector<Loop>& loops = made->project.stack().loops;
         QCOMPARE(loops.size(), std::size_t{3});
         for (std::size_t i = 0; i < 3; ++i) {
@@ -97,8 +97,8 @@ private slots:
         }
         const auto rows = carriedRows(project, made->project, made->layers);
         QCOMPARE(rows.at("topology.loop.3.embedding").from, std::string("topology.loop.1.embedding"));
-        QCOMPARE(rows.at("topology.loop.3.embedding").rows, Layers{2});
-        QCOMPARE(rows.at("topology.loop.2.gate").rows, Layers{1});
+        QCOMPARE(rows.at("topology.loop.3.embedding").rows, LayerList{2});
+        QCOMPARE(rows.at("topology.loop.2.gate").rows, LayerList{1});
         QCOMPARE(rows.at("topology.loop.3.norm.weight").from, std::string("topology.loop.1.norm.weight"));
     }
 
@@ -107,7 +107,7 @@ private slots:
         Loop loop{.first = 1, .last = 2, .visits = 3, .order = VisitOrder::InPlace};
         loop.scale = 0.25;
         const auto made = untied(networkOf({{"a", 3}}, {loop}));
-        QVERIFY2(made.ok(), refusalOf(made).c_str());
+        QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         QCOMPARE(made->project.stack().loops.size(), std::size_t{1});
         QCOMPARE(made->project.stack().loops[0].last, std::int64_t{6});
         QCOMPARE(made->project.stack().loops[0].scale, 0.25);
@@ -117,9 +117,9 @@ private slots:
     {
         Loop loop{.first = 2, .last = 2, .visits = 8, .draw = VisitDraw::Poisson, .mean = 3};
         const auto made = untied(networkOf({{"a", 3}}, {loop}));
-        QVERIFY2(made.ok(), refusalOf(made).c_str());
+        QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         QCOMPARE(made->project.network.depth(), std::int64_t{5});
-        QCOMPARE(made->layers, (Layers{1, 2, 3, 4, 10}));
+        QCOMPARE(made->layers, (LayerList{1, 2, 3, 4, 10}));
     }
 
     void anEditUntiesOneLoop()
@@ -168,7 +168,7 @@ private slots:
         QFETCH(QString, refusal);
         Loop one{.first = 1, .last = 1, .visits = 2};
         const auto made = retied(networkOf({{"a", 4}, {"b", 2}}, {one}), text.toStdString());
-        QVERIFY2(refusalOf(made).find(refusal.toStdString()) != std::string::npos, refusalOf(made).c_str());
+        QVERIFY2(tieRefusalOf(made).find(refusal.toStdString()) != std::string::npos, tieRefusalOf(made).c_str());
     }
 
     void layersBecomeVisits_data()
@@ -185,17 +185,17 @@ private slots:
         QFETCH(QList<QList<int>>, sources);
         const Project project = networkOf({{"a", 8}}, {});
         const auto made = retied(project, tie.toStdString());
-        QVERIFY2(made.ok(), refusalOf(made).c_str());
+        QVERIFY2(made.ok(), tieRefusalOf(made).c_str());
         QCOMPARE(made->project.stack().stored(), std::int64_t{4});
         QCOMPARE(made->project.network.depth(), std::int64_t{8});
-        QCOMPARE(made->made[0], Layers{1});
-        QCOMPARE(made->made[3], Layers{8});
+        QCOMPARE(made->made[0], LayerList{1});
+        QCOMPARE(made->made[3], LayerList{8});
         for (std::size_t layer = 0; layer < 2; ++layer) {
             const QList<int>& of = sources[static_cast<qsizetype>(layer)];
-            QCOMPARE(made->made[layer + 1], Layers(of.begin(), of.end()));
+            QCOMPARE(made->made[layer + 1], LayerList(of.begin(), of.end()));
         }
         const auto back = untied(made->project);
-        QVERIFY2(back.ok(), refusalOf(back).c_str());
+        QVERIFY2(back.ok(), tieRefusalOf(back).c_str());
         QVERIFY(back->project.stack().segments == project.stack().segments);
         QVERIFY(!untied(project).ok());
     }
@@ -208,13 +208,13 @@ private slots:
         QVERIFY(pruning.ok());
         const auto made = pruned(project, *pruning);
         QVERIFY2(made.ok(), made ? "" : made.error().text().c_str());
-        QCOMPARE(made->layers, (Layers{1, 3, 5, 6}));
+        QCOMPARE(made->layers, (LayerList{1, 3, 5, 6}));
         QCOMPARE(made->project.network.depth(), std::int64_t{4});
-        QCOMPARE(storedSources(project.stack(), made->project.stack(), made->layers, 2), Layers{3});
-        QCOMPARE(storedSources(project.stack(), made->project.stack(), made->layers, 3), Layers{4});
+        QCOMPARE(storedSources(project.stack(), made->project.stack(), made->layers, 2), LayerList{3});
+        QCOMPARE(storedSources(project.stack(), made->project.stack(), made->layers, 3), LayerList{4});
         const auto between = pruningBetween(project, made->project, made->layers);
         QVERIFY2(between.ok(), between ? "" : between.error().text().c_str());
-        QCOMPARE(between->layers, (Layers{2, 4}));
+        QCOMPARE(between->layers, (LayerList{2, 4}));
         QVERIFY(!pruned(project, {{}, {1, 2, 3, 6}}).ok()); // no layer would be left
     }
 };

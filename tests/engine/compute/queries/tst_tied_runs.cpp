@@ -39,7 +39,7 @@ projects::Project tiedRunProject(const std::string& topology, std::vector<projec
     return project;
 }
 
-std::vector<double> valuesOf(const StoredTensor& tensor)
+std::vector<double> storedValues(const StoredTensor& tensor)
 {
     std::vector<double> numbers(tensor.bytes.size() / sizeof(double));
     std::memcpy(numbers.data(), tensor.bytes.data(), numbers.size() * sizeof(double));
@@ -90,7 +90,8 @@ private slots:
             projects::ParameterName from = projects::parameterNameFrom(tensor);
             if (from.layer > 0) {
                 from.layer = project.stack().visitAt(from.layer).layer;
-                QVERIFY2(valuesOf(values) == valuesOf(before->model.tensors().at(textOf(from))), tensor.c_str());
+                QVERIFY2(storedValues(values) == storedValues(before->model.tensors().at(textOf(from))),
+                         tensor.c_str());
             }
         }
         // The layer before the loop keeps its moments; a copy does not have those of the sum over visits.
@@ -114,7 +115,7 @@ private slots:
             const auto after = loadCheckpoint(directory(name), std::nullopt, nullptr);
             QVERIFY(after.ok());
             const auto of = [](const auto& files, std::int64_t layer) {
-                return valuesOf(files.model.tensors().at(projects::layerPrefix(layer) + "up.weight"));
+                return storedValues(files.model.tensors().at(projects::layerPrefix(layer) + "up.weight"));
             };
             const std::vector<double> tied = of(*after, 2);
             const std::vector<double> first = of(*before, 2);
@@ -127,8 +128,8 @@ private slots:
                 QVERIFY(of(*after, 3) == of(*before, 5));
             }
             QVERIFY(of(*after, 4) == of(*before, 6));
-            QVERIFY(valuesOf(after->model.tensors().at("topology.coefficient")) ==
-                    valuesOf(before->model.tensors().at("topology.coefficient")));
+            QVERIFY(storedValues(after->model.tensors().at("topology.coefficient")) ==
+                    storedValues(before->model.tensors().at("topology.coefficient")));
             const auto reader = RunReader::open(directory(name));
             QCOMPARE(reader->project()->stack().stored(), std::int64_t{4});
             QCOMPARE(tests::resumeToEnd(directory(name)), std::string());
@@ -152,8 +153,8 @@ private slots:
         const auto before = loadCheckpoint(directory("looped"), std::nullopt, nullptr);
         const auto after = loadCheckpoint(directory("shorter"), std::nullopt, nullptr);
         for (const auto& [now, old] : {std::pair(1, 1), std::pair(2, 3), std::pair(3, 4)}) {
-            QVERIFY(valuesOf(after->model.tensors().at(projects::layerPrefix(now) + "up.weight")) ==
-                    valuesOf(before->model.tensors().at(projects::layerPrefix(old) + "up.weight")));
+            QVERIFY(storedValues(after->model.tensors().at(projects::layerPrefix(now) + "up.weight")) ==
+                    storedValues(before->model.tensors().at(projects::layerPrefix(old) + "up.weight")));
         }
         QVERIFY(!after->model.tensors().contains("layers.4.up.weight"));
         QCOMPARE(tests::resumeToEnd(directory("shorter")), std::string());
