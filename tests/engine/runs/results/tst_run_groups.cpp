@@ -274,7 +274,5 @@ private slots:
     }
 };
 
-Q_DECLARE_METATYPE(Listed)
-
 RESIDUA_TEST(TestRunGroups)
 #include "tst_run_groups.moc"
