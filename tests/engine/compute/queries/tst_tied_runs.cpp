@@ -51,7 +51,7 @@ std::vector<double> storedValues(const StoredTensor& tensor)
 class TestTiedRuns : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void initTestCase() { QVERIFY(m_folder.isValid()); }
 
     void untiedRunsComputeTheSame_data()
