@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_program.h"
 
+#include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ public:
         const Wiring& wiring = stack.topology.wiring;
         const std::int64_t layers = stack.depth();
         m_perLayer = modulesIn(wiring, 1);
+        m_residual = postNormFactors(stack).residual;
         m_program.layers = layers;
         m_program.modules = modulesIn(wiring, layers);
         m_program.sites = sitesOf(wiring);

@@ -191,10 +191,56 @@ constexpr HelperText kHelpers[] = {
     """The branch of a layer that the network leaves out."""
     return torch.zeros_like(x)
 )"},
+    {Helper::Streams, "Streams", R"(class Streams(nn.Module):
+    """n states [..., n, d] that the visits of a loop read and write, with shares by their content (Hyperloop)."""
+
+    def __init__(self, width, visits, n):
+        super().__init__()
+        self.n = n
+        self.weight = nn.Parameter(torch.zeros(visits, 3 * n, n * width))
+        self.bias = nn.Parameter(torch.zeros(visits, 3 * n))
+        self.scale = nn.Parameter(torch.full((visits, 3), 0.01))
+
+    def shares(self, visit, states):
+        flat = states.flatten(-2)
+        z = F.rms_norm(flat, (flat.shape[-1],), eps=1e-6)
+        logits = F.linear(z, self.weight[visit - 1]).unflatten(-1, (3, self.n)) * self.scale[visit - 1, :, None]
+        return torch.sigmoid(logits + self.bias[visit - 1].view(3, self.n)).unsqueeze(-1).unbind(-3)
+
+    def taken(self, visit, states):
+        return (self.shares(visit, states)[0] * states).sum(-2)
+
+    def put(self, visit, states, made):
+        _, write, keep = self.shares(visit, states)
+        return keep * states + 2 * write * made.unsqueeze(-2)
+
+    def left(self, states):
+        return states.mean(-2)
+)"},
+    {Helper::Lanes, "Lanes", R"(class Lanes(nn.Module):
+    """n states [..., n, d] that the visits of a loop read and write, with learned weights for each visit."""
+
+    def __init__(self, width, visits, n):
+        super().__init__()
+        self.n = n
+        self.read = nn.Parameter(torch.eye(n)[[visit % n for visit in range(visits)]])
+        self.mix = nn.Parameter(torch.eye(n).repeat(visits, 1, 1))
+        self.write = nn.Parameter(torch.ones(visits, n))
+
+    def taken(self, visit, states):
+        return (self.read[visit - 1, :, None] * states).sum(-2)
+
+    def put(self, visit, states, made):
+        return self.mix[visit - 1] @ states + self.write[visit - 1, :, None] * made.unsqueeze(-2)
+
+    def left(self, states):
+        return states.sum(-2)
+)"},
     {Helper::Loop, "Loop", R"(class Loop(nn.Module):
     """What happens to the state h between the visits of a loop, whose input is e. A pass makes `made` of its visits."""
 
-    def __init__(self, width, visits, made, injection="none", embedding=False, gate=False, norm="none"):
+    def __init__(self, width, visits, made, injection="none", embedding=False, gate=False, norm="none", streams=None,
+                 lanes=None):
         super().__init__()
         self.visits, self.made, self.added, self.normed = visits, made, injection == "add", norm
         self.injection = nn.Linear(2 * width, width, bias=False) if injection == "linear" else None
@@ -202,18 +248,33 @@ constexpr HelperText kHelpers[] = {
         self.gate = nn.Parameter(torch.zeros(visits, width)) if gate else None
         self.norm = nn.RMSNorm(width, eps=1e-6) if norm in ("visits", "exit") else None
         self.of_head = []  # the head's norm for "head", in a list because it is stored there
+        self.streams, self.lanes = streams, lanes
+
+    def states(self, h, e):
+        """The states that a visit reads: copies of the loop's input at first. Without streams, nothing."""
+        kept = self.lanes if self.streams is None else self.streams
+        return h if kept is None or h.dim() > e.dim() else torch.stack([h] * kept.n, dim=-2)
 
     def begin(self, visit, h, e):
+        kept = self.lanes if self.streams is None else self.streams
+        h = h if kept is None else kept.taken(visit, h)
         if self.injection is not None:
             h = self.injection(torch.cat((h, e), dim=-1))
         elif self.added and visit > 1:
             h = h + e
-        return h if self.embedding is None else h + self.embedding[visit - 1]
+        return h if self.embedding is None or self.streams is not None else h + self.embedding[visit - 1]
 
-    def end(self, visit, h, begun):
-        if self.gate is not None and visit <= self.made:
+    def end(self, visit, h, begun, states):
+        ran = visit <= self.made
+        if self.gate is not None and ran:
             h = begun + torch.sigmoid(self.gate[visit - 1]) * (h - begun)
-        if self.normed == "none" or (self.normed != "visits" and visit < self.visits):
+        h = self.norm(h) if self.normed == "visits" and ran else h
+        kept = self.lanes if self.streams is None else self.streams
+        if kept is not None and ran:
+            h = h + self.embedding[visit - 1] if self.streams is not None and self.embedding is not None else h
+            h = kept.put(visit, states, h)
+        h = h if kept is None or visit < self.visits else kept.left(h)
+        if self.normed in ("none", "visits") or visit < self.visits:
             return h
         return self.of_head[0](h) if self.norm is None else self.norm(h)
 )"},

@@ -31,6 +31,8 @@ enum class Helper {
     TokenWeights,
     BetweenFeedForwards,
     Absent,
+    Streams,
+    Lanes,
     Loop,
 };
 

@@ -52,8 +52,9 @@ std::string visitsBy(const TopologySetting& setting, bool ends)
         const std::string name = "(\"" + std::to_string(index + 1) + "\", ";
         std::string text = "{" + written(of(1)) + " + " + written(length) + " * v: " + name + "v + 1) for v in range(" +
                            written(made) + ")}";
-        const bool normsExit = loop.norm == LoopNorm::Exit || loop.norm == LoopNorm::Head;
-        if (ends && normsExit && made < loop.visits) {
+        const bool hasExit =
+            loop.norm == LoopNorm::Exit || loop.norm == LoopNorm::Head || loop.streams != LoopStreams::None;
+        if (ends && hasExit && made < loop.visits) {
             text += " | {" + written(of(loop.visits)) + ": " + name + written(loop.visits) + ")}";
         }
         return text;
@@ -102,6 +103,22 @@ void TopologyCode::parameters(const TopologySetting& setting, const std::map<std
     loops(setting);
 }
 
+namespace {
+
+/// Returns the argument of a Loop for its streams.
+std::string streamsOf(const TopologySetting& setting, const Loop& loop)
+{
+    if (loop.streams == LoopStreams::None) {
+        return {};
+    }
+    const bool isGated = loop.streams == LoopStreams::Gated;
+    setting.helpers.use(isGated ? Helper::Streams : Helper::Lanes);
+    return (isGated ? ", streams=Streams(" : ", lanes=Lanes(") + written(setting.width()) + ", " +
+           written(loop.visits) + ", " + written(loop.streamCount) + ")";
+}
+
+} // namespace
+
 void TopologyCode::loops(const TopologySetting& setting)
 {
     if (!setting.changesState()) {
@@ -122,7 +139,7 @@ void TopologyCode::loops(const TopologySetting& setting)
                 : loop.norm == LoopNorm::Visits ? ", norm=\"visits\""
                 : loop.norm == LoopNorm::Exit   ? ", norm=\"exit\""
                                                 : ", norm=\"head\"") +
-               ")";
+               streamsOf(setting, loop) + ")";
     };
     text.line("self.loop = nn.ModuleDict({" + joinedText(changingLoops(stack), ", ", made) + "})");
 }
@@ -134,7 +151,8 @@ void beginVisit(const TopologySetting& setting, PythonText& text, const std::str
 if j in BEGINS:
     loop, visit = BEGINS[j]
     entry = x if visit == 1 else entry
-    x = begun = self.loop[loop].begin(visit, x, entry)
+    states = self.loop[loop].states(x, entry)
+    x = begun = self.loop[loop].begin(visit, states, entry)
     %1)",
                    {changed});
     }
@@ -146,7 +164,7 @@ void endVisit(const TopologySetting& setting, PythonText& text, const std::strin
         text.lines(R"(
 if j in ENDS:
     loop, visit = ENDS[j]
-    x = self.loop[loop].end(visit, x, begun)
+    x = self.loop[loop].end(visit, x, begun, states)
     %1)",
                    {changed});
     }

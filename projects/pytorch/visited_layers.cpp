@@ -44,11 +44,6 @@ Status orderLayers(const Stack& stack, VisitedLayers& visited)
 /// Checks the loops that change the residual, and the weights that visits share.
 Status checkLoops(const Stack& stack, const VisitedLayers& visited)
 {
-    const auto hasStreams = [](const Loop& loop) { return loop.streams != LoopStreams::None; };
-    if (std::ranges::any_of(stack.loops, hasStreams)) {
-        return Error{"/network/loops", "has streams between visits, which are not exported; expected a loop without "
-                                       "streams"};
-    }
     if (visited.present() < stack.depth() && std::ranges::any_of(stack.loops, changesState)) {
         return Error{"/network/loops", "changes the residual between visits, some of which have not begun to train; "
                                        "expected a step after the network has grown"};

@@ -504,6 +504,14 @@ void PyTorchCases::addLoops()
         node.kind = node.kind == "layer_norm" ? "rms_norm" : node.kind;
     }
     add("loop-head-norm", std::move(headed));
+    for (const LoopStreams streams : {LoopStreams::Lanes, LoopStreams::Gated}) {
+        Loop loop{.first = 2, .last = 3, .visits = 3, .embedding = true, .streams = streams, .streamCount = 3};
+        loop.norm = streams == LoopStreams::Lanes ? LoopNorm::Visits : LoopNorm::Exit;
+        add("loop-streams-" + std::to_string(static_cast<int>(streams)), looped("transformer", "plain", loop));
+        loop.draw = VisitDraw::Poisson; // makes 2 of 3 visits
+        loop.mean = 2;
+        add("loop-streams-fewer-" + std::to_string(static_cast<int>(streams)), looped("transformer", "plain", loop));
+    }
     Project deep = looped("transformer", "post-norm", changing);
     std::get<BranchGate>(deep.stack().topology.wiring).scale = PostNormScale::DeepLoop;
     add("loop-deep", std::move(deep));
