@@ -55,7 +55,7 @@ Project withStreams(LoopStreams streams, std::int64_t count)
 class TestLoopStreams : public QObject {
     Q_OBJECT
 
-private slots:
+private Q_SLOTS:
     void streamsEqualTheEquations_data()
     {
         QTest::addColumn<int>("streams");
