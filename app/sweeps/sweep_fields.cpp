@@ -178,6 +178,11 @@ std::vector<ValueTick> topologyTicks(const projects::Project& project, const Pal
                          topology.siblingAtColumn(PaletteModel::Added).data().toString(),
                          topology.data(Qt::ToolTipRole).toString()});
     }
+    if (std::ranges::any_of(ticks, [](const ValueTick& tick) { return !tick.price.isEmpty(); })) {
+        for (ValueTick& tick : ticks) { // the prices are known
+            tick.price = tick.price.isEmpty() ? Text::tr("does not fit") : tick.price;
+        }
+    }
     const SweepValue present = presentTopology(project);
     if (std::ranges::find(ticks, present, &ValueTick::value) == ticks.end()) {
         ticks.insert(ticks.begin(), {present, QString::fromStdString(labelOf(present)), {}, {}});

@@ -28,7 +28,6 @@ SweepTicks::SweepTicks(QWidget* parent) : QListWidget(parent)
     setFlow(QListView::LeftToRight);
     setWrapping(true);
     setResizeMode(QListView::Adjust);
-    setUniformItemSizes(true);
     setSelectionMode(QAbstractItemView::NoSelection);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -67,6 +66,9 @@ void SweepTicks::setTicks(std::vector<ValueTick> proposed, const std::vector<pro
         widest = std::max(widest, fontMetrics().horizontalAdvance(shown->text()));
     }
     setGridSize({std::max(widest + kTickMargins, kNarrowestTick), kTickHeight});
+    for (int row = 0; row < count(); ++row) {
+        item(row)->setSizeHint(gridSize()); // an item is elided at its own width
+    }
     fitHeight();
 }
 
