@@ -7,6 +7,7 @@
 #include "projects/depth/weight_scale.h"
 #include "projects/model/topology.h"
 #include "visualizers/heatmap/heatmap_frames.h"
+#include "visualizers/runs/shown_runs.h"
 
 #include <QObject>
 #include <QString>
@@ -19,8 +20,6 @@
 #include <vector>
 
 namespace residua::visualizers {
-
-class ShownRuns;
 
 /// The choice among the matrices of the run in front: kind, port, step and value, and the run that they are compared
 /// with. The views of matrices follow it by its signals. GUI thread.
