@@ -5,6 +5,7 @@
 #include "app/inspector/cost_view.h"
 #include "app/inspector/inspector.h"
 #include "app/look/field_row.h"
+#include "app/look/path_kind.h"
 #include "app/start/import_dialog.h"
 #include "app/start/new_project_dialog.h"
 #include "app/start/start_page.h"
@@ -27,13 +28,6 @@
 #include <utility>
 
 namespace residua::app {
-
-namespace {
-
-constexpr const char* kModelFile = "config.json"; ///< of a folder saved by the package transformers
-constexpr const char* kTensorsSuffix = ".safetensors";
-
-} // namespace
 
 OpenCommands::OpenCommands(const WindowParts& parts)
     : CommandGroup(parts), m_start(parts.start), m_examples(m_menus.examples), m_recent(m_menus.recent)
@@ -70,18 +64,21 @@ bool OpenCommands::eventFilter(QObject* watched, QEvent* event)
 
 void OpenCommands::takeDropped(const std::filesystem::path& path)
 {
-    std::error_code ignored;
-    const bool isFile = std::filesystem::is_regular_file(path, ignored);
-    const auto holds = [&](const char* name) { return std::filesystem::exists(path / name, ignored); };
-    const bool isOpened = isFile
-                              ? path.filename() == projects::kProjectFile || path.extension() == engine::kBundleSuffix
-                              : holds(projects::kProjectFile) || holds(engine::kRunFile);
-    const bool isModel = isFile ? path.extension() == kTensorsSuffix : holds(kModelFile);
-    if (isOpened) {
+    switch (pathKindOf(path)) {
+    case PathKind::Run:
+        open(path.filename() == engine::kRunFile ? path.parent_path() : path);
+        return;
+    case PathKind::Project:
+    case PathKind::Bundle:
         open(path);
-    } else if (isModel) {
+        return;
+    case PathKind::Model:
+    case PathKind::Tensors:
         askForModel(QString::fromStdString(path.string()));
-    } else {
+        return;
+    case PathKind::Picture:
+    case PathKind::File:
+    case PathKind::Folder:
         askForNew(QString::fromStdString(path.string()));
     }
 }

@@ -4,6 +4,7 @@
 #include "app/engine/background.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "projects/file/store.h"
 
 #include <QComboBox>
@@ -146,6 +147,8 @@ TakeAlongDialog::TakeAlongDialog(std::filesystem::path source, const QString& na
     form().addRow(tr("Checkpoints"), m_checkpoints);
     form().addRow(tr("Data"), m_data);
     addPlace(tr("File"), proposal);
+    acceptNewPath(placeField(), onlyPaths({PathKind::Folder, PathKind::Project, PathKind::Bundle},
+                                          tr("a folder for the bundle, or a bundle")));
     for (QComboBox* box : {m_checkpoints, m_data}) {
         connect(box, &QComboBox::currentIndexChanged, this, &TakeAlongDialog::weigh);
         connect(&work(), &BundleWork::failed, box, [box] { box->setEnabled(true); });
@@ -208,6 +211,11 @@ BringBackDialog::BringBackDialog(std::filesystem::path file, const engine::Bundl
       m_file(std::move(file))
 {
     addPlace(tr("Folder"), proposal);
+    acceptPaths(
+        placeField(),
+        PathTarget{.problem = onlyPaths({PathKind::Folder, PathKind::Project},
+                                        tr("the folder of the runs' project, or one for a new project")),
+                   .take = [this](const QStringList& paths) { takeChosen(placeField(), placeIn(paths.front())); }});
     tell(contentsText(contents));
 }
 
@@ -215,10 +223,17 @@ QString BringBackDialog::askForPlace()
 {
     const QFileInfo present(placeField().text());
     const QString folder = QFileDialog::getExistingDirectory(this, tr("Bring back to"), present.path());
-    if (folder.isEmpty() || QFileInfo::exists(QDir(folder).filePath(QString::fromLatin1(projects::kProjectFile)))) {
-        return folder; // a project that the runs are added to
+    return folder.isEmpty() ? folder : placeIn(folder);
+}
+
+/// Returns the folder itself if it is a project, to which the runs are added; else that of a new project in it.
+QString BringBackDialog::placeIn(const QString& folder)
+{
+    const QFileInfo given(folder);
+    if (pathKindOf(folder.toStdString()) == PathKind::Project) {
+        return given.isDir() ? folder : given.path();
     }
-    return folder + QLatin1Char('/') + present.fileName();
+    return folder + QLatin1Char('/') + QFileInfo(placeField().text()).fileName();
 }
 
 void BringBackDialog::start()

@@ -82,6 +82,7 @@ public:
 
 private:
     [[nodiscard]] QString askForPlace() override;
+    [[nodiscard]] QString placeIn(const QString& folder);
     void start() override;
 
     std::filesystem::path m_file;

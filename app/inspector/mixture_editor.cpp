@@ -2,7 +2,9 @@
 #include "app/inspector/mixture_editor.h"
 
 #include "app/inspector/property_editor.h"
+#include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "app/properties/property.h"
 #include "projects/base/json_tree.h"
@@ -74,6 +76,9 @@ MixtureEditor::MixtureEditor(FieldMenus menus, QWidget* parent)
     addButton(tr("Add a folder…"), QStringLiteral("addMixtureFolder"), &MixtureEditor::browseFolder);
     adding->addStretch();
     column->addLayout(adding);
+    acceptPaths(
+        *this,
+        {.problem = onlyData(), .take = [this](const QStringList& paths) { addParts(paths); }, .takesSeveral = true});
 }
 
 void MixtureEditor::show(const projects::Project& project)
@@ -202,6 +207,14 @@ const Property* MixtureEditor::focusedProperty() const
         }
     }
     return nullptr;
+}
+
+void MixtureEditor::takeFocus(const std::string& key)
+{
+    const auto field = std::ranges::find(m_fields, key, [](const Field& each) { return each.property.key; });
+    if (field != m_fields.end()) {
+        field->editor->setFocus(Qt::ShortcutFocusReason);
+    }
 }
 
 void MixtureEditor::addParts(const QStringList& paths)

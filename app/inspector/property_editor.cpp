@@ -3,6 +3,7 @@
 
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 
 #include <QAction>
@@ -116,7 +117,8 @@ void PropertyEditor::makeField(QHBoxLayout& row)
                 [this] { takePath(QFileDialog::getExistingDirectory(this, m_property.title, m_field->text())); });
         button->setMenu(menu);
         button->setPopupMode(QToolButton::InstantPopup);
-        acceptPaths(*this, [this](const QString& path) { takePath(path); });
+        acceptPaths(*this, {.problem = m_property.key.ends_with("/tokeniser/model") ? onlyTokenisers() : onlyData(),
+                            .take = [this](const QStringList& paths) { takePath(paths.front()); }});
     }
 }
 

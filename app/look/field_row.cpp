@@ -3,14 +3,17 @@
 
 #include "projects/schema/fields.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QToolTip>
 #include <QUrl>
 #include <QWidget>
 
@@ -56,11 +59,9 @@ private:
 };
 
 class PathTaker : public QObject {
+    Q_DECLARE_TR_FUNCTIONS(PathTaker)
 public:
-    PathTaker(QWidget& over, std::function<void(const QString&)> take, std::function<bool()> wants)
-        : QObject(&over), m_take(std::move(take)), m_wants(std::move(wants))
-    {
-    }
+    PathTaker(QWidget& over, PathTarget target) : QObject(&over), m_target(std::move(target)) {}
 
     bool eventFilter(QObject* watched, QEvent* event) override
     {
@@ -70,23 +71,39 @@ public:
         }
         auto* const drop = static_cast<QDropEvent*>(event);
         const QStringList paths = pathsIn(*drop);
-        if (paths.size() != 1) {
+        if (paths.isEmpty()) {
             return QObject::eventFilter(watched, event);
         }
-        if (m_wants && !m_wants()) {
+        if (m_target.wants && !m_target.wants()) {
             drop->ignore();
             return true;
         }
-        drop->acceptProposedAction();
-        if (type == QEvent::Drop) {
-            m_take(paths.front());
+        drop->acceptProposedAction(); // otherwise the window would take what this field refuses
+        const QString problem = type == QEvent::DragMove ? QString() : problemWith(paths);
+        if (!problem.isEmpty()) {
+            auto* const under = static_cast<QWidget*>(watched);
+            QToolTip::showText(under->mapToGlobal(drop->position().toPoint()), problem, under);
+        } else if (type == QEvent::Drop) {
+            m_target.take(paths);
         }
         return true;
     }
 
 private:
-    std::function<void(const QString&)> m_take;
-    std::function<bool()> m_wants;
+    [[nodiscard]] QString problemWith(const QStringList& paths) const
+    {
+        if (paths.size() > 1 && !m_target.takesSeveral) {
+            return tr("%n files or folders; expected one.", nullptr, static_cast<int>(paths.size()));
+        }
+        for (const QString& path : paths) {
+            if (const QString problem = m_target.problem(path); !problem.isEmpty()) {
+                return problem;
+            }
+        }
+        return {};
+    }
+
+    PathTarget m_target;
 };
 
 } // namespace
@@ -142,14 +159,31 @@ QStringList pathsIn(const QDropEvent& drop)
     return paths;
 }
 
-void acceptPaths(QWidget& over, std::function<void(const QString& path)> take, std::function<bool()> wants)
+void acceptPaths(QWidget& over, PathTarget target)
 {
-    auto* const taker = new PathTaker(over, std::move(take), std::move(wants));
+    auto* const taker = new PathTaker(over, std::move(target));
     over.setAcceptDrops(true);
     over.installEventFilter(taker);
     for (QLineEdit* field : over.findChildren<QLineEdit*>()) {
         field->installEventFilter(taker);
     }
+}
+
+void acceptPaths(QLineEdit& field, std::function<QString(const QString& path)> problem)
+{
+    acceptPaths(field, PathTarget{.problem = std::move(problem),
+                                  .take = [&field](const QStringList& paths) { takeChosen(field, paths.front()); }});
+}
+
+void acceptNewPath(QLineEdit& field, std::function<QString(const QString& path)> problem)
+{
+    const auto take = [&field](const QStringList& paths) {
+        const QFileInfo given(paths.front());
+        takeChosen(field, given.isDir() ? QDir(given.filePath()).filePath(QFileInfo(field.text()).fileName())
+                                        : given.filePath());
+        field.setModified(true); // a name that the user has chosen
+    };
+    acceptPaths(field, PathTarget{.problem = std::move(problem), .take = take});
 }
 
 void showsCommitted(QLineEdit& field)

@@ -34,11 +34,25 @@ void takeChosen(QLineEdit& field, const QString& path);
 
 /// Returns the files and folders that are dragged; empty if anything else is among them.
 [[nodiscard]] QStringList pathsIn(const QDropEvent& drop);
-/// Calls `take` with the path of a file or folder that is dropped on the widget or on a field in it, instead of the
-/// field's own treatment, which would insert a URL. Several at once are not accepted, and one is left to the widgets
-/// around it while `wants` returns false. Called when the fields exist; a later call for a field in it has precedence
-/// there.
-void acceptPaths(QWidget& over, std::function<void(const QString& path)> take, std::function<bool()> wants = {});
+
+/// What happens with files and folders that are dropped on a field for paths.
+struct PathTarget {
+    /// Returns why a path cannot be used; empty if it can (path_kind.h).
+    std::function<QString(const QString& path)> problem;
+    std::function<void(const QStringList& paths)> take;
+    bool takesSeveral = false;
+    /// While this returns false, they are left to the widgets around it.
+    std::function<bool()> wants = {};
+};
+/// Gives `target` the files and folders that are dropped on the widget or on a field in it, instead of the field's own
+/// treatment, which would insert a URL. If one cannot be used, or if there are too many, none is used, and the reason
+/// is shown at the pointer, as soon as they are dragged over it. Called when the fields exist; a later call for a field
+/// in it has precedence there.
+void acceptPaths(QWidget& over, PathTarget target);
+/// Shows such a path in the field, as takeChosen() does.
+void acceptPaths(QLineEdit& field, std::function<QString(const QString& path)> problem);
+/// Does so for a field with the path of something new. In a folder that is dropped, it keeps its name.
+void acceptNewPath(QLineEdit& field, std::function<QString(const QString& path)> problem);
 
 /// Prepares a field, which may be that of a combo box, for showValue(). While it has uncommitted text
 /// (QLineEdit::isModified()), Esc restores the document's value. Otherwise, the keys of Undo and Redo go to the

@@ -2,6 +2,7 @@
 #include "app/runs/checkpoint_dialogs.h"
 
 #include "app/look/field_row.h"
+#include "app/look/path_kind.h"
 #include "projects/base/free_name.h"
 
 #include <QCheckBox>
@@ -88,6 +89,9 @@ ExportDialog::ExportDialog(GoOnSource source, std::filesystem::path proposal, QW
     add(m_words);
     add(&otherData);
     connect(&m_fields.chooser("output"), &QPushButton::clicked, this, &ExportDialog::chooseFolder);
+    acceptNewPath(m_fields.editor<QLineEdit>("output"),
+                  onlyPaths({PathKind::Folder, PathKind::Project, PathKind::Run, PathKind::Model},
+                            tr("a folder, in which a new one is made")));
     connect(&m_fields.editor<QComboBox>("to"), &QComboBox::currentIndexChanged, this, &ExportDialog::update);
     update();
 }

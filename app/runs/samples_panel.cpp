@@ -4,6 +4,7 @@
 #include "app/look/example_table.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "projects/base/printable.h"
 #include "projects/base/text.h"
@@ -96,8 +97,10 @@ SamplesPanel::SamplesPanel(QWidget* parent)
     connect(m_temperature, &QDoubleSpinBox::valueChanged, this, forget);
     setRun({}, {});
     connect(m_choose, &QPushButton::clicked, this, &SamplesPanel::choosePicture);
-    acceptPaths(
-        *this, [this](const QString& path) { takePicture(path); }, [this] { return m_given == Given::Picture; });
+    acceptPaths(*this, {.problem = onlyPaths({PathKind::Picture, PathKind::File}, tr("a picture")),
+                        .take = [this](const QStringList& paths) { takePicture(paths.front()); },
+                        .takesSeveral = false,
+                        .wants = [this] { return m_given == Given::Picture; }});
     askFor(projects::SampleUse::Continue, Given::Text);
 }
 

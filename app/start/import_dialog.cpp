@@ -6,6 +6,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/model/data_endings.h"
@@ -153,6 +154,9 @@ QFormLayout* ImportDialog::makeForm()
         });
     }
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
+    acceptPaths(*m_folder, onlyPaths({PathKind::Model, PathKind::Tensors, PathKind::Folder},
+                                     tr("a model's folder, or one .safetensors file")));
+    acceptPaths(*m_data, onlyData());
     return form;
 }
 

@@ -6,6 +6,7 @@
 #include "app/inspector/mixture_editor.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "app/look/two_columns.h"
 #include "app/properties/property.h"
@@ -89,8 +90,8 @@ NewProjectDialog::NewProjectDialog(EngineBridge& engine, const CostView::Device&
     m_soon.setInterval(kSoonMilliseconds);
     layOut();
     connectFields();
-    acceptPaths(*this, [this](const QString& path) { setData(path); });
-    acceptPaths(*m_model, [this](const QString& path) { takeChosen(*m_model, path); });
+    acceptPaths(*this, {.problem = onlyData(), .take = [this](const QStringList& paths) { setData(paths.front()); }});
+    acceptPaths(*m_model, onlyTokenisers());
     chooseKind();
 }
 

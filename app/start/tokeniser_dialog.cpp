@@ -4,6 +4,7 @@
 #include "app/engine/engine_bridge.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
+#include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "app/start/asked_data.h"
 
@@ -102,6 +103,8 @@ TokeniserDialog::TokeniserDialog(EngineBridge& engine, Subject subject, QWidget*
     connect(buttons, &QDialogButtonBox::rejected, this, &TokeniserDialog::reject);
     m_fields.chooser("output").setAccessibleName(tr("Choose the model's file"));
     connect(&m_fields.chooser("output"), &QPushButton::clicked, this, &TokeniserDialog::browse);
+    acceptNewPath(m_fields.editor<QLineEdit>("output"),
+                  onlyPaths({PathKind::Folder, PathKind::Project, PathKind::File}, tr("a folder, or a *.model file")));
     m_fields.onEdited([this] { update(); });
     update();
 }

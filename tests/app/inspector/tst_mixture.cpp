@@ -9,16 +9,19 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDropEvent>
 #include <QFile>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTextBrowser>
 #include <QTimer>
 #include <QToolButton>
+#include <QUrl>
 
 using namespace residua;
 using namespace residua::app;
@@ -58,6 +61,18 @@ private slots:
         visible<QComboBox>("property:/data/source/kind")->setCurrentIndex(0);
         emit visible<QComboBox>("property:/data/source/kind")->activated(0);
         QTRY_VERIFY(!visible<MixtureEditor>("mixtureEditor"));
+    }
+
+    void severalDroppedTextsAreAddedAtOnce()
+    {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile("/texts/a.txt"), QUrl::fromLocalFile("/texts/b.jsonl")});
+        QDropEvent drop({4, 4}, Qt::CopyAction, &data, Qt::LeftButton, {});
+        QApplication::sendEvent(visible<MixtureEditor>("mixtureEditor"), &drop);
+        QCOMPARE(parts().size(), std::size_t(5));
+        QCOMPARE(parts()[4].path, std::string("/texts/b.jsonl"));
+        undo();
+        QCOMPARE(parts().size(), std::size_t(3));
     }
 
     void typingAWeightIsOneEdit()

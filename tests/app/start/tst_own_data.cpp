@@ -16,6 +16,7 @@
 #include <QDir>
 #include <QDockWidget>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
@@ -26,6 +27,7 @@
 #include <QSpinBox>
 #include <QSplitter>
 #include <QTextBrowser>
+#include <QToolTip>
 #include <QUrl>
 
 #include <qcustomplot.h>
@@ -283,6 +285,31 @@ private slots:
         const QString own = m_folder->filePath("own text.txt");
         drop(*field, own);
         QTRY_COMPARE(std::get<projects::TextData>(this->project().data.source).path, own.toStdString());
+    }
+
+    /// The field says what it expects, and keeps its text; nor does the window open what was meant for the field.
+    void aDroppedPathOfAnotherKindIsRefused()
+    {
+        projects::Project project = quickLanguage();
+        project.data.source = projects::TextData{.path = "kept.txt", .tokeniser = {}};
+        openWindowOn(project, {1440, 900});
+        m_window->documents().choose(SectionPlace{Section::Data});
+        auto* field = visible<QLineEdit>(QStringLiteral("property:/data/source/path"));
+        QVERIFY(field);
+        const QString picture = m_folder->filePath("one.png");
+        QVERIFY(this->picture(Qt::red).save(picture));
+        const std::filesystem::path run = folder("run");
+        std::filesystem::create_directories(run);
+        std::ofstream(run / "run.json") << "{}";
+        for (const auto& [path, kind] : {std::pair{QString::fromStdString(m_project.string()), "a project"},
+                                         {QString::fromStdString(run.string()), "a run"},
+                                         {picture, "a picture"}}) {
+            drop(*field, path);
+            QCOMPARE(QToolTip::text(), QString("%1 is %2; expected data: a file, or a folder of such or of pictures.")
+                                           .arg(QFileInfo(path).fileName(), kind));
+        }
+        QCOMPARE(field->text(), QString("kept.txt"));
+        QCOMPARE(m_window->session().directory(), m_project);
     }
 
     /// Every kind of data that lies in files has both buttons.
