@@ -12,8 +12,9 @@ class DocumentViews;
 class Workspace;
 
 /// Returns the entries of the open document for the command palette: each topology with its change in parameters, and
-/// each field with its value. Taking a topology applies it; taking a field moves the cursor into it. Empty while no
-/// document is open. GUI thread; the arguments must outlive the palette.
+/// each field with its value, also those of nodes and layers. Taking a topology applies it; taking a field moves the
+/// cursor into it in the inspector. A field without effect is disabled. Empty while no document is open. GUI thread;
+/// the arguments must outlive the palette.
 [[nodiscard]] std::vector<PaletteEntry> documentEntries(const DocumentSession& session, DocumentViews& documents,
                                                         Workspace& workspace);
 

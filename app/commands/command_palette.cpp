@@ -25,6 +25,7 @@ enum Column { Name, Note, ColumnCount };
 constexpr int kMostRecent = 8;
 constexpr int kOnlyAboveRow = 0; ///< QHeaderView: rows outside the view do not affect a column's width
 constexpr QStringView kDivider = u" › ";
+constexpr int kByKey = 6; ///< more than the rank of a word that begins anywhere in the text
 constexpr int kWidth = 620;
 constexpr int kHeight = 420;
 constexpr int kTop = 60;
@@ -120,13 +121,17 @@ QList<MenuCommand> commandsOf(const QMenuBar& bar)
     return commands;
 }
 
-std::optional<int> matchRank(const QString& text, const QStringList& words)
+std::optional<int> matchRank(const QString& text, const QStringList& words, const QString& key)
 {
     const qsizetype divider = text.lastIndexOf(kDivider);
     const qsizetype last = divider < 0 ? 0 : divider + kDivider.size();
     int rank = 0;
     for (const QString& word : words) {
-        const std::optional<int> one = wordRank(text, word, last);
+        std::optional<int> one = wordRank(text, word, last);
+        const QString token = QString(word).replace(QLatin1Char('.'), QLatin1Char('/'));
+        if (const std::optional<int> byKey = wordRank(key, token, key.lastIndexOf(QLatin1Char('/')) + 1)) {
+            one = std::min(*byKey + kByKey, one.value_or(*byKey + kByKey));
+        }
         if (!one) {
             return std::nullopt;
         }
@@ -174,7 +179,7 @@ void CommandPalette::search(const QString& text)
     std::vector<std::tuple<bool, qsizetype, int, std::size_t>> found;
     for (std::size_t i = 0; i < m_rows->entries.size(); ++i) {
         const PaletteEntry& entry = m_rows->entries[i];
-        if (const std::optional<int> rank = matchRank(entry.text, words)) {
+        if (const std::optional<int> rank = matchRank(entry.text, words, entry.key)) {
             const qsizetype recent = m_recent.indexOf(entry.id);
             found.emplace_back(*rank >= kInsideWord, recent < 0 ? kMostRecent : recent, *rank, i);
         }

@@ -31,12 +31,13 @@ struct PaletteEntry {
     bool isEnabled = true;
     std::function<QString()> note; ///< text at the row's end: a key, a price, a value; called when the row is shown
     std::function<void()> take;
+    QString key = {}; ///< searched too, after the text: the JSON pointer of a field
 };
 
 /// Returns how well an entry's text matches the words in any order; less is better. Whole words rank before words with
-/// this beginning, and those before text inside a word. The last part of a path ranks before its menus. Returns nullopt
-/// if a word is not in the text.
-[[nodiscard]] std::optional<int> matchRank(const QString& text, const QStringList& words);
+/// this beginning, and those before text inside a word. The last part of a path ranks before its menus, and the text
+/// before the key, in whose words dots count as slashes ("training.batch"). Returns nullopt if a word is in neither.
+[[nodiscard]] std::optional<int> matchRank(const QString& text, const QStringList& words, const QString& key = {});
 /// Ranks from here on have a word that was found only inside another.
 inline constexpr int kInsideWord = 100;
 

@@ -289,6 +289,8 @@ void Inspector::takeFocus(const std::string& key)
     const auto line = std::ranges::find(m_lines, key, [](const Line& each) { return each.property.key; });
     if (line != m_lines.end()) {
         line->editor->setFocus(Qt::ShortcutFocusReason);
+    } else {
+        m_mixture->takeFocus(key);
     }
 }
 

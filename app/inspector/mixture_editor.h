@@ -33,6 +33,8 @@ public:
     void show(const projects::Project& project);
     /// Returns the property whose editor has the focus, or null.
     [[nodiscard]] const Property* focusedProperty() const;
+    /// Moves the cursor into the field with this key if there is one.
+    void takeFocus(const std::string& key);
     /// Requests to add the texts at these paths.
     void addParts(const QStringList& paths);
 

@@ -58,6 +58,20 @@ private slots:
         QCOMPARE(m_palette->recent(), QStringList({"File › Save as", "Edit › Unsaved"}));
     }
 
+    void keysAreSearchedAfterTheTexts()
+    {
+        const auto rank = [](const char* text, const QStringList& words) {
+            return matchRank(QString::fromUtf8(text), words, QStringLiteral("/training/learning_rate/peak"));
+        };
+        QVERIFY(rank("Training › Peak", {"learning_rate"}));
+        QVERIFY(rank("Training › Peak", {"training.learning_rate.peak"}));
+        QVERIFY(rank("Training › Peak", {"/training/learning_rate/peak"}));
+        QVERIFY(!rank("Training › Peak", {"batch"}));
+        QVERIFY(*rank("Training › Learning_rate", {"learning_rate"}) < *rank("Training › Peak", {"learning_rate"}));
+        QVERIFY(*rank("Training › Peak", {"learning_rate"}) < kInsideWord);
+        QVERIFY(*rank("Training › Peak", {"arning"}) >= kInsideWord);
+    }
+
     void theModelIsSound()
     {
         open({"File › Save", "Edit › Unsaved"});

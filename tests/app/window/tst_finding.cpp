@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands, topologies and fields found by typing, and the keys of Undo in a field.
+#include "app/actions/document_entries.h"
 #include "app/inspector/inspector.h"
 #include "app/views/document_views.h"
+#include "app/workspace/workspace.h"
+#include "projects/schema/fields.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 
 #include <QLineEdit>
 #include <QTreeView>
+
+#include <map>
 
 using namespace residua;
 using namespace residua::app;
@@ -58,6 +63,56 @@ private slots:
         QVERIFY(noteOf(*rows).startsWith(QString::number(project().training.batch)));
         QTest::keyClick(search, Qt::Key_Return);
         QVERIFY(field("property:/training/batch")->hasFocus());
+    }
+
+    /// By title or by key: those of the schedule, of nodes and of layers too. Enter moves the cursor into the field.
+    void everyFieldIsFound_data()
+    {
+        QTest::addColumn<QString>("typed");
+        QTest::addColumn<QString>("field");
+        QTest::newRow("by its key") << "training.learning_rate.peak"
+                                    << "property:/training/learning_rate/peak";
+        QTest::newRow("by its pointer") << "/seeds/order"
+                                        << "property:/seeds/order";
+        QTest::newRow("of the project") << "project description"
+                                        << "property:/description";
+        QTest::newRow("of the schedule") << "full_model_steps"
+                                         << "property:/schedule/full_model_steps";
+        QTest::newRow("of a node") << "linear weight name"
+                                   << "property:name";
+        QTest::newRow("of a layer") << "layer 2 block"
+                                    << "property:block";
+    }
+
+    void everyFieldIsFound()
+    {
+        QFETCH(QString, typed);
+        QFETCH(QString, field);
+        m_window->openProject(m_project);
+        auto* search = m_window->findChild<QLineEdit*>(QStringLiteral("commandSearch"));
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        search->setText(typed);
+        QTest::keyClick(search, Qt::Key_Return);
+        const auto* const focus = m_window->focusWidget();
+        QVERIFY2(focus && focus->objectName() == field, qPrintable(focus ? focus->objectName() : "nothing"));
+    }
+
+    /// What the inspector would show as well, and nothing else, can be chosen; the rest says why not.
+    void theFieldsOfEverySectionAreListed()
+    {
+        m_window->openProject(m_project);
+        std::map<QString, bool> listed;
+        for (const PaletteEntry& entry :
+             documentEntries(m_window->session(), m_window->documents(), m_window->workspace())) {
+            listed.emplace(entry.key, entry.isEnabled);
+        }
+        for (const projects::FieldEntry& field : projects::fieldsOf(project())) {
+            const QString pointer = QString::fromStdString(field.pointer);
+            if (isSettable(field) && !pointer.startsWith("/sweeps")) {
+                QVERIFY2(listed.contains(pointer), qPrintable(pointer));
+                QCOMPARE(listed.at(pointer), !field.isIdle || field.value != field.defaultValue);
+            }
+        }
     }
 
     /// A field keeps the keys of Undo only for text that is being typed.
