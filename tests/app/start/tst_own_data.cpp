@@ -296,14 +296,14 @@ private slots:
         m_window->documents().choose(SectionPlace{Section::Data});
         auto* field = visible<QLineEdit>(QStringLiteral("property:/data/source/path"));
         QVERIFY(field);
-        const QString picture = m_folder->filePath("one.png");
-        QVERIFY(this->picture(Qt::red).save(picture));
+        const QString single = m_folder->filePath("one.png");
+        QVERIFY(picture(Qt::red).save(single));
         const std::filesystem::path run = folder("run");
         std::filesystem::create_directories(run);
         std::ofstream(run / "run.json") << "{}";
         for (const auto& [path, kind] : {std::pair{QString::fromStdString(m_project.string()), "a project"},
                                          {QString::fromStdString(run.string()), "a run"},
-                                         {picture, "a picture"}}) {
+                                         {single, "a picture"}}) {
             drop(*field, path);
             QCOMPARE(QToolTip::text(), QString("%1 is %2; expected data: a file, or a folder of such or of pictures.")
                                            .arg(QFileInfo(path).fileName(), kind));
