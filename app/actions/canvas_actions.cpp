@@ -68,6 +68,9 @@ CanvasActions::CanvasActions(QWidget& window, QMenu& edit, EditCommands& command
     visitLess = addCommand({"visitLess", tr("One visit l&ess"), QKeySequence(Qt::CTRL | Qt::Key_Down),
                             tr("Visit the layers of the selected loop once less")},
                            &EditCommands::visitLess);
+    untie = addCommand({"untie", tr("Untie visits"), QKeySequence(),
+                        tr("Make every visit of the selected loop a layer with weights of its own")},
+                       &EditCommands::untie);
     edit.addSeparator();
     tidy = addCommand({"tidy", tr("T&idy up"), QKeySequence(Qt::Key_L), tr("Lay every node of the block out anew")},
                       &EditCommands::tidy);
@@ -149,7 +152,7 @@ void CanvasMenu::fill(QMenu& menu) const
         add(menu, {m_canvas.cut, m_canvas.copy, m_canvas.paste, m_canvas.duplicate, m_window.prune});
         add(menu, {m_canvas.fold, m_canvas.group, m_canvas.ungroup});
         if (loopOfSelection(m_documents.project(), selection) != nullptr) {
-            add(menu, {m_canvas.visits, m_canvas.visitMore, m_canvas.visitLess, m_canvas.visitOnce});
+            add(menu, {m_canvas.visits, m_canvas.visitMore, m_canvas.visitLess, m_canvas.visitOnce, m_canvas.untie});
         } else {
             add(menu, {m_canvas.visits});
         }

@@ -39,13 +39,14 @@ public:
     QAction* visitOnce;
     QAction* visitMore;
     QAction* visitLess;
+    QAction* untie;
     QAction* tidy;
     QMenu* alignments;
 
     /// Returns the commands on a selection, wherever it was made.
     [[nodiscard]] QList<QAction*> ofSelection() const
     {
-        return {cut, copy, paste, duplicate, group, ungroup, visits, visitOnce, visitMore, visitLess};
+        return {cut, copy, paste, duplicate, group, ungroup, visits, visitOnce, visitMore, visitLess, untie};
     }
     /// Returns the commands that need a canvas in front.
     [[nodiscard]] QList<QAction*> ofCanvas() const;

@@ -11,6 +11,7 @@
 #include "editor/block/block_canvas.h"
 #include "projects/commands/graph_commands.h"
 #include "projects/commands/typing.h"
+#include "projects/transfer/ties.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -227,6 +228,20 @@ void EditCommands::typeVisits()
 void EditCommands::visitOnce()
 {
     run([this](const projects::Selection& selection) { return visitLayersOnce(m_session.document(), selection); });
+}
+
+void EditCommands::untie()
+{
+    run([this](const projects::Selection& selection) -> Result<projects::DocumentChange> {
+        const projects::Stack& stack = m_session.project().stack();
+        const projects::Loop* const loop = loopOfSelection(m_session.project(), selection);
+        if (loop == nullptr) {
+            return Error{"loops", "the selected layers are not of one loop"};
+        }
+        const Result<projects::Edit> edit =
+            untieEdit(m_session.document(), static_cast<std::size_t>(loop - stack.loops.data()));
+        return edit ? projects::DocumentChange{*edit, selection} : Result<projects::DocumentChange>(edit.error());
+    });
 }
 
 void EditCommands::changeVisits(std::int64_t by)

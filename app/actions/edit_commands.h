@@ -51,6 +51,7 @@ public:
     /// Asks how often the selected layers are visited.
     void typeVisits();
     void visitOnce(); ///< removes the loops of the selected layers
+    void untie();     ///< makes the visits of the selected loop layers of their own
     void visitMore() { changeVisits(1); }
     void visitLess() { changeVisits(-1); }
     /// Opens a field to add something by typing.
