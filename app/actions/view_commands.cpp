@@ -7,7 +7,10 @@
 #include "app/views/live_views.h"
 #include "app/workspace/panel_focus.h"
 #include "app/workspace/workspace.h"
+#include "editor/figures/figure.h"
+#include "projects/base/whole_file.h"
 #include "visualizers/heatmap/shown_matrices.h"
+#include "visualizers/plot/export_dialog.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QCoreApplication>
@@ -27,7 +30,11 @@ private:
     void connectPanels();
     void connectValues();
     void fit();
+    void exportFigure();
+    Status writeFigure(CanvasWidget& canvas, const QString& path) const;
     void zoomToSelection();
+
+    visualizers::ExportChoice m_figure{.format = QStringLiteral("pdf")}; ///< the last one
 };
 
 } // namespace
@@ -91,6 +98,7 @@ void ViewCommands::connectPanels()
             [this] { focusPanel(m_workspace, PanelStep::Previous); });
     connect(m_actions.floatPanel, &QAction::triggered, &m_workspace, &Workspace::toggleFloating);
     connect(m_actions.exportPlot, &QAction::triggered, this, [this] { m_workspace.plotInFront()->askExport(); });
+    connect(m_actions.exportFigure, &QAction::triggered, this, &ViewCommands::exportFigure);
     for (const auto& [action, layout] : m_actions.layouts) {
         connect(action, &QAction::triggered, this, [this, layout = layout] { m_workspace.applyLayout(*layout); });
     }
@@ -101,6 +109,39 @@ void ViewCommands::fit()
     if (CanvasWidget* const front = m_workspace.frontCanvas()) {
         front->fit();
     }
+}
+
+void ViewCommands::exportFigure()
+{
+    CanvasWidget* const shown = m_workspace.frontCanvas();
+    CanvasWidget* const front = shown != nullptr ? shown : &m_workspace.canvas();
+    const QString name = front == &m_workspace.block()    ? QStringLiteral("block")
+                         : front == &m_workspace.matrix() ? QStringLiteral("matrix")
+                                                          : QStringLiteral("network");
+    auto* dialog = new visualizers::ExportDialog(tr("Export figure"), name, m_figure, visualizers::ExportOf::Canvas,
+                                                 front->window());
+    connect(dialog, &visualizers::ExportDialog::chosen, this, [this, dialog, front](const QString& path) {
+        m_figure = dialog->choice();
+        if (const Status done = writeFigure(*front, path); !done) {
+            dialog->refuse(QString::fromStdString(done.error().text()));
+        } else {
+            dialog->close();
+        }
+    });
+    dialog->open();
+}
+
+Status ViewCommands::writeFigure(CanvasWidget& canvas, const QString& path) const
+{
+    const auto format = editor::figureFormatOf(path.toStdString());
+    if (!format) {
+        return format.error();
+    }
+    const editor::FigureStyle style{.centimetres = m_figure.centimetres, .text = m_figure.text};
+    const auto figure =
+        canvas.canvas().figure(style, m_figure.weights ? editor::FigureWeights::Live : editor::FigureWeights::None);
+    const auto bytes = figure ? editor::figureFile(*figure, *format) : Result<std::string>(figure.error());
+    return bytes ? writeOutput(path.toStdString(), *bytes) : Status(bytes.error());
 }
 
 void ViewCommands::zoomToSelection()

@@ -179,6 +179,8 @@ void WindowActions::makeCanvases(const Make& make)
         make("saveBlock", "", Text::tr("Save the &block…"), {}, Text::tr("Keep the block that is shown under a name"));
     exportPlot = make("exportPlot", "", Text::tr("Export the &plot…"), {},
                       Text::tr("Write the plot in front as a picture, a document or numbers"));
+    exportFigure = make("exportFigure", "", Text::tr("Export fi&gure…"), {},
+                        Text::tr("Write the canvas in front as PDF, SVG or TikZ, in the width of a column"));
     floatPanel =
         make("floatPanel", "", Text::tr("F&loat or dock the panel"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D)},
              Text::tr("Tear the panel in front off the window, or put it back"));
@@ -214,8 +216,8 @@ void WindowActions::makeRunBar(const Make& make)
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,      fed,         depth,
-                            matrix,    block, schedule, saveBlock, exportPlot, floatPanel, exportReport};
+    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,        fed,        depth,
+                            matrix,    block, schedule, saveBlock, exportPlot, exportFigure, floatPanel, exportReport};
     for (const auto& [action, layout] : layouts) {
         actions.append(action);
     }
@@ -234,7 +236,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     file->addSeparator();
     file->addActions({actions.save, actions.saveAs, actions.revert});
     file->addSeparator();
-    file->addActions({actions.saveBlock, actions.exportPlot});
+    file->addActions({actions.saveBlock, actions.exportPlot, actions.exportFigure});
     file->addSeparator();
     file->addActions({actions.takeAlong, actions.bringBack});
     file->addSeparator();

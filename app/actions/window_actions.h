@@ -61,6 +61,7 @@ struct WindowActions {
     QAction* schedule;
     QAction* saveBlock;
     QAction* exportPlot;
+    QAction* exportFigure;
     QAction* floatPanel;
     QAction* exportReport;
     QAction* clearQueue;

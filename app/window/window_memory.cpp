@@ -56,13 +56,18 @@ const QString kExtentsKey = QStringLiteral("window/dockExtents");
 const QString kRunColumnsKey = QStringLiteral("runs/columns");
 const QString kExportFolderKey = QStringLiteral("export/folder");
 const QString kExportFormatKey = QStringLiteral("export/format");
+const QString kExportWidthKey = QStringLiteral("export/centimetres");
+const QString kExportTextKey = QStringLiteral("export/text");
 const QString kExportShapeKey = QStringLiteral("export/shape");
 
 visualizers::ExportChoice exportChoiceOf(const QSettings& settings)
 {
     const visualizers::ExportChoice usual;
-    return {settings.value(kExportFolderKey).toString(), settings.value(kExportFormatKey, usual.format).toString(),
-            settings.value(kExportShapeKey, usual.shape).toSize()};
+    return {.folder = settings.value(kExportFolderKey).toString(),
+            .format = settings.value(kExportFormatKey, usual.format).toString(),
+            .shape = settings.value(kExportShapeKey, usual.shape).toSize(),
+            .centimetres = settings.value(kExportWidthKey, usual.centimetres).toDouble(),
+            .text = settings.value(kExportTextKey, usual.text).toDouble()};
 }
 
 void keep(const visualizers::ExportChoice& choice)
@@ -71,6 +76,8 @@ void keep(const visualizers::ExportChoice& choice)
     settings.setValue(kExportFolderKey, choice.folder);
     settings.setValue(kExportFormatKey, choice.format);
     settings.setValue(kExportShapeKey, choice.shape);
+    settings.setValue(kExportWidthKey, choice.centimetres);
+    settings.setValue(kExportTextKey, choice.text);
 }
 
 } // namespace

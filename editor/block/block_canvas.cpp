@@ -6,6 +6,7 @@
 #include "editor/block/block_wiring.h"
 #include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
+#include "editor/figures/scene_figures.h"
 #include "editor/scenes/block_layout.h"
 #include "editor/scenes/geometry.h"
 
@@ -35,6 +36,10 @@ public:
     void draw(float width, float height, Theme theme) override;
     std::vector<Request> takeRequests() override { return m_state.takeRequests(); }
     std::optional<ScreenPoint> locate(const Target& target) const override;
+    Result<Figure> figure(const FigureStyle& style, FigureWeights /*weights*/) const override
+    {
+        return blockFigure(m_state.scene(), style);
+    }
     AskTyping typingPlace() const override { return askAt(m_view.inSight().centre()); }
 
     const BlockScene& scene() const override { return m_state.scene(); }

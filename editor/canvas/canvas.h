@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "editor/figures/figure.h"
 #include "editor/scenes/folds.h"
 #include "projects/base/result.h"
 #include "projects/commands/commands.h"
@@ -105,6 +106,9 @@ struct PortTarget {
 /// middle of a node, a port.
 using Target = std::variant<LayerTarget, LoopTarget, projects::Shortcut, projects::NodeId, PortTarget>;
 
+/// Whether a figure has the live weights.
+enum class FigureWeights { Live, None };
+
 enum class Extent { Everything, Selection };
 
 /// A canvas as its host sees it. It is drawn inside the host's current Dear ImGui frame and answers with requests. The
@@ -138,6 +142,9 @@ public:
 
     /// Returns the last position of a thing; nullopt if it is not drawn.
     [[nodiscard]] virtual std::optional<ScreenPoint> locate(const Target& target) const = 0;
+    /// Returns a drawing for a page of everything that the canvas shows, whichever part is visible: its folds and
+    /// ports, without selection. Returns an error if there is nothing to draw.
+    [[nodiscard]] virtual Result<Figure> figure(const FigureStyle& style, FigureWeights weights) const = 0;
     /// Returns the place of a text field for typing.
     [[nodiscard]] virtual AskTyping typingPlace() const = 0;
 };

@@ -7,6 +7,7 @@
 #include "editor/depth/depth_selection.h"
 #include "editor/depth/loop_marks.h"
 #include "editor/depth/shortcut_drag.h"
+#include "editor/figures/scene_figures.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/geometry.h"
 #include "editor/scenes/words.h"
@@ -44,6 +45,7 @@ Pick pickNow()
 class DepthCanvas final : public ShortcutCanvas {
 public:
     std::optional<ScreenPoint> locate(const Target& target) const override;
+    Result<Figure> figure(const FigureStyle& style, FigureWeights of) const override;
     AskTyping typingPlace() const override;
     std::shared_ptr<const CanvasImage> takeImage() override;
     void setTexture(void* texture) override;
@@ -504,6 +506,17 @@ void DepthCanvas::finishConnect()
         return;
     }
     request(RequestEdit{addShortcuts(document(), {drag.shortcut})});
+}
+
+Result<Figure> DepthCanvas::figure(const FigureStyle& style, FigureWeights of) const
+{
+    const LiveWeights none;
+    std::vector<DepthPort> ports = depthPorts(project().stack().topology, Theme::Light);
+    std::erase_if(ports, [this](const DepthPort& port) {
+        const auto own = std::ranges::find(m_ports.ports(), port.port, &DepthPort::port);
+        return own != m_ports.ports().end() && !own->shown;
+    });
+    return depthFigure({document(), of == FigureWeights::Live ? weights() : none, std::move(ports), m_folded}, style);
 }
 
 std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const

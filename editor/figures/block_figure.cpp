@@ -179,19 +179,23 @@ void BlockFigure::drawShape(const BlockWire& wire, BlockLabels& labels)
 
 } // namespace
 
+Result<Figure> blockFigure(const BlockScene& scene, const FigureStyle& style)
+{
+    if (scene.nodes().empty()) {
+        return Error{textOf(scene.graph()), "has no nodes to draw"};
+    }
+    return BlockFigure(scene, style).draw();
+}
+
 Result<Figure> blockFigure(const projects::Document& document, const projects::GraphRef& graph,
                            const FigureStyle& style)
 {
-    const projects::Graph* const drawn = findGraph(document.project, graph);
-    if (drawn == nullptr) {
+    if (findGraph(document.project, graph) == nullptr) {
         return Error{textOf(graph), "there is no such graph in the project"};
-    }
-    if (drawn->nodes.empty()) {
-        return Error{textOf(graph), "has no nodes to draw"};
     }
     BlockScene scene;
     scene.rebuild(document, graph);
-    return BlockFigure(scene, style).draw();
+    return blockFigure(scene, style);
 }
 
 } // namespace residua::editor

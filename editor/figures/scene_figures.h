@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/figures/figure.h"
+#include "editor/scenes/block_scene.h"
 #include "editor/scenes/depth_picture.h"
 #include "editor/scenes/folds.h"
 #include "editor/scenes/live_weights.h"
@@ -26,6 +27,8 @@ struct TopologyView {
 [[nodiscard]] Result<Figure> depthFigure(const TopologyView& view, const FigureStyle& style);
 /// Draws the matrix of a port. Returns an error if the topology has no matrix.
 [[nodiscard]] Result<Figure> matrixFigure(const TopologyView& view, const FigureStyle& style);
+/// Draws a graph as the scene has it. Returns an error if it has no nodes.
+[[nodiscard]] Result<Figure> blockFigure(const BlockScene& scene, const FigureStyle& style);
 /// Draws the inside of a block, the stem or the head. Returns an error if there is no such graph.
 [[nodiscard]] Result<Figure> blockFigure(const projects::Document& document, const projects::GraphRef& graph,
                                          const FigureStyle& style);

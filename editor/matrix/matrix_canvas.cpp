@@ -2,6 +2,7 @@
 #include "editor/matrix/matrix_canvas.h"
 
 #include "editor/canvas/paint_tools.h"
+#include "editor/figures/scene_figures.h"
 #include "editor/matrix/matrix_paint.h"
 #include "editor/scenes/geometry.h"
 #include "editor/scenes/matrix_scene.h"
@@ -29,6 +30,16 @@ class MatrixCanvas final : public ShortcutCanvas {
 public:
     std::optional<ScreenPoint> locate(const Target& target) const override;
     AskTyping typingPlace() const override { return {.at = {width() / 2, top()}}; }
+    Result<Figure> figure(const FigureStyle& style, FigureWeights of) const override
+    {
+        const LiveWeights none;
+        std::vector<DepthPort> shown = depthPorts(project().stack().topology, Theme::Light);
+        if (m_scene.note().empty()) {
+            std::erase_if(shown, [this](const DepthPort& each) { return each.port != port(); });
+        }
+        return matrixFigure({document(), of == FigureWeights::Live ? weights() : none, std::move(shown), {}, measure()},
+                            style);
+    }
 
 protected:
     void rebuild() override;

@@ -13,18 +13,22 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QDoubleSpinBox>
 #include <QFile>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
 #include <qcustomplot.h>
+
+#include <cmath>
 
 using namespace residua;
 using namespace residua::visualizers;
@@ -66,6 +70,26 @@ private slots:
         QCOMPARE(plot->size(), before);
     }
 
+    void onPaperAPictureHasTheWidthOfTheColumn()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.show();
+        begin(runs, "a", {.name = "first"});
+        runs.add("a", {.steps = line(0)});
+        for (const double centimetres : {8.5, 17.0}) {
+            const ExportChoice choice{.centimetres = centimetres, .text = 8};
+            QVERIFY(view.exportAs(path("paper.svg"), choice).result().ok());
+            QFile svg(path("paper.svg"));
+            QVERIFY(svg.open(QIODevice::ReadOnly));
+            static const QRegularExpression width(QStringLiteral("<svg width=\"([0-9.]+)mm\""));
+            const double millimetres = width.match(svg.readAll()).captured(1).toDouble();
+            QVERIFY2(std::abs(millimetres - 10 * centimetres) < 2, qPrintable(QString::number(millimetres)));
+            QVERIFY(view.exportAs(path("paper.pdf"), choice).result().ok());
+            QVERIFY(QFile(path("paper.pdf")).size() > 1000);
+        }
+    }
+
     void theDialogTakesFolderFormatAndSize()
     {
         ShownRuns runs;
@@ -97,6 +121,10 @@ private slots:
         auto* format = dialog->findChild<QComboBox*>("exportFormat");
         format->setCurrentIndex(format->findData("csv"));
         QVERIFY(!dialog->findChild<QSpinBox*>("exportWidth")->isEnabled());
+        auto* centimetres = dialog->findChild<QDoubleSpinBox*>("exportCentimetres");
+        QVERIFY(!centimetres->isEnabled());
+        format->setCurrentIndex(format->findData("pdf"));
+        QVERIFY(centimetres->isEnabled());
     }
 
     void weightsSayOfWhichRunAndPortTheyAre()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/export_dialog.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
+#include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
@@ -46,21 +48,46 @@ QSpinBox* pixels(const QString& name, int value, QWidget* parent)
     return box;
 }
 
+/// Limits and unit of a length on paper.
+struct Length {
+    double least = 0;
+    double most = 0;
+    QString unit;
+};
+
+QDoubleSpinBox* length(const QString& name, double value, const Length& limits, QWidget* parent)
+{
+    auto* box = new QDoubleSpinBox(parent);
+    box->setRange(limits.least, limits.most);
+    box->setDecimals(1);
+    box->setSingleStep(0.5);
+    box->setSuffix(QLatin1Char(' ') + limits.unit);
+    box->setValue(value);
+    box->setAccessibleName(name);
+    return box;
+}
+
 } // namespace
 
-ExportDialog::ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, QWidget* parent)
+ExportDialog::ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, ExportOf of,
+                           QWidget* parent)
     : QDialog(parent),
+      m_of(of),
       m_folder(new QLineEdit(folderOf(choice), this)),
       m_name(new QLineEdit(name, this)),
       m_format(new QComboBox(this)),
       m_width(pixels(tr("Width"), choice.shape.width(), this)),
       m_height(pixels(tr("Height"), choice.shape.height(), this)),
+      m_centimetres(length(tr("Width on paper"), choice.centimetres, {2, 100, tr("cm")}, this)),
+      m_text(length(tr("Size of the text"), choice.text, {3, 40, tr("pt")}, this)),
+      m_weights(new QCheckBox(tr("With learned weights"), this)),
       m_note(new QLabel(this))
 {
     setObjectName(QStringLiteral("exportDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(title);
     setMinimumWidth(kWidth);
+    m_weights->setChecked(choice.weights);
     layOut(choice.format);
     for (QLineEdit* line : {m_folder, m_name}) {
         connect(line, &QLineEdit::textChanged, this, &ExportDialog::update);
@@ -76,10 +103,7 @@ void ExportDialog::layOut(const QString& format)
     m_format->setObjectName(QStringLiteral("exportFormat"));
     m_width->setObjectName(QStringLiteral("exportWidth"));
     m_height->setObjectName(QStringLiteral("exportHeight"));
-    m_format->addItem(tr("Picture, twice the pixels (PNG)"), QStringLiteral("png"));
-    m_format->addItem(tr("Vector picture (SVG)"), QStringLiteral("svg"));
-    m_format->addItem(tr("Document (PDF)"), QStringLiteral("pdf"));
-    m_format->addItem(tr("Numbers (CSV)"), QStringLiteral("csv"));
+    addFormats();
     m_format->setCurrentIndex(std::max(m_format->findData(format), 0));
     m_note->setWordWrap(true);
     m_note->setObjectName(QStringLiteral("exportNote"));
@@ -90,19 +114,12 @@ void ExportDialog::layOut(const QString& format)
     folder->setSpacing(kFieldGap);
     folder->addWidget(m_folder, 1);
     folder->addWidget(browse);
-    auto* size = new QHBoxLayout;
-    size->setSpacing(kFieldGap);
-    size->addWidget(m_width);
-    size->addWidget(new QLabel(QStringLiteral("×"), this));
-    size->addWidget(m_height);
-    size->addWidget(new QLabel(tr("pixels"), this));
-    size->addStretch();
     auto* form = new QFormLayout;
     form->setVerticalSpacing(kRowSpacing);
     form->addRow(tr("Folder"), folder);
     form->addRow(tr("Name"), m_name);
     form->addRow(tr("Format"), m_format);
-    form->addRow(tr("Size"), size);
+    addSizes(*form);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_export = buttons->addButton(tr("Export"), QDialogButtonBox::AcceptRole);
     m_export->setObjectName(QStringLiteral("exportGo"));
@@ -115,16 +132,70 @@ void ExportDialog::layOut(const QString& format)
     column->addStretch();
     column->addWidget(buttons);
     QWidget* before = m_folder;
-    for (QWidget* next : std::initializer_list<QWidget*>{browse, m_name, m_format, m_width, m_height, buttons}) {
+    for (QWidget* next : std::initializer_list<QWidget*>{browse, m_name, m_format, m_width, m_height, m_centimetres,
+                                                         m_text, m_weights, buttons}) {
         setTabOrder(before, next);
         before = next;
     }
 }
 
+void ExportDialog::addFormats()
+{
+    const bool plot = m_of == ExportOf::Plot;
+    if (plot) {
+        m_format->addItem(tr("Picture, twice the pixels (PNG)"), QStringLiteral("png"));
+        m_format->addItem(tr("Vector picture (SVG)"), QStringLiteral("svg"));
+    }
+    m_format->addItem(tr("Document (PDF)"), QStringLiteral("pdf"));
+    if (plot) {
+        m_format->addItem(tr("Numbers (CSV)"), QStringLiteral("csv"));
+        return;
+    }
+    m_format->addItem(tr("Vector picture (SVG)"), QStringLiteral("svg"));
+    m_format->addItem(tr("TikZ picture, to \\input"), QStringLiteral("tikz"));
+    m_format->addItem(tr("TikZ picture as a document (TeX)"), QStringLiteral("tex"));
+}
+
+void ExportDialog::addSizes(QFormLayout& form)
+{
+    m_centimetres->setObjectName(QStringLiteral("exportCentimetres"));
+    m_text->setObjectName(QStringLiteral("exportText"));
+    m_weights->setObjectName(QStringLiteral("exportWeights"));
+    const bool plot = m_of == ExportOf::Plot;
+    if (plot) {
+        auto* size = new QHBoxLayout;
+        size->setSpacing(kFieldGap);
+        size->addWidget(m_width);
+        size->addWidget(new QLabel(QStringLiteral("×"), this));
+        size->addWidget(m_height);
+        size->addWidget(new QLabel(tr("pixels; SVG and PDF have their proportions"), this));
+        size->addStretch();
+        form.addRow(tr("Size"), size);
+    }
+    auto* paper = new QHBoxLayout;
+    paper->setSpacing(kFieldGap);
+    paper->addWidget(m_centimetres);
+    paper->addWidget(new QLabel(tr("wide, text of"), this));
+    paper->addWidget(m_text);
+    paper->addStretch();
+    form.addRow(tr("On paper"), paper);
+    if (!plot) {
+        form.addRow(QString(), m_weights);
+    }
+    for (QWidget* const other : std::initializer_list<QWidget*>{m_width, m_height}) {
+        other->setVisible(plot);
+    }
+    m_weights->setVisible(!plot);
+}
+
 ExportChoice ExportDialog::choice() const
 {
-    return {QDir::fromNativeSeparators(m_folder->text().trimmed()), suffix(),
-            QSize(m_width->value(), m_height->value())};
+    return {.folder = QDir::fromNativeSeparators(m_folder->text().trimmed()),
+            .format = suffix(),
+            .shape = QSize(m_width->value(), m_height->value()),
+            .centimetres = m_centimetres->value(),
+            .text = m_text->value(),
+            .weights = m_weights->isChecked()};
 }
 
 QString ExportDialog::suffix() const
@@ -155,6 +226,9 @@ void ExportDialog::update()
     const bool numbers = suffix() == QLatin1String("csv");
     m_width->setEnabled(!numbers);
     m_height->setEnabled(!numbers);
+    const bool paper = !numbers && suffix() != QLatin1String("png");
+    m_centimetres->setEnabled(paper);
+    m_text->setEnabled(paper);
     const bool folder = QFileInfo(QDir::fromNativeSeparators(m_folder->text().trimmed())).isDir();
     const bool named = !m_name->text().trimmed().isEmpty();
     m_export->setEnabled(folder && named);
@@ -166,7 +240,7 @@ void ExportDialog::update()
 
 void ExportDialog::choose()
 {
-    emit chosen(path(), choice().shape);
+    emit chosen(path());
 }
 
 void ExportDialog::refuse(const QString& reason)

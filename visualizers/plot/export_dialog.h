@@ -5,7 +5,10 @@
 #include <QSize>
 #include <QString>
 
+class QCheckBox;
 class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -16,20 +19,27 @@ namespace residua::visualizers {
 /// The default size of an exported plot in pixels, independent of its size on the screen.
 inline constexpr QSize kExportShape{960, 600};
 
+/// The thing that is exported: a plot as PNG, SVG, PDF or CSV, or a canvas as PDF, SVG or TikZ.
+enum class ExportOf { Plot, Canvas };
+
 /// The initial values of the dialog, which are those of the last export.
 struct ExportChoice {
     QString folder = {}; ///< if empty or missing, the user's pictures folder or home
     QString format = QStringLiteral("png");
-    QSize shape = kExportShape;
+    QSize shape = kExportShape; ///< PNG: pixels; SVG and PDF: the proportions
+    double centimetres = 8.5;   ///< width on paper, of a column of two; not for PNG
+    double text = 8;            ///< size of the text on paper in points
+    bool weights = true;        ///< canvas: with learned weights
     bool operator==(const ExportChoice&) const = default;
 };
 
-/// Asks for the place, format and size of an exported plot. Not modal. GUI thread.
+/// Asks for the place, format and size of an exported plot or canvas. Not modal. GUI thread.
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
     /// `name` is the file's name without its suffix.
-    ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, QWidget* parent = nullptr);
+    ExportDialog(const QString& title, const QString& name, const ExportChoice& choice, ExportOf of,
+                 QWidget* parent = nullptr);
 
     [[nodiscard]] ExportChoice choice() const;
 
@@ -37,21 +47,28 @@ public:
     void refuse(const QString& reason);
 
 signals:
-    void chosen(const QString& path, QSize shape);
+    /// The rest of the choice is choice().
+    void chosen(const QString& path);
 
 private:
     void layOut(const QString& format);
+    void addFormats();
+    void addSizes(QFormLayout& form);
     void browse();
     void update();
     void choose();
     [[nodiscard]] QString suffix() const;
     [[nodiscard]] QString path() const;
 
+    ExportOf m_of;
     QLineEdit* m_folder;
     QLineEdit* m_name;
     QComboBox* m_format;
     QSpinBox* m_width;
     QSpinBox* m_height;
+    QDoubleSpinBox* m_centimetres;
+    QDoubleSpinBox* m_text;
+    QCheckBox* m_weights;
     QLabel* m_note; ///< tells that the file exists, or shows an error
     QPushButton* m_export = nullptr;
 };

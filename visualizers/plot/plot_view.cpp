@@ -11,6 +11,7 @@
 #include <QContextMenuEvent>
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QFontInfo>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QPointer>
@@ -24,6 +25,7 @@
 
 #include <QPdfWriter>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <type_traits>
@@ -33,8 +35,9 @@ namespace residua::visualizers {
 namespace {
 
 constexpr double kPngScale = 2;
-constexpr double kPointsPerPixel = 0.75;
-constexpr int kPdfResolution = 96; ///< dots per inch, which is one per pixel of the plot
+constexpr double kPointsPerInch = 72;
+constexpr double kCmPerInch = 2.54;
+constexpr int kScreenResolution = 96; ///< pixels of a plot per inch of paper, unless a width on paper is chosen
 
 void setForPicture(QCustomPlot& plot, bool forPicture)
 {
@@ -84,22 +87,23 @@ void paintVector(QCustomPlot& plot, QPaintDevice* device)
     plot.toPainter(&painter, plot.width(), plot.height());
 }
 
-void paintSvg(QCustomPlot& plot, QIODevice& device)
+void paintSvg(QCustomPlot& plot, QIODevice& device, int resolution)
 {
     QSvgGenerator svg;
     svg.setOutputDevice(&device);
+    svg.setResolution(resolution);
     svg.setSize(plot.size());
     svg.setViewBox(plot.rect());
     svg.setTitle(plot.accessibleName());
     paintVector(plot, &svg);
 }
 
-void paintPdf(QCustomPlot& plot, QIODevice& device)
+void paintPdf(QCustomPlot& plot, QIODevice& device, int resolution)
 {
     QPdfWriter pdf(&device);
-    pdf.setResolution(kPdfResolution);
+    pdf.setResolution(resolution);
     pdf.setPageMargins(QMarginsF());
-    pdf.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsPerPixel, QPageSize::Point));
+    pdf.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsPerInch / resolution, QPageSize::Point));
     pdf.setTitle(plot.accessibleName());
     paintVector(plot, &pdf);
 }
@@ -127,17 +131,18 @@ Contents pngContents(QCustomPlot& plot)
     return [image = pixmapOf(plot).toImage()](QIODevice& device) { return image.save(&device, "PNG"); };
 }
 
-Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&))
+Contents vectorContents(QCustomPlot& plot, void (*paint)(QCustomPlot&, QIODevice&, int), int resolution)
 {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
-    paint(plot, buffer);
+    paint(plot, buffer, resolution);
     return [bytes](QIODevice& device) { return device.write(bytes) == bytes.size(); };
 }
 
-/// Returns the contents of a file with this suffix for the plot; empty for an unknown suffix.
-Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix)
+/// Returns the contents of a file with this suffix for the plot; empty for an unknown suffix. `resolution` is the
+/// plot's pixels per inch of paper.
+Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& suffix, int resolution)
 {
     if (suffix == QLatin1String("csv")) {
         return csvContents(numbers());
@@ -146,9 +151,9 @@ Contents contentsOf(QCustomPlot& plot, const std::function<CsvText()>& numbers, 
         return pngContents(plot);
     }
     if (suffix == QLatin1String("svg")) {
-        return vectorContents(plot, paintSvg);
+        return vectorContents(plot, paintSvg, resolution);
     }
-    return suffix == QLatin1String("pdf") ? vectorContents(plot, paintPdf) : Contents();
+    return suffix == QLatin1String("pdf") ? vectorContents(plot, paintPdf, resolution) : Contents();
 }
 
 Status writeFile(const QString& path, const Contents& contents)
@@ -180,13 +185,14 @@ QPixmap pictureOf(QCustomPlot& plot)
 using ExportWork = std::function<Status()>;
 
 /// Draws the plot with size `shape` for a PNG (twice the pixels), SVG or PDF, or uses `numbers` for a CSV. The path's
-/// suffix selects the format. Returns an error for another suffix.
+/// suffix selects the format. A picture that needs more pixels than `shape` for its controls keeps its width on paper.
+/// Returns an error for another suffix.
 Result<ExportWork> exportWork(QCustomPlot& plot, const std::function<CsvText()>& numbers, const QString& path,
-                              QSize shape)
+                              QSize shape, int resolution = kScreenResolution)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();
     const Shaped shaped(plot, shape.expandedTo(plot.minimumSize()));
-    Contents contents = contentsOf(plot, numbers, suffix);
+    Contents contents = contentsOf(plot, numbers, suffix, resolution * plot.width() / std::max(shape.width(), 1));
     if (!contents) {
         return Error{path.toStdString(),
                      "got the suffix \"" + suffix.toStdString() + "\", expected png, svg, pdf or csv"};
@@ -241,16 +247,32 @@ QFuture<Status> PlotView::exportTo(const QString& path, QSize shape)
     return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
 }
 
+QFuture<Status> PlotView::exportAs(const QString& path, const ExportChoice& choice)
+{
+    const QString suffix = QFileInfo(path).suffix().toLower();
+    if (suffix != QLatin1String("svg") && suffix != QLatin1String("pdf")) {
+        return exportTo(path, choice.shape);
+    }
+    leavePlot();
+    const double pixelsPerPoint = QFontInfo(plot().xAxis->tickLabelFont()).pixelSize() / choice.text;
+    const int resolution = std::max(qRound(kPointsPerInch * pixelsPerPoint), 1);
+    const int width = qRound(choice.centimetres / kCmPerInch * resolution);
+    const QSize shape(width, qRound(1.0 * width * choice.shape.height() / choice.shape.width()));
+    const auto work = exportWork(
+        plot(), [this] { return csvText(); }, path, shape, resolution);
+    return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
+}
+
 void PlotView::askExport()
 {
     static const QRegularExpression notInNames(QStringLiteral("[^\\w.-]+"));
     QString name = accessibleName().toLower();
     name.replace(notInNames, QStringLiteral("-"));
-    auto* dialog = new ExportDialog(tr("Export %1").arg(accessibleName()), name, m_exportChoice, this);
-    connect(dialog, &ExportDialog::chosen, this, [this, dialog = QPointer(dialog)](const QString& path, QSize shape) {
+    auto* dialog = new ExportDialog(tr("Export %1").arg(accessibleName()), name, m_exportChoice, ExportOf::Plot, this);
+    connect(dialog, &ExportDialog::chosen, this, [this, dialog = QPointer(dialog)](const QString& path) {
         m_exportChoice = dialog->choice();
         emit exportChosen(m_exportChoice);
-        exportTo(path, shape).then(this, [dialog](const Status& done) {
+        exportAs(path, m_exportChoice).then(this, [dialog](const Status& done) {
             if (dialog && done) {
                 dialog->close();
             } else if (dialog) {

@@ -31,6 +31,9 @@ public:
     /// Writes the plot as PNG, SVG, PDF or CSV, by the suffix of `path`, in this size. It is drawn now, and encoded and
     /// written on another thread.
     QFuture<Status> exportTo(const QString& path, QSize shape = kExportShape);
+    /// Writes the plot as chosen: SVG and PDF with a width and a size of text on paper, in the proportions of the
+    /// shape.
+    QFuture<Status> exportAs(const QString& path, const ExportChoice& choice);
 
     /// Sets the initial values of the next export.
     void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }

@@ -231,8 +231,9 @@ private slots:
     {
         QTest::addColumn<QString>("action");
         QTest::addColumn<End>("end");
-        for (const char* const action : {"create", "import", "takeAlong", "exportPlot", "keys", "methods", "run:export",
-                                         "run:resume", "run:retrofit", "run:factorise", "run:takeAlong"}) {
+        for (const char* const action :
+             {"create", "import", "takeAlong", "exportPlot", "exportFigure", "keys", "methods", "run:export",
+              "run:resume", "run:retrofit", "run:factorise", "run:takeAlong"}) {
             for (const auto& [name, end] : kEnds) {
                 QTest::addRow("%s, %s", action, name) << QString(action) << end;
             }
