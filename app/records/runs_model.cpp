@@ -290,8 +290,11 @@ QString RunsModel::textOf(std::size_t at, int column) const
 {
     const engine::RunInfo& run = m_runs[at];
     switch (column) {
-    case Name:
-        return nameOf(at);
+    case Name: {
+        const bool inGroup = at < m_groupTitles.size() && !m_groupTitles[at].isEmpty();
+        const auto* const look = inGroup ? m_shown.lookOf(run.directory) : nullptr;
+        return look && m_grouping == QLatin1String(kGroupColumn) ? look->label : nameOf(at);
+    }
     case Started:
         return formatMoment(QString::fromStdString(run.created), QDateTime::currentDateTime());
     case State:
@@ -351,8 +354,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
                : index.column() == Tags || index.column() == Notes
                    ? QVariant(textOf(index.internalId(), index.column()))
                    : QVariant();
-    case Qt::DisplayRole:
     case kFilterRole:
+        return index.column() == Name ? nameOf(index.internalId()) : textOf(index.internalId(), index.column());
+    case Qt::DisplayRole:
         return textOf(index.internalId(), index.column());
     case Qt::CheckStateRole:
         return index.column() == Name ? QVariant(m_shown.isOverlaid(run.directory) ? Qt::Checked : Qt::Unchecked)

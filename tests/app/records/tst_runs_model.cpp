@@ -210,6 +210,7 @@ private slots:
         QCOMPARE(text(b, RunsModel::ValidationLoss), QString::fromUtf8("2.950 ± 0.071 (2)"));
         QCOMPARE(a.siblingAtColumn(RunsModel::Loss).data(RunsModel::kSortRole).toDouble(), 4.1);
         QCOMPARE(text(b, RunsModel::State), QString("2 of 3 finished"));
+        QCOMPARE(namesBelow(b).front(), QString("b, seed 1")); // what differs, and not what all share
         QCOMPARE(m_model->groupAt(b), std::string("b"));
         QVERIFY(m_model->groupAt(m_model->index(0, 0)).empty());
         m_shown->setBaseline("a");
