@@ -311,7 +311,7 @@ void ParetoView::Impl::drawPoint(const ParetoPoint& point)
     if (point.runs.size() > 1) {
         QColor faint = ink;
         faint.setAlphaF(kMemberAlpha);
-        QCPGraph* members = addDots(QCPScatterStyle(mark, Qt::NoPen, faint, kMemberSize));
+        QCPGraph* members = addDots(QCPScatterStyle(mark, QPen(faint), faint, kMemberSize));
         for (const std::size_t run : point.runs) {
             members->addData(costOf(runs[run]), lossOf(runs[run]));
         }
