@@ -95,7 +95,7 @@ enum class FigureFormat {
 };
 /// Returns the format for the suffix of a path (.svg, .pdf, .tikz, .tex). The error lists them.
 [[nodiscard]] Result<FigureFormat> figureFormatOf(const std::filesystem::path& path);
-/// Returns the contents of the file. The same figure gives the same SVG, TikZ and TeX; a PDF also depends on the
+/// Returns the contents of the file. Equal figures give equal SVG, TikZ and TeX. A PDF also depends on the
 /// installed fonts and the time. Returns an error if the PDF cannot be made.
 [[nodiscard]] Result<std::string> figureFile(const Figure& figure, FigureFormat format);
 

@@ -14,7 +14,7 @@
 // The canvases as figures: what they show, in the width of a column and with text of a size for print.
 namespace residua::editor {
 
-/// What a canvas of the topology shows.
+/// The contents of a canvas of the topology.
 struct TopologyView {
     const projects::Document& document;
     const LiveWeights& weights;

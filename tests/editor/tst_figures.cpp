@@ -170,7 +170,7 @@ private slots:
 
         const LiveWeights none;
         TopologyView view = viewOf(document, none);
-        view.folds = identicalRuns(document.project.network);
+        view.folds = foldableRuns(document.project.network);
         const auto folded = depthFigure(view, style);
         QVERIFY(folded.ok());
         QCOMPARE(faultOf(*folded), QString());

@@ -133,7 +133,7 @@ Result<editor::Figure> figureOf(const Subject& subject, const Arguments& argumen
         return ports.error();
     }
     const editor::TopologyView view{subject.document, subject.weights, *std::move(ports),
-                                    arguments.has("fold") ? editor::identicalRuns(project.network)
+                                    arguments.has("fold") ? editor::foldableRuns(project.network)
                                                           : std::vector<editor::LayerRun>()};
     return show == "canvas" ? depthFigure(view, style) : matrixFigure(view, style);
 }
