@@ -18,7 +18,7 @@ using namespace residua::engine;
 
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Three layers, of which the third reads all entries before it.
 projects::Project threeLayers()
@@ -49,9 +49,9 @@ private slots:
             writer->step({step, 1, 1e-3, 1, step, 0.1});
         }
         writer->matrix(matrixOf(matrix::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 4, 5, 6}));
-        writer->matrix(matrixOf(matrix::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 7, 8, kNone}));
+        writer->matrix(matrixOf(matrix::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 7, 8, kUnknown}));
         writer->matrix(matrixOf(matrix::kLayerGradients, 10, 1, 3, {0.5F, 0.25F, 0.125F}));
-        writer->matrix(matrixOf(matrix::kMix, 10, 3, 3, {1, kNone, kNone, 0.5F, -0.25F, kNone, 0.25F, 0.5F, -2}));
+        writer->matrix(matrixOf(matrix::kMix, 10, 3, 3, {1, kUnknown, kUnknown, 0.5F, -0.25F, kUnknown, 0.25F, 0.5F, -2}));
         QVERIFY(writer->flush().ok());
     }
 
