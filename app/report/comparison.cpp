@@ -4,6 +4,7 @@
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
 #include "app/report/svg_plot.h"
+#include "app/report/sweep_section.h"
 #include "engine/base/api/metric_traits.h"
 #include "engine/runs/results/gap_summary.h"
 #include "engine/runs/results/loss_measures.h"
@@ -135,14 +136,18 @@ public:
         : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
     {
         group(colours);
-        std::vector<engine::RunInfo> infos;
-        std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
-        m_ratings = engine::ratingColumns(infos);
+        m_ratings = engine::ratingColumns(infos());
     }
 
     [[nodiscard]] std::string html();
 
 private:
+    [[nodiscard]] std::vector<engine::RunInfo> infos() const
+    {
+        std::vector<engine::RunInfo> infos;
+        std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
+        return infos;
+    }
     /// Groups the runs, in the colours that the folder keeps, and labels them.
     void group(const std::optional<std::filesystem::path>& colours);
     /// Returns the mean of what the group's finished runs are judged by, and of their FLOP.
@@ -247,6 +252,7 @@ std::string ComparisonPage::html()
     m_out << faultList(m_faults);
     groupTable();
     table();
+    m_out << sweepSections(infos());
     curves("Training loss", "loss", engine::metric::kLoss);
     curves("Validation loss", "loss", engine::metric::kValidationLoss);
     for (const engine::MetricTraits& metric : m_ratings) {

@@ -25,6 +25,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
 
 using namespace residua;
 using namespace residua::tests;
@@ -202,6 +205,39 @@ private slots:
     }
 
     /// An unfinished run is marked as such. It has no loss and is not on the front.
+    void aComparisonTellsTheBestRateOfEachTopologyOfASweep()
+    {
+        const QTemporaryDir dir;
+        const std::filesystem::path folder = std::filesystem::path(dir.path().toStdString()) / "study";
+        const std::vector<std::tuple<std::string, std::string, double>> members{{"plain", "0.2", 0.75},
+                                                                                {"plain", "0.1", 1},
+                                                                                {"plain", "0.4", 1.5},
+                                                                                {"<dca>", "0.1", 0.5},
+                                                                                {"<dca>", "0.2", 2}};
+        for (const auto& [topology, rate, loss] : members) {
+            engine::RunInfo info;
+            info.steps = info.step = 12;
+            info.status = engine::RunStatus::Finished;
+            info.membership = {"project",
+                               "rates",
+                               {{"/topology", "topology", topology}, {"/training/learning_rate/peak", "peak", rate}}};
+            auto writer =
+                engine::RunWriter::create(folder / std::to_string(loss), info,
+                                          projects::findExample("ancre-language")->project, dir.path().toStdString());
+            QVERIFY(writer.ok());
+            writer->step({12, loss, 1e-3, 0.5, 64, 1});
+            QVERIFY(writer->flush().ok());
+        }
+        const auto page = report::comparisonHtml(folder);
+        QVERIFY(page.ok());
+        const QString html = QString::fromStdString(*page);
+        QVERIFY(html.contains("<h2>Sweep rates</h2>"));
+        QVERIFY(html.contains("<td>plain</td><td class='n'>0.2</td><td class='n'>0.75</td><td></td>"));
+        QVERIFY(html.contains(
+            "<td>&lt;dca&gt;</td><td class='n'>0.1</td><td class='n'>0.5</td><td>at the end of its range"));
+        QVERIFY(html.contains("Share of the variance of 5 runs"));
+    }
+
     void aComparisonTellsWhatHasFinished()
     {
         const QTemporaryDir dir;

@@ -18,15 +18,16 @@ using namespace residua::engine;
 
 namespace {
 
-constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnrecordedNorm = std::numeric_limits<float>::quiet_NaN();
 
 /// Three layers, of which the third reads all entries before it.
-projects::Project threeLayers()
+projects::Project threeLayerProject()
 {
     return projects::findExample("linear-ancre")->project;
 }
 
-Matrix matrixOf(MatrixName name, std::int64_t step, std::int64_t rows, std::int64_t columns, std::vector<float> values)
+Matrix recordedMatrix(MatrixName name, std::int64_t step, std::int64_t rows, std::int64_t columns,
+                      std::vector<float> values)
 {
     return {std::move(name), step, rows, columns, std::move(values)};
 }
@@ -43,21 +44,23 @@ private slots:
         RunInfo info;
         info.name = "layers";
         info.steps = 20;
-        auto writer = RunWriter::create(run(), info, threeLayers(), m_folder->path().toStdString());
+        auto writer = RunWriter::create(run(), info, threeLayerProject(), m_folder->path().toStdString());
         QVERIFY(writer.ok());
         for (std::int64_t step = 1; step <= 20; ++step) {
             writer->step({step, 1, 1e-3, 1, step, 0.1});
         }
-        writer->matrix(matrixOf(matrix::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 4, 5, 6}));
-        writer->matrix(matrixOf(matrix::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 7, 8, kUnknown}));
-        writer->matrix(matrixOf(matrix::kLayerGradients, 10, 1, 3, {0.5F, 0.25F, 0.125F}));
-        writer->matrix(matrixOf(matrix::kMix, 10, 3, 3, {1, kUnknown, kUnknown, 0.5F, -0.25F, kUnknown, 0.25F, 0.5F, -2}));
+        writer->matrix(recordedMatrix(matrix::kLayerMagnitudes, 10, 2, 3, {1, 2, 3, 4, 5, 6}));
+        writer->matrix(recordedMatrix(matrix::kLayerMagnitudes, 20, 2, 3, {1, 2, 3, 7, 8, kUnrecordedNorm}));
+        writer->matrix(recordedMatrix(matrix::kLayerGradients, 10, 1, 3, {0.5F, 0.25F, 0.125F}));
+        writer->matrix(
+            recordedMatrix(matrix::kMix, 10, 3, 3,
+                           {1, kUnrecordedNorm, kUnrecordedNorm, 0.5F, -0.25F, kUnrecordedNorm, 0.25F, 0.5F, -2}));
         QVERIFY(writer->flush().ok());
     }
 
     void costsAreThoseOfTheDocument()
     {
-        const auto layers = layersOf(threeLayers());
+        const auto layers = layersOf(threeLayerProject());
         QCOMPARE(layers.size(), std::size_t(3));
         QCOMPARE(layers[2].name, std::string("3"));
         QVERIFY(layers[0].parameters > 0);
@@ -68,7 +71,7 @@ private slots:
 
     void numbersAreThoseOfTheLastRecordUpToTheStep()
     {
-        auto layers = layersOf(threeLayers());
+        auto layers = layersOf(threeLayerProject());
         readLayers(layers, run(), 15);
         QCOMPARE(layers[0].output, 4.0);
         QCOMPARE(layers[2].output, 6.0);
@@ -77,19 +80,19 @@ private slots:
         QCOMPARE(layers[2].weightIn, 2.75);
         QCOMPARE(layers[1].weightOut, 2.0);       // layer 3 reads it with −2
         QVERIFY(std::isnan(layers[2].weightOut)); // nobody reads it with a weight
-        auto newest = layersOf(threeLayers());
+        auto newest = layersOf(threeLayerProject());
         readLayers(newest, run(), std::nullopt);
         QCOMPARE(newest[0].output, 7.0);
         QVERIFY(std::isnan(newest[2].output)); // it was left out of that step
         QCOMPARE(newest[1].gradient, 0.25);
-        auto early = layersOf(threeLayers());
+        auto early = layersOf(threeLayerProject());
         readLayers(early, run(), 5);
         QVERIFY(std::isnan(early[0].output));
     }
 
     void aRunOfOtherLayersSaysNothing()
     {
-        projects::Project deeper = threeLayers();
+        projects::Project deeper = threeLayerProject();
         deeper.stack().segments.front().repeat = 5;
         auto layers = layersOf(deeper);
         readLayers(layers, run(), std::nullopt);
@@ -101,7 +104,7 @@ private slots:
 
     void theCsvHasALineForEachLayer()
     {
-        auto layers = layersOf(threeLayers());
+        auto layers = layersOf(threeLayerProject());
         layers[0].block = "a \"b\"";
         readLayers(layers, run(), std::nullopt);
         const QStringList lines = QString::fromStdString(layersCsv(layers)).split('\n', Qt::SkipEmptyParts);
