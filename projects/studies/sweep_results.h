@@ -24,7 +24,7 @@ struct SweepResult {
 /// The purpose of an axis.
 enum class AxisRole {
     Compared, ///< such as the topology
-    Searched, ///< a setting of training or initialisation by numbers, of which only the best counts: a learning rate
+    Searched, ///< a number of training or initialisation, such as a learning rate: only its best value counts
     Seed,     ///< repeats the same experiment
 };
 [[nodiscard]] AxisRole roleOf(const SweepAxis& axis);

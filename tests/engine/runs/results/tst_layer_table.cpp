@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kUnrecordedNorm = std::numeric_limits<float>::quiet_NaN();
 
-/// Three layers, of which the third reads all entries before it.
+/// Returns a project of three layers, each of which reads all entries before it.
 projects::Project threeLayerProject()
 {
     return projects::findExample("linear-ancre")->project;
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(layers[1].weightIn, 0.75); // magnitudes
         QCOMPARE(layers[2].weightIn, 2.75);
         QCOMPARE(layers[1].weightOut, 2.0);       // layer 3 reads it with −2
-        QVERIFY(std::isnan(layers[2].weightOut)); // nobody reads it with a weight
+        QVERIFY(std::isnan(layers[2].weightOut)); // no reader has a weight for it
         auto newest = layersOf(threeLayerProject());
         readLayers(newest, run(), std::nullopt);
         QCOMPARE(newest[0].output, 7.0);
