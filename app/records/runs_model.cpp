@@ -123,7 +123,7 @@ void RunsModel::chooseColumns(const QStringList& keys)
 
 void RunsModel::placeColumns()
 {
-    std::vector<RunColumn> placed = differenceColumns();
+    std::vector<RunColumn> placed;
     const std::vector<RunColumn> offered = offeredColumns();
     for (const QString& key : m_chosenColumns) {
         const auto found = std::ranges::find(offered, key, &RunColumn::key);
@@ -131,6 +131,7 @@ void RunsModel::placeColumns()
             placed.push_back(*found);
         }
     }
+    std::ranges::move(differenceColumns(), std::back_inserter(placed));
     const auto heading = [](const RunColumn& column) { return std::pair(column.key, column.title); };
     if (!std::ranges::equal(placed, m_extra, {}, heading, heading)) {
         beginResetModel();

@@ -95,6 +95,8 @@ public:
     void groupBy(const QString& key);
     [[nodiscard]] const QString& grouping() const { return m_grouping; }
     [[nodiscard]] visualizers::ShownRuns& shown() const { return m_shown; }
+    /// True for a column of differences from the baseline. They are behind all others.
+    [[nodiscard]] bool isDifference(int column) const;
     /// Returns the group of a row, by its key, if it is that of one configuration; else an empty text.
     [[nodiscard]] std::string groupAt(const QModelIndex& index) const;
     /// The row of a growing run: its numbers are ahead of its run.json. A loss of NaN, which is not known yet, leaves
@@ -150,7 +152,6 @@ private:
     [[nodiscard]] std::optional<double> comparedValue(std::size_t run, const QString& key) const;
     /// Returns the columns of differences from the baseline; empty without one.
     [[nodiscard]] std::vector<RunColumn> differenceColumns() const;
-    [[nodiscard]] bool isDifference(int column) const;
     /// Returns the title of each run's group; empty if the runs are not grouped.
     [[nodiscard]] std::vector<QString> groupTitles() const;
     /// Arranges the runs anew if one of them is in another group now.

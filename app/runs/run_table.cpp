@@ -131,6 +131,7 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
     connect(&model, &RunsModel::modelAboutToBeReset, this, &RunTable::keepTyping);
     connect(&model, &RunsModel::modelReset, this, &RunTable::typeOn, Qt::QueuedConnection);
     connect(&model, &RunsModel::modelReset, this, &RunTable::hideColumns);
+    connect(&model, &RunsModel::modelReset, this, &RunTable::placeDifferences);
     connect(&model, &RunsModel::dataChanged, this, &RunTable::hideColumns);
     hideColumns();
     const auto later = [this] { QMetaObject::invokeMethod(this, &RunTable::fitNames, Qt::QueuedConnection); };
@@ -233,6 +234,15 @@ void RunTable::hideColumns()
     for (int column = RunsModel::Name + 1; column < RunsModel::ColumnCount; ++column) {
         const bool idle = column == RunsModel::Device && !m_model.haveSeveralDevices();
         m_tree.setColumnHidden(column, idle || m_hidden.contains(RunsModel::keyOf(column)));
+    }
+}
+
+/// Shows the differences from the baseline beside the names.
+void RunTable::placeDifferences()
+{
+    QHeaderView& header = *m_tree.header();
+    for (int column = m_model.columnCount() - 1; m_model.isDifference(column); --column) {
+        header.moveSection(header.visualIndex(column), header.visualIndex(RunsModel::Name) + 1);
     }
 }
 

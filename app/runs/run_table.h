@@ -50,6 +50,7 @@ private:
     void keepTyping();
     void typeOn();
     void hideColumns();
+    void placeDifferences();
     void fitNames();
     void addGroupings(QMenu& menu);
     void toggleOwn(int column);
