@@ -7,15 +7,22 @@
 #include "projects/shipped/examples.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
+#include "visualizers/plot/export_dialog.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDockWidget>
+#include <QDoubleSpinBox>
 #include <QDropEvent>
+#include <QFile>
 #include <QGuiApplication>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
+#include <QPointer>
+#include <QPushButton>
+#include <QTemporaryDir>
 #include <QTreeView>
 
 #include <algorithm>
@@ -59,6 +66,31 @@ private slots:
         QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(freeze).center());
         const auto& mix = std::get<projects::DepthMix>(project().stack().topology.wiring);
         QTRY_VERIFY(mix.states.contains(shortcut));
+    }
+
+    void eachCanvasIsExportedAsAFigure()
+    {
+        QTemporaryDir folder;
+        const std::pair<const char*, QString> canvases[] = {
+            {"depth", "network"}, {"matrix", "matrix"}, {"block", "block"}};
+        for (const auto& [canvas, name] : canvases) {
+            m_window->findChild<QAction*>(canvas)->trigger();
+            m_window->findChild<QAction*>("exportFigure")->trigger();
+            const QPointer dialog = m_window->findChild<visualizers::ExportDialog*>();
+            QVERIFY(dialog);
+            QCOMPARE(dialog->findChild<QLineEdit*>("exportName")->text(), name);
+            dialog->findChild<QLineEdit*>("exportFolder")->setText(folder.path());
+            auto* const format = dialog->findChild<QComboBox*>("exportFormat");
+            format->setCurrentIndex(format->findData("svg"));
+            dialog->findChild<QDoubleSpinBox*>("exportCentimetres")->setValue(6);
+            dialog->findChild<QPushButton*>("exportGo")->click();
+            QTRY_VERIFY(!dialog);
+            QFile file(folder.filePath(name + ".svg"));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            const QByteArray svg = file.readAll();
+            QVERIFY(svg.contains("width=\"6cm\"") && svg.contains("<text"));
+            QVERIFY(name != "network" || svg.contains("<title>1:2</title>"));
+        }
     }
 
     void aLayerAndTheGroundHaveMenusToo()
