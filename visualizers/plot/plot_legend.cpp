@@ -17,7 +17,7 @@ namespace {
 constexpr double kClear = 4;          ///< pixels between the legend and things that it must not cover
 constexpr double kMostHeight = 0.4;   ///< share of the axes' height that it may take within them
 constexpr double kMostWidth = 0.6;    ///< share of their width
-constexpr double kMostBeside = 0.3;   ///< share of the plot's width that it may take beside them
+constexpr double kMostBeside = 0.4;   ///< share of the plot's width that it may take beside them
 constexpr int kNarrowestColumn = 110; ///< pixels, if names have to be shortened
 constexpr int kSampleWidth = 30;      ///< pixels of a curve's sample
 constexpr int kNameGap = 6;           ///< pixels between the sample and the name
