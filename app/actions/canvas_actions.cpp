@@ -193,7 +193,7 @@ void CanvasMenu::open(CanvasWidget& canvas, editor::ScreenPoint at)
     } else {
         fill(*menu);
     }
-    menu->addActions({m_window.exportFigure, m_window.explain});
+    menu->addActions({m_window.copyChange, m_window.exportFigure, m_window.explain});
     menu->popup(canvas.surface()->mapToGlobal(QPointF(at.x, at.y).toPoint()));
 }
 

@@ -87,6 +87,8 @@ protected:
 /// Updates the block canvas's bar and runs its commands. Adds palette items where they are dropped, and saves blocks to
 /// the project and to the user's library.
 void addBlockCommands(const WindowParts& parts, EditCommands& commands);
+/// Copies the last change, all unsaved changes, or a field of the inspector as a command for the terminal.
+void addCopyCommands(const WindowParts& parts);
 /// Runs the requests of the gap panel: computes gaps in the engine, links weights and canvases, and queues runs from
 /// each start.
 void addGapCommands(const WindowParts& parts);

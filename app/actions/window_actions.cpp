@@ -80,6 +80,11 @@ void WindowActions::makeEdit(const Make& make)
     undo = make("undo", "undo", Text::tr("&Undo"), {QKeySequence(Qt::CTRL | Qt::Key_Z)}, Text::tr("Undo"));
     redo = make("redo", "redo", Text::tr("&Redo"),
                 {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, Text::tr("Redo"));
+    copyChange =
+        make("copyChange", "", Text::tr("Copy the last change as a ter&minal command"), {},
+             Text::tr("Copy the last change as a command of residua-cli, which makes it in the saved project"));
+    copyUnsaved = make("copyUnsaved", "", Text::tr("Copy unsa&ved changes as a terminal command"), {},
+                       Text::tr("Copy all changes since the last save as one command of residua-cli"));
     prune = make("prune", "", Text::tr("&Delete"), {QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)},
                  Text::tr("Prune the selected shortcuts, or take the selected layers, nodes and wires out"));
     freeze =
@@ -216,8 +221,9 @@ void WindowActions::makeRunBar(const Make& make)
 
 QList<QAction*> WindowActions::ofProject() const
 {
-    QList<QAction*> actions{takeAlong, save,  saveAs,   palette,   enqueue,    sweep,        fed,        depth,
-                            matrix,    block, schedule, saveBlock, exportPlot, exportFigure, floatPanel, exportReport};
+    QList<QAction*> actions{copyChange, copyUnsaved, takeAlong,  save,         saveAs,     palette,
+                            enqueue,    sweep,       fed,        depth,        matrix,     block,
+                            schedule,   saveBlock,   exportPlot, exportFigure, floatPanel, exportReport};
     for (const auto& [action, layout] : layouts) {
         actions.append(action);
     }
@@ -243,7 +249,7 @@ WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions)
     file->addActions({actions.startPage, actions.quit});
 
     QMenu* edit = menus.edit = bar.addMenu(Text::tr("&Edit"));
-    edit->addActions({actions.undo, actions.redo});
+    edit->addActions({actions.undo, actions.redo, actions.copyChange, actions.copyUnsaved});
     edit->addSeparator();
     edit->addActions({actions.prune, actions.freeze, actions.freezeAtStart});
     edit->addSeparator();

@@ -34,6 +34,8 @@ struct WindowActions {
     QAction* quit;
     QAction* undo;
     QAction* redo;
+    QAction* copyChange;
+    QAction* copyUnsaved;
     QAction* prune;
     QAction* freeze;
     QAction* freezeAtStart;

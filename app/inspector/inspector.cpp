@@ -269,8 +269,11 @@ void Inspector::openMenu(const Property& property, QWidget& over, const QPoint& 
     connect(sweep, &QAction::triggered, this, [this, property] { emit sweepRequested(property); });
     connect(reset, &QAction::triggered, this, [this, property] { emit edited(property, property.defaultValue); });
     reset->setEnabled(!property.isDefault());
+    auto* copy = new QAction(tr("Copy as a terminal command"), menu);
+    connect(copy, &QAction::triggered, this, [this, property] { emit copyRequested(property); });
+    copy->setEnabled(!property.pointer.empty()); // otherwise it changes several: Edit › Copy the last change
     QAction* const first = menu->actions().value(0);
-    menu->insertActions(first, {sweep, reset});
+    menu->insertActions(first, {sweep, reset, copy});
     if (first) {
         menu->insertSeparator(first);
     }

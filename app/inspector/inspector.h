@@ -64,6 +64,8 @@ signals:
     void offerTaken();
     /// Emitted when the user wants to train once for each of several values of the property.
     void sweepRequested(const residua::app::Property& property);
+    /// Emitted when the user wants the property's value as a command for the terminal.
+    void copyRequested(const residua::app::Property& property);
     /// Emitted when the user requests an explanation. `word` is known to the help.
     void explainRequested(const std::string& word);
 

@@ -145,6 +145,7 @@ void MainWindow::makeDocumentCommands()
     m_saveCommands = new SaveCommands(parts());
     addViewCommands(parts());
     addHelpCommands(parts());
+    addCopyCommands(parts());
     addRemoteCommands(parts());
     m_commands = new Commands(*this);
 }
