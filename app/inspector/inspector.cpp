@@ -95,6 +95,7 @@ Inspector::Inspector(QWidget* parent)
       m_subtitle(label(QStringLiteral("muted"), this)),
       m_explain(new QToolButton(this)),
       m_custom(new CustomNotice(this)),
+      m_problems(label(QStringLiteral("error"), this)),
       m_mixture(new MixtureEditor(MixtureEditor::FieldMenus::Asked, this)),
       m_body(new QWidget),
       m_cost(new CostView),
@@ -111,7 +112,10 @@ Inspector::Inspector(QWidget* parent)
     body->addWidget(m_explain, 0, Qt::AlignLeft);
     body->addSpacing(6);
     body->addSpacing(10);
-    body->addWidget(m_custom); // below the fields, which must not move under the pointer when it appears
+    m_problems->setObjectName(QStringLiteral("placeProblems"));
+    m_problems->hide();
+    body->addWidget(m_problems); // below the fields, which must not move under the pointer when it appears
+    body->addWidget(m_custom);   // likewise
     body->addWidget(m_cost);
     body->addStretch();
 
@@ -174,6 +178,12 @@ void Inspector::show(const projects::Project& project, const Place& place)
     }
     showHeadings();
     showReference();
+}
+
+void Inspector::setProblems(const QStringList& problems)
+{
+    m_problems->setText(problems.join(QLatin1Char('\n')));
+    m_problems->setVisible(!problems.isEmpty());
 }
 
 bool Inspector::fits(const std::vector<Property>& properties) const

@@ -49,6 +49,8 @@ public:
 
     /// Shows `place` of `project`. Editors of properties that stay are kept, with the text that is being typed in them.
     void show(const projects::Project& project, const Place& place);
+    /// Shows the problems of the place, one a line, below its properties.
+    void setProblems(const QStringList& problems);
     [[nodiscard]] CostView& cost() { return *m_cost; }
     /// Moves the cursor into the first value after the name, or into the name if there is no other.
     void takeFocus();
@@ -91,6 +93,7 @@ private:
     QToolButton* m_explain; ///< hidden if there is no explanation
     std::string m_word;     ///< word for the help
     CustomNotice* m_custom;
+    QLabel* m_problems;
     MixtureEditor* m_mixture; ///< shown in the form if the data are a mixture
     bool m_hasMixture = false;
     QWidget* m_form = nullptr;

@@ -167,6 +167,14 @@ void DocumentViews::showAnalysis()
         return; // refresh() will do it
     }
     m_workspace.view<ProblemsView>().setProblems(m_session.project(), m_analysis.problems(), m_analysis.dataState());
+    QStringList ofPlace; // other places have more problems than fit
+    const auto* const loop = std::get_if<LoopPlace>(&m_place);
+    for (const projects::Problem& problem : m_analysis.problems()) {
+        if (loop != nullptr && (problem.path + "/").starts_with(pointerOf(*loop) + "/")) {
+            ofPlace << QString::fromStdString(problem.text());
+        }
+    }
+    m_workspace.view<Inspector>().setProblems(ofPlace);
     const auto& report = m_analysis.cost();
     m_workspace.view<PaletteView>().setCostNow(report ? std::optional(report->total) : std::nullopt);
     m_workspace.view<Inspector>().cost().setCost(report ? std::optional(report->total) : std::nullopt,

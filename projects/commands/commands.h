@@ -68,8 +68,8 @@ struct DocumentChange {
 [[nodiscard]] Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection);
 /// Returns the loop that contains all selected layers; null if there is none.
 [[nodiscard]] const Loop* loopOfSelection(const Project& project, const Selection& selection);
-/// Returns `edit`. If it sets a field of a loop, its shortcuts, groups and always-kept layers keep their visits
-/// (loopsEdit).
+/// Returns `edit`. If it sets a field of a loop, or the number of layers of a segment of a stack with loops, shortcuts,
+/// groups and always-kept layers keep their visits, and loops their layers (loopsEdit, repeatEdit).
 [[nodiscard]] Edit keepingNumbers(const Document& document, Edit edit);
 
 /// Returns the edit that makes `tokeniser` the tokeniser of the project's text. Returns an error if its data is not

@@ -122,11 +122,18 @@ Result<DocumentChange> visitLayersOnce(const Document& document, const Selection
 Edit keepingNumbers(const Document& document, Edit edit)
 {
     const auto* const set = std::get_if<SetField>(&edit);
-    if (set == nullptr || !set->pointer.starts_with("/network/loops/")) {
+    const Stack& stack = document.project.stack();
+    Document trial{document.project, {}};
+    if (stack.loops.empty() || set == nullptr || !set->pointer.starts_with("/network/") || !applyEdit(trial, edit)) {
         return edit;
     }
-    Document after{document.project, {}};
-    return applyEdit(after, edit) ? loopsEdit(document, after.project.stack().loops, titleOf(edit)) : edit;
+    const Stack& after = trial.project.stack();
+    for (std::size_t i = 0; i < stack.segments.size() && after.segments.size() == stack.segments.size(); ++i) {
+        if (after.segments[i].repeat != stack.segments[i].repeat) {
+            return repeatEdit(document, i, after.segments[i].repeat, titleOf(edit));
+        }
+    }
+    return after.loops != stack.loops ? loopsEdit(document, after.loops, titleOf(edit)) : edit;
 }
 
 } // namespace residua::projects

@@ -27,10 +27,19 @@ Status applyTo(Document& d, const SetTopology& e)
 }
 Status applyTo(Document& d, const SetStack& e)
 {
-    if (Status stack = put(d.project.stack().segments, e.stack, "/network/stack"); !stack) {
+    Stack after;
+    if (Status stack = put(after.segments, e.stack, "/network/stack"); !stack) {
         return stack;
     }
-    return put(d.project.stack().loops, e.loops, "/network/loops");
+    if (Status loops = put(after.loops, e.loops, "/network/loops"); !loops) {
+        return loops;
+    }
+    if (Status fits = checkDepth(after); !fits) {
+        return fits;
+    }
+    d.project.stack().segments = std::move(after.segments);
+    d.project.stack().loops = std::move(after.loops);
+    return Done{};
 }
 
 Status applyTo(Document& document, const EditGroup& group)

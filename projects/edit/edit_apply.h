@@ -52,6 +52,16 @@ template <class T>
     return Done{};
 }
 
+/// Returns an error if loops make more executed layers than a document may have.
+[[nodiscard]] inline Status checkDepth(const Stack& stack)
+{
+    if (stack.depth() <= kMaxLayers) {
+        return Done{};
+    }
+    return Error{"/network/loops", "make " + std::to_string(stack.depth()) + " executed layers; expected at most " +
+                                       std::to_string(kMaxLayers)};
+}
+
 /// An insertion into or a removal from a list of the project, which changes the indices of the entries after it.
 struct ListChange {
     enum class Kind { PutIn, TakenOut };

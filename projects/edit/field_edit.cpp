@@ -75,7 +75,15 @@ Status setIn(T& owner, const std::string& ownerPointer, const SetField& edit)
 
 Status applyTo(Document& document, const SetField& edit)
 {
-    const Status set = setIn(document.project, {}, edit);
+    Stack before;
+    before.segments = document.project.stack().segments;
+    before.loops = document.project.stack().loops;
+    Status set = setIn(document.project, {}, edit);
+    if (Status fits = checkDepth(document.project.stack()); set && !fits) {
+        document.project.stack().segments = std::move(before.segments);
+        document.project.stack().loops = std::move(before.loops);
+        set = std::move(fits);
+    }
     Tokeniser* const tokeniser = set ? tokeniserOf(document.project.data.source) : nullptr;
     if (tokeniser != nullptr && edit.pointer.ends_with("/tokeniser/kind") && !hasVocabulary(tokeniser->kind)) {
         tokeniser->vocabulary = kByteVocabulary;

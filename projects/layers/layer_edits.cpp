@@ -519,6 +519,31 @@ Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::str
     return group;
 }
 
+Edit repeatEdit(const Document& document, std::size_t index, std::int64_t repeat, const std::string& title)
+{
+    const Stack& stack = document.project.stack();
+    Stack after;
+    after.segments = stack.segments;
+    after.segments.at(index).repeat = repeat;
+    const auto segment = stack.segments.begin() + static_cast<std::ptrdiff_t>(index);
+    const std::int64_t end = layersOf({stack.segments.begin(), segment + 1});
+    const std::int64_t more = repeat - segment->repeat;
+    const std::int64_t kept = std::min(end, end + more);
+    for (Loop loop : stack.loops) {
+        loop.first += loop.first > end ? more : 0;
+        loop.last = loop.last >= end ? loop.last + more : std::min(loop.last, kept);
+        if (loop.first <= loop.last) {
+            after.loops.push_back(loop);
+        }
+    }
+    const Renumber storedTo = [end, kept, more](std::int64_t layer) {
+        return layer > end ? std::optional(layer + more) : layer > kept ? std::nullopt : std::optional(layer);
+    };
+    EditGroup group{title, {}};
+    restack(group, document, {after.segments, after.loops}, storedTo, freshLayers(stack, after, storedTo));
+    return group;
+}
+
 std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers, const std::string& name)
 {
     const std::int64_t depth = document.project.network.depth();

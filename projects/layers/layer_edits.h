@@ -44,6 +44,11 @@ struct StackFragment {
 /// Gives the stack these loops. Visits that exist before and after keep their shortcuts.
 [[nodiscard]] Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::string& title);
 
+/// Gives segment `index` of the stack `repeat` layers, and appends or removes them at its end. Loops that reach its end
+/// keep doing so.
+[[nodiscard]] Edit repeatEdit(const Document& document, std::size_t index, std::int64_t repeat,
+                              const std::string& title);
+
 /// Names the range from the first to the last of `layers`. Replaces a group with exactly that range.
 [[nodiscard]] std::optional<Edit> groupEdit(const Document& document, const std::set<std::int64_t>& layers,
                                             const std::string& name);

@@ -259,6 +259,10 @@ bool JsonReader::finish(Graph& graph, const JsonPlace& at)
 
 bool JsonReader::finish(Network& network, const JsonPlace& at)
 {
+    if (network.depth() > kMaxLayers) {
+        return fail(JsonPlace{&at, "loops"}, "make " + std::to_string(network.depth()) +
+                                                 " executed layers; expected at most " + std::to_string(kMaxLayers));
+    }
     const auto i = firstRepeated(network.blocks, [](const Block& b) { return b.name; });
     if (i == network.blocks.size()) {
         return true;

@@ -6,6 +6,7 @@
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
 #include "app/views/document_views.h"
+#include "projects/commands/typing.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/shipped/examples.h"
@@ -15,6 +16,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSignalSpy>
@@ -253,6 +255,34 @@ private slots:
         m_window->documents().applyEdit(projects::SetStack{{{"mlp", 1}}});
         QCoreApplication::processEvents();
         QVERIFY(m_window->documents().folds().empty()); // those layers are gone
+    }
+
+    void aLoopIsMadeChangedAndRemoved()
+    {
+        EditCommands& commands = m_window->editCommands();
+        DocumentViews& documents = m_window->documents();
+        const auto loops = [this]() -> const std::vector<projects::Loop>& { return project().stack().loops; };
+        documents.choose(LayersPlace{{2, 3}});
+        commands.visitMore();
+        QVERIFY(loops().empty()); // typing makes a loop
+        documents.perform(typed(m_window->session().document(), documents.selection(), "visits 2").change.value());
+        QVERIFY(documents.place() == Place(LoopPlace{0}));
+        commands.visitMore();
+        QCOMPARE(loops().front().visits, std::int64_t{3});
+        QVERIFY(documents.place() == Place(LoopPlace{0}));
+        commands.visitLess();
+        QCOMPARE(loops().front().visits, std::int64_t{2});
+        const auto* const problems = m_window->findChild<QLabel*>("placeProblems");
+        QVERIFY(problems->isHidden());
+        documents.applyEdit(projects::SetField{"/network/loops/0/last", {"9"}});
+        QTRY_VERIFY(!problems->isHidden());
+        QVERIFY(problems->text().contains("expected layers of the 4"));
+        m_window->session().undo();
+        QTRY_VERIFY(problems->isHidden());
+        documents.choose(LayersPlace{{5}}); // 3@2
+        commands.visitOnce();
+        QVERIFY(loops().empty());
+        QCOMPARE(project().network.depth(), std::int64_t{4});
     }
 
     void nodesAreSelectedAndCopiedInTheBlockInFront()

@@ -118,8 +118,49 @@ private slots:
         QVERIFY(applyEdit(document, edit).ok()); // 1 2@1 2@2 2@3 2@4 3 4
         const auto& kept = std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts;
         QVERIFY(kept.contains({0, 6}) && kept.contains({1, 3}) && kept.contains({3, 7}));
-        const Edit other = SetField{"/network/width", {"32"}};
-        QVERIFY(keepingNumbers(document, other) == other);
+        QVERIFY(std::holds_alternative<SetField>(keepingNumbers(document, SetField{"/network/width", {"32"}})));
+    }
+
+    /// Another number of layers before a loop moves the loop, and one that ends with the segment grows with it.
+    void segmentsMoveTheirLoops()
+    {
+        Document document = blockOf("mlp");
+        document.project.network.blocks.push_back({"c", "mlp", document.project.network.blocks.front().graph});
+        document.project.stack().segments = {{"b", 1}, {"c", 2}, {"b", 1}};
+        document.project.stack().loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
+        mixOf(document.project).sources = ExplicitSources{{{1, 5}, {0, 6}}};
+        const auto set = [&document](const char* pointer, const char* value) {
+            QVERIFY(applyEdit(document, keepingNumbers(document, SetField{pointer, {value}})).ok());
+        };
+        const auto has = [&document](const Shortcut& shortcut) {
+            return std::get<ExplicitSources>(mixOf(document.project).sources).shortcuts.contains(shortcut);
+        };
+        set("/network/stack/0/repeat", "3");
+        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 5, .visits = 2}}));
+        QVERIFY(has({1, 7}) && has({0, 8}));
+        set("/network/stack/1/repeat", "3");
+        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 6, .visits = 2}}));
+        QVERIFY(has({1, 8}) && has({0, 10}));
+        set("/network/stack/1/repeat", "1");
+        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 4, .last = 4, .visits = 2}}));
+        set("/network/stack/0/repeat", "1");
+        QCOMPARE(document.project.stack().segments, (std::vector<StackSegment>{{"b", 1}, {"c", 1}, {"b", 1}}));
+        QCOMPARE(document.project.stack().loops, (std::vector<Loop>{{.first = 2, .last = 2, .visits = 2}}));
+    }
+
+    /// Views draw each executed layer, so that a document with too many must not be made.
+    void tooManyExecutedLayersAreRejected()
+    {
+        Document document = blockOf("mlp");
+        document.project.stack().segments = {{"b", 4000}};
+        QVERIFY(!applyEdit(document, SetStack{document.project.stack().segments, {{.first = 1, .last = 99}}}).ok());
+        QVERIFY(document.project.stack().loops.empty());
+        document.project.stack().segments = {{"b", 40}};
+        perform(document, visitLayers(document, {.layers = {1, 40}}, 100));
+        QVERIFY(!applyEdit(document, SetField{"/network/loops/0/visits", {"200"}}).ok());
+        QCOMPARE(document.project.stack().loops.front().visits, std::int64_t{100});
+        const auto more = visitLayers(document, {.layers = {1}}, 1024);
+        QVERIFY(!more.ok() || !applyEdit(document, more->edit).ok());
     }
 
     void visitsAreTyped()
