@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/help/help_page.h"
 
+#include "app/help/equation_text.h"
 #include "app/look/theme.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/places.h"
@@ -135,6 +136,33 @@ void styleCode(QTextCursor& cursor, const QTextBlock& block)
         cursor.setPosition(fragment.position());
         cursor.setPosition(fragment.position() + fragment.length(), QTextCursor::KeepAnchor);
         cursor.mergeCharFormat(format);
+    }
+}
+
+/// Lowers and raises the indices in lines of code, which hold equations, and in text that is no inline code.
+void setIndices(QTextCursor& cursor, const QTextBlock& block)
+{
+    cursor.setPosition(block.position());
+    const bool framed = isFramed(cursor);
+    std::vector<QTextFragment> texts; // a copy, because setting a fragment makes new ones
+    for (auto part = block.begin(); !part.atEnd(); ++part) {
+        if (framed || !part.fragment().charFormat().fontFixedPitch()) {
+            texts.push_back(part.fragment());
+        }
+    }
+    for (auto text = texts.rbegin(); text != texts.rend(); ++text) { // from the end: the places before stay
+        const std::vector<EquationPart> parts = equationParts(text->text());
+        if (parts.size() < 2) {
+            continue;
+        }
+        QTextCharFormat format = text->charFormat();
+        cursor.setPosition(text->position());
+        cursor.setPosition(text->position() + text->length(), QTextCursor::KeepAnchor);
+        cursor.removeSelectedText();
+        for (const EquationPart& part : parts) {
+            format.setVerticalAlignment(part.place);
+            cursor.insertText(part.text, format);
+        }
     }
 }
 
@@ -276,6 +304,7 @@ void HelpPage::restyle()
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
         styleBlock(cursor, block);
         styleCode(cursor, block);
+        setIndices(cursor, block);
     }
     for (QTextFrame* const frame : document()->rootFrame()->childFrames()) {
         if (auto* const table = qobject_cast<QTextTable*>(frame)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The pages of resources/help against what the program has and counts, and the window that shows them.
+#include "app/help/equation_text.h"
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
 #include "app/look/theme.h"
@@ -360,6 +361,67 @@ private slots:
         }
         window.explain("nothing is called so");
         QCOMPARE(window.page().topic(), std::string(resources::kHelpIndex));
+    }
+
+    /// In brackets: [lowered], {raised}.
+    void indicesAreSet_data()
+    {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<QString>("set");
+        const auto row = [](const char* line, const char* set) {
+            QTest::newRow(line) << QString::fromUtf8(line) << QString::fromUtf8(set);
+        };
+        row("x_j = F_j(x_{j−1}) + Σ_{i<j} p_ij · x_i", "x[j] = F[j](x[j−1]) + Σ[i<j] p[ij] · x[i]");
+        row("b_ij^o + u_j^oᵀ e_i", "b[ij]{o} + u[j]{o}ᵀ e[i]");
+        row("W ∈ R^{d×m}, b_ij ∈ R^d", "W ∈ R{d×m}, b[ij] ∈ R{d}");
+        row("Σ Δ_ii² + H'_t + f_j(h)_t + ‖W‖_F", "Σ Δ[ii]² + H'[t] + f[j](h)[t] + ‖W‖[F]");
+        row("κ = λ_min/λ_max of R(Y_SVD)", "κ = λ[min]/λ[max] of R(Y[SVD])");
+        row("exp(c_ij/τ) / Σ_{i'<j} exp(c_i'j/τ)", "exp(c[ij]/τ) / Σ[i'<j] exp(c[i'j]/τ)");
+        row("peak · final_fraction, kaiming_normal: a_", "peak · final_fraction, kaiming_normal: a_");
+        row("not x_{closed", "not x_{closed");
+    }
+
+    void indicesAreSet()
+    {
+        QFETCH(QString, line);
+        QFETCH(QString, set);
+        QString shown;
+        for (const EquationPart& part : equationParts(line)) {
+            shown += part.place == QTextCharFormat::AlignSubScript     ? "[" + part.text + "]"
+                     : part.place == QTextCharFormat::AlignSuperScript ? "{" + part.text + "}"
+                                                                       : part.text;
+        }
+        QCOMPARE(shown, set);
+    }
+
+    /// Columns begin where they began: three letters are a third narrower, and two marks are gone.
+    void columnsKeepTheirPlaces()
+    {
+        const auto parts = equationParts(QStringLiteral("x_abc    next"));
+        QCOMPARE(parts.size(), std::size_t(3));
+        QCOMPARE(parts.back().text, QString(6, ' ') + "next");
+    }
+
+    /// No page shows a mark, and every index that is written in an equation is set; options keep their names.
+    void pagesSetTheirEquations()
+    {
+        HelpWindow window(m_look);
+        window.show();
+        int lowered = 0;
+        for (const HelpTopic& topic : resources::helpTopics()) {
+            window.explain(topic.name);
+            QVERIFY2(!window.page().toPlainText().contains("_{"), topic.name.c_str());
+        }
+        window.explain("dca");
+        const QString shown = window.page().toPlainText();
+        QVERIFY2(shown.contains("gjo = Σi<j (bijo + ReLU(ujoᵀ ei) · 1) ⊙ ei"), qPrintable(shown.left(600)));
+        QVERIFY(shown.contains("separate_norms"));
+        for (QTextBlock block = window.page().document()->begin(); block.isValid(); block = block.next()) {
+            for (auto part = block.begin(); !part.atEnd(); ++part) {
+                lowered += part.fragment().charFormat().verticalAlignment() == QTextCharFormat::AlignSubScript ? 1 : 0;
+            }
+        }
+        QVERIFY(lowered >= 8);
     }
 
     /// A page with several topics is scrolled to the requested one.
