@@ -186,7 +186,8 @@ bool isFinished(const Planned& planned)
 void tellDetails(const SweepPlan& plan, const Console& console)
 {
     for (const Planned& planned : plan.members) {
-        const bool plain = isFinished(planned) || std::holds_alternative<engine::member::Pending>(planned.status);
+        const bool plain = isFinished(planned) || std::holds_alternative<engine::member::Pending>(planned.status) ||
+                           statusWord(planned) != engine::textOf(planned.status); // left out, as the table says
         if (planned.chosen && !plain) {
             console.line(planned.member.label + ": " + engine::describe(planned.status));
         }
