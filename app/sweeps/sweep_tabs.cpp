@@ -27,6 +27,7 @@ SweepTabs::SweepTabs(const SweepGridModel& grid, QTableView* members, QWidget* p
     m_best->verticalHeader()->hide();
     m_best->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_best->horizontalHeader()->setStretchLastSection(true);
+    m_best->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     addTab(members, tr("Members"));
     addTab(m_best, tr("Best"));
     addTab(m_parallel, tr("Parallel coordinates"));
