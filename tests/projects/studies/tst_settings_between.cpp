@@ -16,8 +16,8 @@
 using namespace residua;
 using namespace residua::projects;
 
-using Change = std::function<void(Project&)>;
-Q_DECLARE_METATYPE(Change)
+using ProjectChange = std::function<void(Project&)>;
+Q_DECLARE_METATYPE(ProjectChange)
 
 namespace {
 
@@ -38,9 +38,9 @@ private slots:
     void theyGiveTheSameDocument_data()
     {
         QTest::addColumn<QString>("example");
-        QTest::addColumn<Change>("change");
+        QTest::addColumn<ProjectChange>("change");
         QTest::addColumn<QString>("settings"); // empty: any
-        const auto row = [](const char* name, const char* example, const QString& settings, Change change) {
+        const auto row = [](const char* name, const char* example, const QString& settings, ProjectChange change) {
             QTest::newRow(name) << QString::fromLatin1(example) << change << settings;
         };
         row("number", "plain-language", "/training/batch=3", [](Project& p) { p.training.batch = 3; });
@@ -82,7 +82,7 @@ private slots:
     void theyGiveTheSameDocument()
     {
         QFETCH(QString, example);
-        QFETCH(Change, change);
+        QFETCH(ProjectChange, change);
         QFETCH(QString, settings);
         const Project before = findExample(example.toStdString())->project;
         Project after = before;
