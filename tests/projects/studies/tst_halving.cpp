@@ -89,7 +89,7 @@ private slots:
 
     void withoutRungsEveryoneTrainsToTheEnd()
     {
-        QCOMPARE(halve({}, {{{"a"}, {}}}, {}), std::vector<HalvingTurn>(1));
+        QCOMPARE(halve({}, std::vector<HalvedMember>{{{"a"}, {}}}, {}), std::vector<HalvingTurn>(1));
         QCOMPARE(halvedShare({}, 4, 100), 1.0);
     }
 

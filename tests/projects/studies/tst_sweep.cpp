@@ -78,7 +78,7 @@ private slots:
         QTest::newRow("downwards") << "2..0"
                                    << "2 1 0";
         QTest::newRow("equal ratios") << "1e-4..1e-2:3"
-                                      << "0.0001 0.001 0.01";
+                                      << "1e-04 0.001 0.01";
         QTest::newRow("whole numbers in equal ratios") << "8..64:4"
                                                        << "8 16 32 64";
         QTest::newRow("rounded ones are listed once") << "1..2:5"
