@@ -220,9 +220,22 @@ std::vector<Property> nodeProperties(const Project& project, const NodePlace& pl
 
 std::vector<Property> loopProperties(const Project& project, const LoopPlace& place)
 {
-    std::vector<Property> properties = fieldProperties(project, pointerOf(place));
-    for (Property& property : properties) {
+    std::vector<Property> properties;
+    for (const char* const end : {"/first", "/last"}) { // required, and therefore not among fieldProperties()
+        const std::string pointer = pointerOf(place) + end;
+        const projects::FieldEntry entry = projects::findField(project, pointer).value();
+        Property& property = properties.emplace_back(propertyFor(entry.field));
+        property.key = property.pointer = pointer;
+        property.kind = PropertyKind::Integer;
+        property.value = static_cast<qlonglong>(std::get<std::int64_t>(entry.value));
+        property.range = projects::Range::within(1, static_cast<double>(project.stack().stored()));
+        property.edit = [pointer](const Project& p, const QVariant& given) {
+            return projects::fieldEdit(p, pointer, static_cast<std::int64_t>(given.toLongLong()));
+        };
+    }
+    for (Property& property : fieldProperties(project, pointerOf(place))) {
         property.group.clear(); // the place is the loop
+        properties.push_back(std::move(property));
     }
     return properties;
 }

@@ -53,7 +53,7 @@ std::string headline(std::string_view words)
 {
     std::string text(words);
     const std::string_view first = words.substr(0, words.find(' '));
-    const auto isWord = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
+    const auto isWord = [](char c) { return (c >= 'a' && c <= 'z') || c == '-' || c == '\''; };
     if (first.size() > 1 && std::ranges::all_of(first, isWord)) {
         text[0] = static_cast<char>(text[0] - 'a' + 'A');
     }
