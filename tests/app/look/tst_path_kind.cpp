@@ -16,8 +16,6 @@
 
 using namespace residua::app;
 
-Q_DECLARE_METATYPE(residua::app::PathKind)
-
 class TestPathKind : public QObject {
     Q_OBJECT
 

@@ -17,7 +17,6 @@ using namespace residua;
 using namespace residua::projects;
 
 using ProjectChange = std::function<void(Project&)>;
-Q_DECLARE_METATYPE(ProjectChange)
 
 namespace {
 
