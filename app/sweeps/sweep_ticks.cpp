@@ -72,10 +72,12 @@ void SweepTicks::setTicks(std::vector<ValueTick> proposed, const std::vector<pro
     fitHeight();
 }
 
+/// Makes room for every row of values, because the list does not scroll.
 void SweepTicks::fitHeight()
 {
-    const int columns = std::max(1, viewport()->width() / std::max(1, gridSize().width()));
-    setFixedHeight((count() + columns - 1) / columns * kTickHeight + 2 * frameWidth() + 4);
+    doItemsLayout();
+    const int bottom = count() > 0 ? visualItemRect(item(count() - 1)).bottom() + verticalOffset() + 1 : 0;
+    setFixedHeight(bottom + 2 * frameWidth());
 }
 
 void SweepTicks::resizeEvent(QResizeEvent* event)

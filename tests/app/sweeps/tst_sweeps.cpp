@@ -115,6 +115,7 @@ private slots:
         QTest::mouseClick(m_panel->findChild<QPushButton*>("addRates"), Qt::LeftButton);
         QTRY_COMPARE(m_document.project.sweeps.front().axes.size(), std::size_t(3));
         auto* ticks = m_panel->findChild<SweepTicks*>("sweepTicks3");
+        QTRY_VERIFY(ticks->viewport()->rect().contains(ticks->visualItemRect(ticks->item(ticks->count() - 1))));
         const auto& values = m_document.project.sweeps.front().axes.back().values;
         QCOMPARE(values.size(), std::size_t(3)); // a half, once and twice the present rate
         QVERIFY(!m_panel->findChild<QPushButton*>("addRates")->isVisible());
