@@ -193,8 +193,7 @@ void RunTable::fitNames()
     int room = view.viewport()->width();
     for (int column = RunsModel::Name + 1; column < header.count(); ++column) {
         const bool isStretched = column == RunsModel::Notes; // notes may be cut
-        const bool hasNotes = std::ranges::any_of(m_model.runs(), [](const auto& run) { return !run.notes.empty(); });
-        const int contents = !isStretched ? view.sizeHintForColumn(column) : hasNotes ? header.defaultSectionSize() : 0;
+        const int contents = isStretched ? header.defaultSectionSize() : view.sizeHintForColumn(column);
         room -= header.isSectionHidden(column) ? 0 : std::max(header.sectionSizeHint(column), contents);
     }
     const int wanted = view.sizeHintForColumn(RunsModel::Name);
