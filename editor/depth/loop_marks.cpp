@@ -23,6 +23,11 @@ bool isSelected(const DepthPicture& picture, const LoopBracket& bracket)
     return first != layers.end() && last != layers.end() && std::distance(first, last) == bracket.last - bracket.first;
 }
 
+bool isMarked(const DepthPicture& picture, std::size_t bracket)
+{
+    return picture.hoveredLoop == bracket || isSelected(picture, picture.scene.loops()[bracket]);
+}
+
 // Paints an arrow from the end of the last box back to the beginning of the first one.
 void paintReturn(ImDrawList& list, const DepthPicture& picture, const LoopBracket& bracket, const Rect& r, ImU32 colour)
 {
@@ -65,10 +70,11 @@ std::vector<LoopChip> loopChips(const DepthPicture& picture)
         const float right = std::min(r.right, picture.width);
         std::vector<Chip> row = layoutChips({"−", loops[i].visits, "+"}, ChipKind::Choice, {0, r.top + kChipsBelow});
         const auto span = [&row] { return row.back().rect.right - row.front().rect.left; };
-        if (span() > right - left) {
+        const bool all = isMarked(picture, i) && left < right; // then they may be wider than the loop
+        if (!all && span() > right - left) {
             row = {row[1]};
         }
-        if (span() > right - left) {
+        if (!all && span() > right - left) {
             continue;
         }
         const float move = (left + right - row.front().rect.left - row.back().rect.right) / 2;
@@ -90,8 +96,7 @@ void paintLoops(ImDrawList& list, const DepthPicture& picture, Point pointer)
         if (r.right < 0 || r.left > picture.width) {
             continue;
         }
-        const bool marked = picture.hoveredLoop == i || isSelected(picture, loops[i]);
-        const ImU32 colour = imColour(marked ? c.accent : c.muted);
+        const ImU32 colour = imColour(isMarked(picture, i) ? c.accent : c.muted);
         loops[i].folded ? paintReturn(list, picture, loops[i], r, colour)
                         : paintUnfolded(list, picture, loops[i], r, colour);
     }
