@@ -7,7 +7,7 @@ namespace residua::app {
 
 namespace {
 
-using Place = QTextCharFormat::VerticalAlignment;
+using Letters = QTextCharFormat::VerticalAlignment;
 
 /// The share of its width that Qt takes from a letter that is raised or lowered.
 constexpr double kNarrower = 1.0 / 3.0;
@@ -47,7 +47,7 @@ qsizetype endOfIndex(const QString& line, qsizetype from)
 std::vector<EquationPart> equationParts(const QString& line)
 {
     std::vector<EquationPart> parts;
-    const auto add = [&](const QString& text, Place place) {
+    const auto add = [&](const QString& text, Letters place) {
         if (!parts.empty() && parts.back().place == place) {
             parts.back().text += text;
         } else if (!text.isEmpty()) {
