@@ -168,7 +168,7 @@ Exit runDraw(const Arguments& arguments, const Console& console)
 
 std::vector<Command> drawCommands()
 {
-    OptionSpec set = setOption("of a PROJECT");
+    OptionSpec set = setOption("of a PROJECT: ");
     return {
         {"draw",
          "draw the network of a project or run for a paper: SVG, PDF or TikZ",
