@@ -150,7 +150,8 @@ void beginVisit(const TopologySetting& setting, PythonText& text, const std::str
         text.lines(R"(
 if j in BEGINS:
     loop, visit = BEGINS[j]
-    entry = x if visit == 1 else entry
+    if visit == 1:
+        entry = x
     states = self.loop[loop].states(x, entry)
     x = begun = self.loop[loop].begin(visit, states, entry)
     %1)",
