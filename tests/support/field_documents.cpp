@@ -38,6 +38,9 @@ Project documentWith(const FieldEntry& entry)
     if (entry.pointer.starts_with("/training/groups/")) {
         project.training.groups.resize(1);
     }
+    if (entry.pointer.starts_with("/network/loops/")) {
+        project.stack().loops = {{.first = 1, .last = 1, .visits = 2}};
+    }
     for (const auto& [pointer, choice] : entry.within) {
         (void)setField(project, firstOf(pointer), choice);
     }

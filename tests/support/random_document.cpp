@@ -476,6 +476,9 @@ Document RandomDocument::document()
 {
     Draw draw(m_engine, m_values);
     Document document{draw.any<Project>(), {}};
+    if (document.project.stack().depth() > projects::kMaxLayers) {
+        document.project.stack().loops.clear(); // which files reject
+    }
     const auto place = [&](const GraphRef& ref, const Graph& graph) {
         for (const Node& node : graph.nodes) {
             if (draw.chance(60)) {

@@ -120,7 +120,7 @@ private slots:
         project.stack().schedule.stages = {{100, 6, {1, 12}}};
         const QStringList lines = asQString(toJson(project)).split('\n');
         for (const char* expected :
-             {R"(  "schema": 5,)",
+             {R"(  "schema": 6,)",
               R"(            {"id": 2, "kind": "linear", "name": "up", "params": {"bias": true, "out": "4*d"}})",
               R"(            "1.out > 2.in")", R"(      {"block": "mlp", "repeat": 12})", R"(          "0:3")",
               R"(        "2:5": "frozen",)", R"(        "2:6": {"frozen": 0.25},)",
@@ -135,7 +135,7 @@ private slots:
         QCOMPARE(
             asQString(toJson(layout)),
             asQString(
-                "{\n  \"schema\": 5,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
+                "{\n  \"schema\": 6,\n  \"positions\": {\n    \"stem\": {\n      \"3\": [10.0, -2.5]\n    }\n  },\n"
                 "  \"groups\": [\n    {\"name\": \"early\", \"first\": 1, \"last\": 4}\n  ]\n}\n"));
     }
 
@@ -241,9 +241,9 @@ private slots:
         row("lone surrogate", in(R"("name": "\ud83d")"), "line 1, column 30", "half of a pair");
         row("control character", QString("\x01"), "line 1, column 1", "got the byte 0x01, expected a value");
         row("not an object", "[]", "document", "is a list; expected an object");
-        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 5");
-        row("newer", R"({"schema": 6})", "/schema", "a newer Residua wrote");
-        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 5");
+        row("no schema", "{}", "/schema", "is missing; expected a schema from 0 to 6");
+        row("newer", R"({"schema": 7})", "/schema", "a newer Residua wrote");
+        row("odd schema", R"({"schema": "1"})", "/schema", "is the text \"1\"; expected a schema from 0 to 6");
         row("negative schema", R"({"schema": -1})", "/schema", "is -1; expected");
         row("unknown key", in(R"("training": {"stepz": 7})"), "/training/stepz", "did you mean \"steps\"?");
         row("key with slash", in(R"("a/b~c": 7)"), "/a~1b~0c", "is no key that is known here");
