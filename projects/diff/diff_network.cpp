@@ -182,6 +182,9 @@ void Differ::compare(const std::vector<Block>& a, const std::vector<Block>& b, c
 
 void Differ::compare(const std::vector<Loop>& a, const std::vector<Loop>& b, const Words& place, std::string_view)
 {
+    if (a == b) {
+        return; // also of invalid loops that begin alike
+    }
     const auto placeOf = [&](const Loop& loop) { return within(place, "from layer " + std::to_string(loop.first)); };
     for (const Loop& loop : a) {
         const auto same = std::ranges::find(b, loop.first, &Loop::first);

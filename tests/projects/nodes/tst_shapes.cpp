@@ -110,8 +110,8 @@ void TestShapes::language_data()
         row((std::string("x input; a attention ") + good + kWired).c_str(), "[batch, time, 128]");
     }
     const std::pair<const char*, const char*> wrong[] = {
-        {"bias=true", "bias: got true, expected one of none, qkv, all"},
-        {"bias=some", "bias: got some, expected one of none, qkv, all"},
+        {"bias=true", "bias: got true, expected one of none, qk, qkv, all"},
+        {"bias=some", "bias: got some, expected one of none, qk, qkv, all"},
         {"qk_norm=heads", "qk_norm: got heads, expected one of none, head, all"},
         {"window=-1", "window: got -1, expected at least 0"},
         {"window=8 causal=false", "window: it counts earlier tokens, and without causal a token sees later ones too: "
