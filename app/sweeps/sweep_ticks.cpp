@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/sweeps/sweep_ticks.h"
 
-#include <QGuiApplication>
 #include <QKeyEvent>
+#include <QMouseEvent>
 
 #include <algorithm>
 #include <utility>
@@ -33,7 +33,7 @@ SweepTicks::SweepTicks(QWidget* parent) : QListWidget(parent)
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the form scrolls as a whole
     connect(this, &QListWidget::itemClicked, this,
-            [this](const QListWidgetItem* item) { toggle(row(item), QGuiApplication::keyboardModifiers()); });
+            [this](const QListWidgetItem* item) { toggle(row(item), m_pressed); });
 }
 
 void SweepTicks::setTicks(std::vector<ValueTick> proposed, const std::vector<projects::SweepValue>& chosen)
@@ -93,6 +93,12 @@ void SweepTicks::keyPressEvent(QKeyEvent* event)
     } else {
         QListWidget::keyPressEvent(event);
     }
+}
+
+void SweepTicks::mousePressEvent(QMouseEvent* event)
+{
+    m_pressed = event->modifiers();
+    QListWidget::mousePressEvent(event);
 }
 
 void SweepTicks::toggle(int row, Qt::KeyboardModifiers modifiers)

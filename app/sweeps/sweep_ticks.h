@@ -26,13 +26,15 @@ signals:
 protected:
     void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
 
 private:
     void toggle(int row, Qt::KeyboardModifiers modifiers);
     void fitHeight();
 
-    std::vector<ValueTick> m_ticks; ///< one per row
-    int m_last = 0;                 ///< the row that was toggled last
+    std::vector<ValueTick> m_ticks;  ///< one per row
+    int m_last = 0;                  ///< the row that was toggled last
+    Qt::KeyboardModifiers m_pressed; ///< with which the mouse was pressed
 };
 
 } // namespace residua::app

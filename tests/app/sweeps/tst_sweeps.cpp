@@ -116,19 +116,19 @@ private slots:
         QTRY_COMPARE(m_document.project.sweeps.front().axes.size(), std::size_t(3));
         auto* ticks = m_panel->findChild<SweepTicks*>("sweepTicks3");
         QTRY_VERIFY(ticks->viewport()->rect().contains(ticks->visualItemRect(ticks->item(ticks->count() - 1))));
-        const auto& values = m_document.project.sweeps.front().axes.back().values;
-        QCOMPARE(values.size(), std::size_t(3)); // a half, once and twice the present rate
+        const auto values = [this] { return m_document.project.sweeps.front().axes.back().values; };
+        QCOMPARE(values().size(), std::size_t(3)); // a half, once and twice the present rate
         QVERIFY(!m_panel->findChild<QPushButton*>("addRates")->isVisible());
         tick(*ticks, 0);
-        QCOMPARE(values.size(), std::size_t(4));
+        QCOMPARE(values().size(), std::size_t(4));
         tick(*ticks, ticks->count() - 1, Qt::ShiftModifier);
-        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()));
-        QVERIFY(std::ranges::is_sorted(values, {},
+        QCOMPARE(values().size(), static_cast<std::size_t>(ticks->count()));
+        QVERIFY(std::ranges::is_sorted(values(), {},
                                        [](const projects::SweepValue& value) { return std::stod(value.value.json); }));
         tick(*ticks, 1);
-        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()) - 1);
+        QCOMPARE(values().size(), static_cast<std::size_t>(ticks->count()) - 1);
         QTest::keyClick(ticks, Qt::Key_Space);
-        QCOMPARE(values.size(), static_cast<std::size_t>(ticks->count()));
+        QCOMPARE(values().size(), static_cast<std::size_t>(ticks->count()));
     }
 
     void aFieldIsChosenByItsTitle()
