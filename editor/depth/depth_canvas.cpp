@@ -528,7 +528,8 @@ std::optional<ScreenPoint> DepthCanvas::locate(const Target& target) const
     if (const auto* loop = std::get_if<LoopTarget>(&target)) {
         for (const LoopChip& each : loopChips(picture())) {
             if (each.part == loop->part && m_scene.loops()[each.bracket].loop == loop->loop) {
-                return onScreen(each.chip.rect.centre());
+                const Point at = each.chip.rect.centre();
+                return ScreenPoint{at.x, at.y};
             }
         }
         return std::nullopt;

@@ -83,6 +83,10 @@ projects::Project inUse(projects::Project project, const std::string& pointer)
         project.data.source = projects::DrawnPictures{};
         project.data.augmentation.operations = 1;
     }
+    for (projects::Loop& loop : project.stack().loops) {
+        loop.streams = projects::LoopStreams::Gated;
+        loop.draw = projects::VisitDraw::Poisson;
+    }
     project.training.learningRate.curve = projects::RateCurve::Cosine;
     project.training.factorDecay = projects::FactorDecay::Product;
     project.stack().schedule.axis = projects::DropAxis::LayersAndMlp;

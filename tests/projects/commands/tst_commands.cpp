@@ -116,7 +116,7 @@ private slots:
         QVERIFY(!visitLayersOnce(document, {.layers = {1}}));
     }
 
-    /// What belongs to a visit stays with it when a field of its loop changes.
+    /// Shortcuts stay with their visits when a field of the loop changes.
     void aFieldOfALoopKeepsTheNumbers()
     {
         Document document = blockOf("mlp");
