@@ -67,6 +67,8 @@ private slots:
     {
         QMimeData data;
         data.setUrls({QUrl::fromLocalFile("/texts/a.txt"), QUrl::fromLocalFile("/texts/b.jsonl")});
+        QDragEnterEvent enter({4, 4}, Qt::CopyAction, &data, Qt::LeftButton, {});
+        QApplication::sendEvent(visible<MixtureEditor>("mixtureEditor"), &enter);
         QDropEvent drop({4, 4}, Qt::CopyAction, &data, Qt::LeftButton, {});
         QApplication::sendEvent(visible<MixtureEditor>("mixtureEditor"), &drop);
         QCOMPARE(parts().size(), std::size_t(5));

@@ -81,6 +81,8 @@ private:
         }
         QMimeData data;
         data.setUrls(urls);
+        QDragEnterEvent enter({2, 2}, Qt::CopyAction, &data, Qt::LeftButton, {});
+        QApplication::sendEvent(&on, &enter);
         QDropEvent event({2, 2}, Qt::CopyAction, &data, Qt::LeftButton, {});
         QApplication::sendEvent(&on, &event);
         QVERIFY(event.isAccepted());
