@@ -12,7 +12,7 @@ using Letters = QTextCharFormat::VerticalAlignment;
 /// The share of its width that Qt takes from a letter that is raised or lowered.
 constexpr double kNarrower = 1.0 / 3.0;
 
-/// True for a letter or digit that can be part of an index; a raised letter such as ᵀ is none.
+/// True for a letter or digit that can be part of an index; false for a raised letter such as ᵀ.
 bool isPlain(QChar c)
 {
     return (c.isLetter() && c.category() != QChar::Letter_Modifier) || c.isDigit();

@@ -35,7 +35,7 @@ void takeChosen(QLineEdit& field, const QString& path);
 /// Returns the files and folders that are dragged; empty if anything else is among them.
 [[nodiscard]] QStringList pathsIn(const QDropEvent& drop);
 
-/// What happens with files and folders that are dropped on a field for paths.
+/// Receives files and folders that are dropped on a field for paths.
 struct PathTarget {
     /// Returns why a path cannot be used; empty if it can (path_kind.h).
     std::function<QString(const QString& path)> problem;

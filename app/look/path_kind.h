@@ -9,7 +9,7 @@
 
 namespace residua::app {
 
-/// What a file or folder is, by its name and by the names of the files in it. Its content is not read.
+/// The kind of a file or folder, by its name and by the names of the files in it. Its content is not read.
 enum class PathKind {
     Project, ///< a project's folder, or its project.json
     Run,     ///< a run's folder, or its run.json

@@ -97,7 +97,7 @@ private slots:
         QVERIFY2(focus && focus->objectName() == field, qPrintable(focus ? focus->objectName() : "nothing"));
     }
 
-    /// What the inspector would show as well, and nothing else, can be chosen; the rest says why not.
+    /// Fields that the inspector shows can be chosen; the others are disabled and say why.
     void theFieldsOfEverySectionAreListed()
     {
         m_window->openProject(m_project);
