@@ -65,16 +65,18 @@ void SweepTicks::setTicks(std::vector<ValueTick> proposed, const std::vector<pro
         shown->setCheckState(isTicked ? Qt::Checked : Qt::Unchecked);
         widest = std::max(widest, fontMetrics().horizontalAdvance(shown->text()));
     }
-    setGridSize({std::max(widest + kTickMargins, kNarrowestTick), kTickHeight});
-    for (int row = 0; row < count(); ++row) {
-        item(row)->setSizeHint(gridSize()); // an item is elided at its own width
-    }
+    m_widest = std::max(widest + kTickMargins, kNarrowestTick);
     fitHeight();
 }
 
-/// Makes room for every row of values, because the list does not scroll.
+/// Makes room for every row of values, because the list does not scroll. A value that is wider than the list would
+/// leave the first row empty.
 void SweepTicks::fitHeight()
 {
+    setGridSize({std::min(m_widest, std::max(viewport()->width() - 1, kNarrowestTick)), kTickHeight});
+    for (int row = 0; row < count(); ++row) {
+        item(row)->setSizeHint(gridSize()); // an item is elided at its own width
+    }
     doItemsLayout();
     const int bottom = count() > 0 ? visualItemRect(item(count() - 1)).bottom() + verticalOffset() + 1 : 0;
     setFixedHeight(bottom + 2 * frameWidth());

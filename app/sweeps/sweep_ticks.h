@@ -33,6 +33,7 @@ private:
     void fitHeight();
 
     std::vector<ValueTick> m_ticks;  ///< one per row
+    int m_widest = 0;                ///< value, in pixels
     int m_last = 0;                  ///< the row that was toggled last
     Qt::KeyboardModifiers m_pressed; ///< with which the mouse was pressed
 };
