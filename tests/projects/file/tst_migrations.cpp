@@ -40,7 +40,7 @@ private Q_SLOTS:
         const auto ancre = std::ranges::find(presets, "ancre-ingoing", &TopologyPreset::name);
         QVERIFY(ancre != presets.end());
         QVERIFY((read->stack().topology == Topology{"ancre-ingoing", ancre->wiring}));
-        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 5,"));
+        QVERIFY(toJson(*read).starts_with("{\n  \"schema\": 6,"));
     }
 
     /// What schema 1 could say in one way only it goes on meaning.
