@@ -89,6 +89,8 @@ LayersPanel::LayersPanel(const visualizers::ShownRuns& runs, const visualizers::
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
     m_table->setContextMenuPolicy(Qt::NoContextMenu); // the panel's
     QStringList titles{tr("Layer"), tr("Block"), tr("Shape")};
     for (const engine::LayerColumn& column : engine::kLayerColumns) {
