@@ -72,7 +72,8 @@ std::vector<EquationPart> equationParts(const QString& line)
                 continue;
             }
         }
-        const bool isGap = c == QLatin1Char(' ') && line.mid(at, 2) == QStringLiteral("  ");
+        const bool endsClause = at > 0 && line[at - 1] == QLatin1Char(','); // what follows is no column
+        const bool isGap = !endsClause && line.mid(at, 2) == QStringLiteral("  ") && (at == 0 || line[at - 1] != c);
         if (isGap) {
             const int filled = std::max(qRound(missing), 0);
             add(QString(filled, QLatin1Char(' ')), QTextCharFormat::AlignNormal);

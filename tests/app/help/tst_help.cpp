@@ -400,6 +400,7 @@ private slots:
         const auto parts = equationParts(QStringLiteral("x_abc    next"));
         QCOMPARE(parts.size(), std::size_t(3));
         QCOMPARE(parts.back().text, QString(6, ' ') + "next");
+        QCOMPARE(equationParts(QStringLiteral("x_abc,   next")).back().text, QString(",   next"));
     }
 
     /// No page shows a mark, and every index that is written in an equation is set; options keep their names.
