@@ -61,7 +61,8 @@ RunPlot::Unit RunPlot::baseline() const
 
 void RunPlot::offerBaselines()
 {
-    const std::vector<Unit> all = units(true);
+    std::vector<Unit> all = units(true);
+    std::erase_if(all, [this](const Unit& unit) { return !m_shownRuns.lookOf(unit.front()->key); }); // of unknown seeds
     QStringList names;
     int shown = -1;
     for (const Unit& unit : all) {
@@ -78,7 +79,8 @@ void RunPlot::offerBaselines()
 
 void RunPlot::chooseBaseline(int index)
 {
-    const std::vector<Unit> all = units(true);
+    std::vector<Unit> all = units(true);
+    std::erase_if(all, [this](const Unit& unit) { return !m_shownRuns.lookOf(unit.front()->key); });
     const bool known = index >= 0 && index < static_cast<int>(all.size());
     m_shownRuns.setBaseline(known ? keyOf(all[static_cast<std::size_t>(index)]) : std::string());
 }
