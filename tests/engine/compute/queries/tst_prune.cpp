@@ -203,11 +203,11 @@ private slots:
     /// These are refused by name, and all other wirings have rows in the table above.
     void wiringsWithoutShortcutsAreRefused()
     {
-        const std::vector<std::string> expected{"none",      "hyper-static",  "hyper-dynamic", "mhc",
-                                                "ihc",       "mhc-lite",      "frac-static",   "frac-dynamic",
-                                                "highway",   "densenet",      "rezero",        "laurel-rw",
-                                                "laurel-lr", "laurel-pa",     "laurel-rw-lr",  "laurel-rw-lr-pa",
-                                                "post-norm", "value-residual"};
+        const std::vector<std::string> expected{"none",      "hyper-static", "hyper-dynamic", "mhc",
+                                                "ihc",       "mhc-lite",     "frac-static",   "frac-dynamic",
+                                                "highway",   "densenet",     "rezero",        "laurel-rw",
+                                                "laurel-lr", "laurel-pa",    "laurel-rw-lr",  "laurel-rw-lr-pa",
+                                                "post-norm", "deep-norm",    "deep-loop",     "value-residual"};
         std::vector<std::string> without;
         for (const projects::TopologyPreset& preset : projects::topologyPresets(kPrunedRunDepth)) {
             const projects::Project project = prunedRunProject(preset.name);
