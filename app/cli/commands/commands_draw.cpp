@@ -140,6 +140,10 @@ Result<editor::Figure> figureOf(const Subject& subject, const Arguments& argumen
 
 Exit runDraw(const Arguments& arguments, const Console& console)
 {
+    const std::variant<Subject, Refusal> subject = subjectOf(arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&subject)) {
+        return console.fail(refusal->code, refusal->error);
+    }
     const std::filesystem::path path = arguments.text("output");
     if (path.empty()) {
         return console.fail(Exit::Usage, {"-o", "is missing, expected a file: FILE.svg, .pdf, .tikz or .tex"});
@@ -147,10 +151,6 @@ Exit runDraw(const Arguments& arguments, const Console& console)
     const auto format = editor::figureFormatOf(path);
     if (!format) {
         return console.fail(Exit::Usage, format.error());
-    }
-    const std::variant<Subject, Refusal> subject = subjectOf(arguments, console);
-    if (const auto* const refusal = std::get_if<Refusal>(&subject)) {
-        return console.fail(refusal->code, refusal->error);
     }
     const Result<editor::Figure> figure = figureOf(std::get<Subject>(subject), arguments);
     const Result<std::string> bytes = figure ? figureFile(*figure, *format) : Result<std::string>(figure.error());
