@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace residua::app {
@@ -149,10 +152,14 @@ std::vector<QString> RunsModel::groupTitles() const
     for (std::size_t run = 0; run < m_runs.size() && column != columns.end(); ++run) {
         titles.push_back(textOf(column->of(m_runs[run])));
     }
-    const std::vector<QString> all = titles;
-    for (QString& title : titles) {
-        if (m_grouping == QLatin1String(kGroupColumn) && std::ranges::count(all, title) < 2) {
-            title.clear(); // a run that repeats no other needs no row for its group
+    std::map<QString, std::set<std::string>> seeds; // of each group
+    for (std::size_t run = 0; run < titles.size() && m_grouping == QLatin1String(kGroupColumn); ++run) {
+        const auto* const look = m_shown.lookOf(m_runs[run].directory);
+        seeds[titles[run]].insert(look ? look->seeds : std::string());
+    }
+    for (QString& title : titles) { // runs that repeat no other with other seeds need no row for their group
+        if (const auto own = seeds.find(title); own != seeds.end() && own->second.size() < 2) {
+            title.clear();
         }
     }
     return titles;
