@@ -18,6 +18,7 @@ SweepTabs::SweepTabs(const SweepGridModel& grid, QTableView* members, QWidget* p
     : QTabWidget(parent), m_grid(grid), m_best(new QTableWidget(this)), m_parallel(new visualizers::ParallelView(this))
 {
     setObjectName(QStringLiteral("sweepTabs"));
+    setAccessibleName(tr("Members and results of the sweep"));
     setDocumentMode(true);
     m_best->setObjectName(QStringLiteral("sweepBest"));
     m_best->setAccessibleName(tr("The best values of each topology"));
