@@ -104,7 +104,7 @@ private slots:
                 ++count;
             }
         }
-        QCOMPARE(count, 8);
+        QCOMPARE(count, 9);
         QVERIFY(run({"analyze", "confusion", "run", "--kappa", "1"}).errors.contains("unknown option --kappa"));
         QVERIFY(run({"analyze", "confusion"}).errors.contains("residua-cli analyze confusion --help"));
         QVERIFY(run({"analyze", "coefficient", "run"}).errors.contains("did you mean coefficients?"));
