@@ -97,6 +97,7 @@ public:
     void fill(ShortcutState& value)
     {
         fill(value.kind);
+        value = ShortcutState(value.kind); // without what an earlier kind held
         if (value == ShortcutState::Frozen && chance(60)) {
             double number = 0;
             fill(number);
