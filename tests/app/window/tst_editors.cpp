@@ -19,6 +19,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 
@@ -47,7 +48,7 @@ struct FieldRow {
 
 /// The fields in the panels of the window. Fields of properties and of dialogs have tests of their own.
 constexpr FieldRow kFields[] = {
-    {"sweepField1", Meaning::Value, "/training/batch"},
+    {"sweepField1", Meaning::Value, "training · batch"},
     {"sweepValues1", Meaning::Value, "2, 3"},
     {"Sweep", Meaning::Value, "widths"},
     {"stageStart", Meaning::Value, "3"},
@@ -359,7 +360,7 @@ private:
     {
         const QVariant before = contentOf(line);
         const QVariant other = before.typeId() == QMetaType::Int      ? QVariant(before.toInt() + 1)
-                               : before.typeId() == QMetaType::Double ? QVariant(before.toDouble() / 2)
+                               : before.typeId() == QMetaType::Double ? QVariant(std::round(before.toDouble() * 5) / 10)
                                                                       : QVariant(m_folder->filePath("typed"));
         type(line, other.toString());
         return other;
