@@ -149,6 +149,9 @@ RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(
 /// Remembers what is being typed, because a reset closes the editor.
 void RunTable::keepTyping()
 {
+    if (m_typing) {
+        return; // an earlier reset has closed the editor, and it is not open again yet
+    }
     const auto* const field = m_tree.viewport()->findChild<QLineEdit*>();
     const auto* const proxy = static_cast<const QAbstractProxyModel*>(m_tree.model());
     const engine::RunInfo* const run = m_model.runAt(proxy->mapToSource(m_tree.currentIndex()));

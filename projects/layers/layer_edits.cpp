@@ -408,11 +408,11 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
 
     // Inside a loop, the layers belong to it; after its last visit they do not.
     std::vector<Loop> loops = stack.loops;
-    bool inLoop = false;
-    for (Loop& loop : loops) {
-        const bool grows =
-            loop.first <= at.layer && (loop.last > at.layer || (loop.last == at.layer && at.visit < loop.visits));
-        inLoop |= grows;
+    const Loop* const inside = stack.loopOf(at.layer);
+    const bool inLoop = inside != nullptr && (inside->last > at.layer || at.visit < inside->visits);
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+        Loop& loop = loops[i];
+        const bool grows = inLoop && &stack.loops[i] == inside;
         loop.first += loop.first > at.layer ? count : 0;
         loop.last += grows || loop.last > at.layer ? count : 0;
     }
@@ -434,7 +434,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
         Stack part;
         part.segments = fragment.stack;
         part.loops = inLoop ? std::vector<Loop>() : fragment.loops;
-        const std::int64_t visits = inLoop ? grown.loopOf(at.layer + 1)->visits : 1;
+        const std::int64_t visits = inLoop ? inside->visits : 1;
         for (std::int64_t visit = 1; visit <= visits; ++visit) {
             const auto here = [&](std::int64_t module) {
                 const std::int64_t number = std::max<std::int64_t>(layerOf(module, each), 1);

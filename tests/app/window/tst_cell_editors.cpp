@@ -245,7 +245,7 @@ private slots:
         QVERIFY(runEditor());
         type(*runEditor(), "half a no");
         write("another", 0.5F, project());
-        QTRY_COMPARE(model().rowCount(), 2);
+        QTRY_COMPARE(model().runs().size(), std::size_t{2});
         QTRY_VERIFY(runEditor());
         QCOMPARE(runEditor()->text(), QString("half a no"));
         QCOMPARE(QApplication::focusWidget(), runEditor());
