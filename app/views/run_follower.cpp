@@ -337,9 +337,12 @@ visualizers::ShownRuns::LayerNames namesOfLayers(const projects::Project& projec
     for (std::int64_t layer = 1; layer <= project.network.depth(); ++layer) {
         names.layers << QString::fromStdString(projects::layerName(project.stack(), layer));
     }
-    for (std::int64_t module = 0; module <= projects::modulesOf(project); ++module) {
-        names.entries << QString::fromStdString(projects::entryName(project, module));
-        names.readers << QString::fromStdString(projects::moduleName(project, module + 1));
+    projects::Project rows = project; // visits that share the wiring's weights have one row
+    std::erase_if(rows.stack().loops,
+                  [](const projects::Loop& loop) { return loop.rows == projects::VisitRows::Layer; });
+    for (std::int64_t module = 0; module <= projects::modulesOf(rows); ++module) {
+        names.entries << QString::fromStdString(projects::entryName(rows, module));
+        names.readers << QString::fromStdString(projects::moduleName(rows, module + 1));
     }
     return names;
 }

@@ -253,30 +253,26 @@ std::int64_t nextLayer(const CostReport& report)
     return static_cast<std::int64_t>(report.layers.size()) + 1;
 }
 
-/// Returns the costs of the executed layers. Parameters, gradients and states count at the first visit of a stored
-/// layer. A training step costs and keeps what the mean number of visits does, and visits without gradient cost their
-/// forward pass only.
+/// Returns the costs of the executed layers (VisitUse). Parameters, gradients and states count at the first visit of a
+/// stored layer.
 std::vector<Cost> executed(const Stack& stack, std::vector<Cost> stored)
 {
     if (stack.loops.empty()) {
         return stored;
     }
     std::vector<Cost> layers;
+    const std::vector<VisitUse> uses = usesOf(stack);
     for (const LayerVisit& at : executionOf(stack)) {
+        const VisitUse use = uses[layers.size()];
         Cost& layer = layers.emplace_back(stored[static_cast<std::size_t>(at.layer - 1)]);
         if (at.visit > 1) {
             layer.parameters = 0;
             layer.weightBytes = 0;
             layer.optimiserBytes = 0;
         }
-        const Loop* const loop = stack.loopOf(at.layer);
-        const std::int64_t visits = loop == nullptr ? 1 : evaluatedVisits(*loop);
-        if (at.visit > visits) {
-            layer.forwardFlops = layer.trainFlops = layer.activationBytes = 0;
-        } else if (loop != nullptr && loop->gradientVisits > 0 && at.visit <= visits - loop->gradientVisits) {
-            layer.trainFlops = layer.forwardFlops;
-            layer.activationBytes = 0;
-        }
+        layer.forwardFlops = use == VisitUse::Absent ? 0 : layer.forwardFlops;
+        layer.trainFlops = use == VisitUse::Whole ? layer.trainFlops : layer.forwardFlops;
+        layer.activationBytes = use == VisitUse::Whole ? layer.activationBytes : 0;
     }
     return layers;
 }

@@ -4,6 +4,7 @@
 #include "projects/cost/cost_topology.h"
 
 #include "projects/base/real.h"
+#include "projects/depth/depth_names.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_program.h"
 #include "projects/depth/stream_start.h"
@@ -154,7 +155,7 @@ NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
                                                        : NodeCost{0, sums * d, sums * d};
     }
     const bool norms =
-        loop.norm == LoopNorm::Visits || (loop.norm != LoopNorm::None && step.visit.visit == loop.visits);
+        loop.norm == LoopNorm::Visits || (loop.norm != LoopNorm::None && step.visit.visit == evaluatedVisits(loop));
     return {0, (loop.gate ? 3 : 0) * d + (norms ? 4 : 0) * d, (loop.gate ? 2 : 0) * d + (norms ? d : 0)};
 }
 
@@ -164,7 +165,7 @@ NodeCost streamCost(const Loop& loop, const DepthStep& step, double d)
 {
     const double n = real(loop.streamCount);
     const bool begins = step.kind == DepthStepKind::Visit;
-    const bool leaves = !begins && step.visit.visit == loop.visits;
+    const bool leaves = !begins && step.visit.visit == evaluatedVisits(loop);
     NodeCost cost{0, (leaves ? n * d : 0), begins ? 0 : n * d + d};
     if (loop.streams == LoopStreams::Lanes) {
         cost.flops += begins ? 2 * n * d : 2 * n * n * d + 2 * n * d;
@@ -204,27 +205,39 @@ NodeCost readerCost(const DepthMix& mix, const DepthReader& reader, std::int64_t
     return cost;
 }
 
-NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width)
+std::vector<VisitUse> usesOf(const Stack& stack)
 {
-    Stack stack;
-    stack.width = width;
-    stack.segments = {{{}, depth}};
-    stack.topology = topology;
-    return topologyCost(stack);
+    std::vector<VisitUse> uses;
+    for (const LayerVisit& at : stack.loops.empty() ? std::vector<LayerVisit>() : executionOf(stack)) {
+        const Loop* const loop = stack.loopOf(at.layer);
+        const std::int64_t visits = loop == nullptr ? 1 : evaluatedVisits(*loop);
+        const bool cuts = loop != nullptr && loop->gradientVisits > 0 && at.visit <= visits - loop->gradientVisits;
+        uses.push_back(at.visit > visits ? VisitUse::Absent : cuts ? VisitUse::Forward : VisitUse::Whole);
+    }
+    return uses;
 }
 
 NodeCost topologyCost(const Stack& stack)
 {
     const Wiring& wiring = stack.topology.wiring;
     const std::int64_t modules = modulesIn(wiring, stack.depth());
+    const std::vector<VisitUse> uses = usesOf(stack);
+    const double d = real(stack.width);
     NodeCost total;
     visitSteps(stack, [&](const DepthStep& step) {
+        const bool ofModule = step.module > 0 && step.module <= modules && !uses.empty();
+        const auto layer = ofModule ? static_cast<std::size_t>(layerOf(step.module, modulesIn(wiring, 1))) - 1 : 0;
+        const VisitUse use = ofModule ? uses[layer] : VisitUse::Whole;
+        if (use == VisitUse::Absent) {
+            return;
+        }
         const bool ofLoop = step.kind == DepthStepKind::Visit || step.kind == DepthStepKind::Leave;
-        total += ofLoop ? streamCost(stack.loops[step.visit.loop], step, real(stack.width)) : NodeCost{};
-        total += ofLoop
-                     ? visitCost(stack.loops[step.visit.loop], step, real(stack.width))
-                     : std::visit([&](const auto& value) { return stepCost(value, step, modules, real(stack.width)); },
-                                  wiring);
+        NodeCost cost = ofLoop
+                            ? visitCost(stack.loops[step.visit.loop], step, d)
+                            : std::visit([&](const auto& value) { return stepCost(value, step, modules, d); }, wiring);
+        cost += ofLoop ? streamCost(stack.loops[step.visit.loop], step, d) : NodeCost{};
+        cost.activationElements = use == VisitUse::Forward ? 0 : cost.activationElements;
+        total += cost;
     });
     const auto count = [&](const WiringParameter& part) { total += {countOf(part.elements()), 0, 0}; };
     visitParameters(wiring, rowStackOf(stack).depth(), stack.width, count);

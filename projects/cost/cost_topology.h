@@ -10,9 +10,17 @@
 /// The topology's share of the cost. Private to this folder.
 namespace residua::projects {
 
-/// Returns the topology's cost of one position of the stack's entries: that of the steps of its program.
-[[nodiscard]] NodeCost topologyCost(const Topology& topology, std::int64_t depth, std::int64_t width);
-/// The same with the loops of the stack.
+/// What a training step with the mean number of visits does at an executed layer.
+enum class VisitUse {
+    Whole,
+    Forward, ///< the visit has no gradient
+    Absent,  ///< beyond the visits of an evaluation
+};
+/// Returns the use of each executed layer; empty without loops.
+[[nodiscard]] std::vector<VisitUse> usesOf(const Stack& stack);
+
+/// Returns the topology's cost of one position of the stack's entries: that of the steps of its program that an
+/// evaluation makes. Visits without gradient keep nothing.
 [[nodiscard]] NodeCost topologyCost(const Stack& stack);
 
 /// Returns the cost of the mixes of a reader, one of `modules` modules or the final output.

@@ -30,10 +30,11 @@ void visitParameters(const Wiring& wiring, std::int64_t layers, std::int64_t wid
 /// Visits the parts of the parameters that a reader of `modules` modules has.
 void visitParameters(const DepthMix& mix, const DepthReader& reader, std::int64_t modules, std::int64_t width,
                      const ParameterVisitor& visit);
-/// Visits the parameters of the loops of a stack: "topology.loop.1.injection.weight" [d, 2d], "….embedding" and
-/// "….gate" [visits, d], "….norm.weight" [d]. Of n lanes "….lanes.read" and "….write" [visits, n] and "….mix"
-/// [visits, n, n]; of n gated streams "….streams.weight" [visits, 3n, n·d], "….bias" [visits, 3n] and "….scale"
-/// [visits, 3], for reads, writes and kept shares in this order.
+/// Visits the parameters of the loops of a stack. Their names begin with "topology.loop.1.":
+/// - "injection.weight" [d, 2d], "embedding" and "gate" [visits, d], "norm.weight" [d];
+/// - of n lanes: "lanes.read" and "lanes.write" [visits, n], "lanes.mix" [visits, n, n];
+/// - of n gated streams, for reads, writes and kept shares in this order: "streams.weight" [visits, 3n, n·d],
+///   "streams.bias" [visits, 3n], "streams.scale" [visits, 3].
 void visitLoopParameters(const Stack& stack, const ParameterVisitor& visit);
 /// Returns the name of a loop's parameter without "topology.". `loop` counts from 0.
 [[nodiscard]] std::string loopParameter(std::size_t loop, const std::string& rest);

@@ -77,7 +77,7 @@ struct DepthProgram {
 /// Compiles the wiring of a stack with its loops. The number of steps grows with the depth, and that of their inputs
 /// with its square if every layer reads all earlier ones. Precondition: the stack is valid.
 [[nodiscard]] DepthProgram programOf(const Stack& stack);
-/// The same for a wiring of `layers` layers without loops.
+/// Compiles a wiring of `layers` layers without loops.
 [[nodiscard]] DepthProgram programOf(const Wiring& wiring, std::int64_t layers);
 /// Call `visit` with the steps in order, and return the program without them. Their memory grows with the depth only.
 DepthProgram visitSteps(const Stack& stack, const std::function<void(DepthStep&&)>& visit);

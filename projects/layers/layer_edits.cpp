@@ -123,7 +123,8 @@ Renumber executedTo(const Stack& before, const Stack& after, const Renumber& sto
     };
 }
 
-/// The same for modules, `each` a layer. 0 and the final output are kept.
+/// Returns the new number of each module, given that of each layer. A layer has `each` modules. 0 and the final output
+/// are kept.
 Renumber modulesTo(const Stack& before, const Stack& after, std::int64_t each, const Renumber& layerTo)
 {
     return [each, layerTo, head = before.depth() * each + 1,

@@ -24,7 +24,7 @@ enum class VisitOrder {
     InPlace, ///< a a b b: each layer several times before the next
 };
 
-/// What a loop's visits after the first add to their input from the loop's input e (loops that read no e forget it).
+/// How visits read the input e of their loop again. h is the residual at the end of the visit before.
 enum class LoopInjection {
     None,
     Add,    ///< h + e
@@ -50,7 +50,7 @@ enum class LoopStreams {
     Gated,
 };
 
-/// How many visits a training step makes.
+/// The law of the number of visits that a training step makes.
 enum class VisitDraw {
     All,              ///< Loop::visits
     Uniform,          ///< 1 to Loop::visits, equally often

@@ -72,8 +72,7 @@ constexpr void describe(const RetrofitRequest*, auto&& v)
     v({"layers",
        {},
        "the layers that become visits of a loop, and how many visits: 3:10,4; then average or stepwise for the "
-       "weights, "
-       "and cycle or in_place for the order",
+       "weights, and cycle or in_place for the order",
        {.value = "TIE"}},
       &RetrofitRequest::ties);
     v({"measured", "go on though the outputs change",

@@ -4,7 +4,6 @@
 #include "app/help/help_page.h"
 #include "app/help/help_window.h"
 #include "app/look/theme.h"
-#include "projects/cost/cost_topology.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kinds.h"
@@ -12,6 +11,7 @@
 #include "projects/shipped/examples.h"
 #include "resources/help.h"
 #include "tests/support/test_program.h"
+#include "tests/support/topology_cost.h"
 
 #include <QApplication>
 #include <QLineEdit>
@@ -239,7 +239,7 @@ private slots:
                                                          {"m", 2},
                                                          {"r", 16},
                                                          {"w", 3}};
-                    const auto counted = projects::topologyCost({preset.name, preset.wiring}, depth, width).parameters;
+                    const auto counted = tests::topologyCost({preset.name, preset.wiring}, depth, width).parameters;
                     const double value = valueOf(statement->second.formula, values);
                     QVERIFY2(value == static_cast<double>(counted),
                              qPrintable(QStringLiteral("%1, L = %2, d = %3: %4 stated, %5 counted")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_program.h"
 
-#include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_parameters.h"
 #include "projects/depth/depth_plan.h"
 #include "tests/support/test_program.h"
+#include "tests/support/topology_cost.h"
 
 #include <QTest>
 
@@ -98,7 +98,8 @@ private slots:
         int compared = 0;
         for (const TopologyPreset& preset : topologyPresets(kLayers)) {
             const DepthProgram program = programOf(preset.wiring, kLayers);
-            const std::int64_t parameters = topologyCost({preset.name, preset.wiring}, kLayers, kWidth).parameters;
+            const std::int64_t parameters =
+                tests::topologyCost({preset.name, preset.wiring}, kLayers, kWidth).parameters;
             const std::int64_t mixed = sumOver(program, DepthStepKind::Mix, weights);
             if (const auto* const mix = std::get_if<DepthMix>(&preset.wiring)) {
                 const DepthPlan plan = planOf(*mix, kLayers);
@@ -130,7 +131,7 @@ private slots:
     void sumsCostWhatTheyRun()
     {
         const auto flops = [](const DepthMix& mix, std::int64_t layers) {
-            return topologyCost({"", mix}, layers, 8).flops;
+            return tests::topologyCost({"", mix}, layers, 8).flops;
         };
         DepthMix mix;
         mix.weight = WeightKind::Scalar;
@@ -141,7 +142,7 @@ private slots:
         DepthMix last = mix; // the output is the last mix plus its branch
         last.finalMix = false;
         QCOMPARE(flops(last, 2), 8.0 * (2 * (1 + 2) + 1));
-        QCOMPARE(topologyCost({"", last}, 2, 8).activationElements, 3.0 * 8);
+        QCOMPARE(tests::topologyCost({"", last}, 2, 8).activationElements, 3.0 * 8);
         DepthMix middle = mix; // of entry 1 alone when layer 3 reads it, then of entries 1 and 2
         middle.sources = FirstAndLast{1};
         QCOMPARE(flops(middle, 3), 8.0 * (2 * (1 + 2 + 3 + 3) + 1));

@@ -398,6 +398,13 @@ Result<std::vector<Intervention>> interventionsFor(const projects::Project& proj
         return Error{"topology", "it has no parallel streams; expected a run with hyper-connections, mHC, iHC or "
                                  "Frac-Connections, or analyze knockout for its parts"};
     }
+    const bool sharesRows = std::ranges::any_of(project.stack().loops, [](const projects::Loop& loop) {
+        return loop.rows == projects::VisitRows::Layer && loop.visits > 1;
+    });
+    if (sharesRows) { // the kept weights of a module are those of its last visit
+        return Error{"network · loops", "the visits of a loop share the weights of the streams; expected a run whose "
+                                        "visits have weights of their own"};
+    }
     return Making(request, project, streams->streams).make();
 }
 

@@ -400,6 +400,26 @@ private Q_SLOTS:
         QCOMPARE(projects::withMoreVisits(project), project);
     }
 
+    /// A step with drawn visits costs what their mean does, and visits without gradient keep nothing.
+    void costOfDrawnVisits()
+    {
+        Project project = tinyVectors("mlp", "post-norm", 3);
+        Loop loop{.first = 2, .last = 2, .visits = 2};
+        loop.injection = projects::LoopInjection::Linear;
+        loop.norm = projects::LoopNorm::Exit;
+        loop.rows = projects::VisitRows::Layer;
+        project.stack().loops = {loop};
+        const projects::Cost two = projects::costOf(project)->total;
+        project.stack().loops.front().visits = 9;
+        project.stack().loops.front().draw = projects::VisitDraw::Poisson;
+        project.stack().loops.front().mean = 2;
+        QCOMPARE(projects::costOf(project)->total, two);
+        project.stack().loops.front().gradientVisits = 1;
+        const projects::Cost cut = projects::costOf(project)->total;
+        QCOMPARE(cut.forwardFlops, two.forwardFlops);
+        QVERIFY(cut.activationBytes < two.activationBytes);
+    }
+
     void dropoutOfVisitsDiffers()
     {
         engine::LayerUse first;

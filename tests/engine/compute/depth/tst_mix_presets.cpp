@@ -6,10 +6,10 @@
 
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"
-#include "projects/cost/cost_topology.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/nodes/ffn_site.h"
 #include "tests/support/test_program.h"
+#include "tests/support/topology_cost.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -244,9 +244,9 @@ private Q_SLOTS:
     {
         projects::MultiStream wiring;
         wiring.weights = projects::StreamWeights::Dynamic;
-        QCOMPARE(projects::topologyCost({"", wiring}, 6, 512).parameters, std::int64_t{43'320});
+        QCOMPARE(tests::topologyCost({"", wiring}, 6, 512).parameters, std::int64_t{43'320});
         wiring.sites = MixSites::Mhsa;
-        QCOMPARE(projects::topologyCost({"", wiring}, 6, 512).parameters, std::int64_t{21'660});
+        QCOMPARE(tests::topologyCost({"", wiring}, 6, 512).parameters, std::int64_t{21'660});
     }
 
     /// Eight blocks of sublayers: 9 entries at the output, of 12 layers' 24 halves.

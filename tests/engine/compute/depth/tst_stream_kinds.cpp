@@ -4,9 +4,9 @@
 #include "tests/engine/compute/network/network_harness.h"
 
 #include "projects/cost/cost.h"
-#include "projects/cost/cost_topology.h"
 #include "projects/depth/stream_start.h"
 #include "tests/support/test_program.h"
+#include "tests/support/topology_cost.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -231,7 +231,7 @@ private Q_SLOTS:
         const auto count = [](const std::string& preset, std::int64_t layers, const Change& change) {
             projects::Topology topology = topologyNamed(preset, layers);
             change(std::get<MultiStream>(topology.wiring));
-            return projects::topologyCost(topology, layers, 512).parameters;
+            return tests::topologyCost(topology, layers, 512).parameters;
         };
         const auto nothing = [](MultiStream&) {};
         const auto summed = [](MultiStream& s) { s.exit = StreamExit::Sum; };
