@@ -45,8 +45,8 @@ Status writeColours(const std::filesystem::path& file, const Colours& colours)
     return writeOwnFile(file, projects::printJson({projects::JsonObject{{kColours, {std::move(entries)}}}}));
 }
 
-/// Returns the first colour that nobody has. Without one, the first that only groups without runs have, and else the
-/// one that the fewest groups have.
+/// Returns the first unused colour. If all are used, returns the one with the fewest groups in `present`; of several,
+/// the one with the fewest groups in `kept`.
 std::size_t freeColour(const Colours& kept, const Colours& present)
 {
     std::array<std::size_t, kGroupColours> uses{};

@@ -40,21 +40,23 @@ struct RunGroups {
     [[nodiscard]] const RunGroup& groupOf(std::size_t run) const { return groups[of[run]]; }
 };
 
-/// Returns the groups of these runs, coloured in the order in which they began. A fork belongs with forks of the same
-/// step of runs of one configuration. Labels leave out the words that all groups share, and name stages, ranks, pruned
-/// shortcuts and forks. Takes time in proportion to the projects' sizes; any thread.
+/// Returns the groups of these runs. Colours follow the start times of the groups. Forks are one group if they have one
+/// configuration, and were made at the same step of runs of one group. Labels leave out the words that all groups
+/// share. They include stages, ranks, pruned shortcuts and forks. The time is proportional to the projects' sizes. Any
+/// thread.
 [[nodiscard]] RunGroups groupsOf(std::span<const TrainedRun> runs);
 
-/// The number of colours of groups that can be told apart: resources::curveColour with solid lines, then with dashes.
+/// The number of distinct looks of groups: each colour of resources::curveColour with a solid line, and with two kinds
+/// of dashes.
 inline constexpr std::size_t kGroupColours = 24;
 /// The file in a project's folder of runs that keeps the colours of its groups.
 inline constexpr const char* kGroupsFile = "groups.json";
 /// Returns the folder of runs of the project that `folder` is part of, where its groups have their colours. nullopt for
 /// a folder that belongs to no project.
 [[nodiscard]] std::optional<std::filesystem::path> groupsFolderOf(const std::filesystem::path& folder);
-/// Gives the groups the colours that the folder keeps, and free ones to the others, which it keeps from then on. A
-/// colour of a group without runs is free once there is no other. Any damage of the file is an empty file, and a folder
-/// that cannot be written keeps nothing. Blocking; any thread.
+/// Sets the colours of the groups to those in the folder's kGroupsFile. Other groups get unused colours, which are
+/// added to the file. If all are used, the colour of a group that is not in `groups` is taken. A damaged file counts as
+/// empty. Does not report a file that cannot be written. Blocking; any thread.
 void keepColours(RunGroups& groups, const std::filesystem::path& folder);
 
 /// Returns a value of each run of the group with its seeds. `valueOf` is asked by index; runs without a value are left
