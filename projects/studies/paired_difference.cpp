@@ -9,6 +9,8 @@
 #include <limits>
 #include <numeric>
 #include <ranges>
+#include <set>
+#include <string_view>
 #include <vector>
 
 namespace residua::projects {
@@ -88,36 +90,20 @@ PairedDifference pairedDifference(std::span<const double> a, std::span<const dou
             differences.push_back(a[i] - b[i]);
         }
     }
-    PairedDifference found{differences.size(), std::numeric_limits<double>::quiet_NaN(),
-                           std::numeric_limits<double>::infinity()};
-    if (differences.empty()) {
-        return found;
-    }
-    const auto count = static_cast<double>(differences.size());
-    double sum = 0;
-    for (const double difference : differences) {
-        sum += difference;
-    }
-    found.mean = sum / count;
-    if (differences.size() < 2) {
-        return found;
-    }
-    double squares = 0;
-    for (const double difference : differences) {
-        squares += (difference - found.mean) * (difference - found.mean);
-    }
-    found.deviation = std::sqrt(squares / (count - 1));
-    found.halfWidth = intervalFactor(differences.size(), confidence) * found.deviation;
-    return found;
+    const MeanOfSeveral mean = meanOf(differences);
+    const double halfWidth = mean.count < 2 ? std::numeric_limits<double>::infinity()
+                                            : intervalFactor(mean.count, confidence) * mean.deviation;
+    return {mean.count, mean.mean, halfWidth, mean.deviation};
 }
 
 PairedDifference pairedBySeed(std::span<const SeededValue> a, std::span<const SeededValue> b, double confidence)
 {
     std::vector<double> left;
     std::vector<double> right;
+    std::set<std::string_view> paired; // a repeated run is no further evidence
     for (const SeededValue& value : a) {
         const auto twin = std::ranges::find(b, value.seed, &SeededValue::seed);
-        if (twin != b.end()) {
+        if (twin != b.end() && paired.insert(value.seed).second) {
             left.push_back(value.value);
             right.push_back(twin->value);
         }
@@ -137,10 +123,23 @@ double intervalFactor(std::size_t count, double confidence)
 MeanOfSeveral meanOf(std::span<const double> values)
 {
     MeanOfSeveral found{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN(), 0};
-    const PairedDifference summary = pairedDifference(values, std::vector<double>(values.size()));
-    found.count = summary.pairs;
-    found.mean = summary.mean;
-    found.deviation = summary.deviation;
+    const auto isFinite = [](double value) { return std::isfinite(value); };
+    double sum = 0;
+    for (const double value : values | std::views::filter(isFinite)) {
+        sum += value;
+        ++found.count;
+    }
+    const auto count = static_cast<double>(found.count);
+    if (found.count > 0) {
+        found.mean = sum / count;
+    }
+    if (found.count > 1) {
+        double squares = 0;
+        for (const double value : values | std::views::filter(isFinite)) {
+            squares += (value - found.mean) * (value - found.mean);
+        }
+        found.deviation = std::sqrt(squares / (count - 1));
+    }
     return found;
 }
 

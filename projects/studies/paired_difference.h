@@ -36,8 +36,8 @@ struct SeededValue {
     double value = 0;
     std::string run = {}; ///< its directory; empty for a recorded value
 };
-/// Returns the difference a − b over the seeds that both have. Of several values with one seed, the first of `b`
-/// counts.
+/// Returns the difference a − b over the seeds that both have. A seed is one pair: the first value with it in `a`, and
+/// the first in `b`.
 [[nodiscard]] PairedDifference pairedBySeed(std::span<const SeededValue> a, std::span<const SeededValue> b,
                                             double confidence = kConfidence);
 

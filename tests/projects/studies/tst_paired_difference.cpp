@@ -68,6 +68,9 @@ private slots:
         QCOMPARE(apart.pairs, std::size_t{0});
         QVERIFY(std::isfinite(apart.halfWidth));
         QVERIFY(std::isnan(differenceOf({}, b).mean));
+        const PairedDifference repeated = differenceOf(std::vector<SeededValue>{{"1", 2.0}, {"1", 2.0}}, b);
+        QCOMPARE(repeated.pairs, std::size_t{1}); // two equal differences would have an interval of width 0
+        QVERIFY(std::isinf(repeated.halfWidth));
     }
 
     void textsHaveTheDecimalsOfTheirUncertainty()
