@@ -4,6 +4,7 @@
 #include "engine/base/api/row_curves.h"
 #include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
+#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
@@ -159,15 +160,8 @@ std::string layersCsv(const std::vector<LayerRow>& layers)
         csv << ',' << column.key;
     }
     csv << '\n';
-    const auto quoted = [](const std::string& text) {
-        std::string made = "\"";
-        for (const char c : text) {
-            made += c == '"' ? "\"\"" : std::string(1, c);
-        }
-        return made + '"';
-    };
     for (const LayerRow& layer : layers) {
-        csv << layer.name << ',' << quoted(layer.block) << ',' << quoted(layer.shape);
+        csv << layer.name << ',' << csvField(layer.block) << ',' << csvField(layer.shape);
         for (const LayerColumn& column : kLayerColumns) {
             const double value = layer.*column.value;
             csv << ',' << (std::isnan(value) ? "" : numberText(value));
