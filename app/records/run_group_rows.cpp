@@ -18,23 +18,12 @@ const QString kLast = QStringLiteral("difference:last");
 
 } // namespace
 
-std::vector<std::size_t> RunsModel::membersOf(std::size_t group) const
-{
-    std::vector<std::size_t> members;
-    for (std::size_t run = 0; run < m_groupTitles.size(); ++run) {
-        if (m_groupTitles[run] == m_tree.titleOf(group)) {
-            members.push_back(run);
-        }
-    }
-    return members;
-}
-
 std::string RunsModel::groupAt(const QModelIndex& index) const
 {
     if (!index.isValid() || !m_tree.isGroup(index.internalId()) || m_grouping != QLatin1String(kGroupColumn)) {
         return {};
     }
-    return m_shown.groupOf(m_runs[membersOf(index.internalId()).front()].directory);
+    return m_shown.groupOf(m_runs[m_tree.membersOf(index.internalId()).front()].directory);
 }
 
 QVariant RunsModel::groupDecoration(const std::vector<std::size_t>& members) const
@@ -103,13 +92,12 @@ std::optional<double> RunsModel::comparedValue(std::size_t run, const QString& k
         return judged;
     }
     const auto costs = m_offered.find(ColumnSource::Costs);
-    for (const RunColumn& column : costs == m_offered.end() ? std::vector<RunColumn>() : costs->second) {
-        if (const QVariant value = column.of(m_runs[run]);
-            column.key == QLatin1String(kLastLossColumn) && value.isValid()) {
-            return value.toDouble();
-        }
+    if (costs == m_offered.end()) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const auto last = std::ranges::find(costs->second, QLatin1String(kLastLossColumn), &RunColumn::key);
+    const QVariant value = last != costs->second.end() ? last->of(m_runs[run]) : QVariant();
+    return value.isValid() ? std::optional(value.toDouble()) : std::nullopt;
 }
 
 projects::PairedDifference RunsModel::differenceOf(const std::vector<std::size_t>& runs, int column) const

@@ -35,17 +35,22 @@ std::size_t forkedFrom(const std::vector<engine::RunInfo>& runs, std::size_t run
 
 RunTree::RunTree(const std::vector<engine::RunInfo>& runs, const std::vector<QString>& groups) : m_runs(runs.size())
 {
-    for (const QString& title : groups) {
-        if (!title.isEmpty() && std::ranges::find(m_titles, title) == m_titles.end()) {
-            m_titles.push_back(title);
+    std::map<QString, std::size_t> places; // of the groups, by title
+    for (std::size_t run = 0; run < groups.size(); ++run) {
+        if (const QString& title = groups[run]; !title.isEmpty()) {
+            const auto [place, isNew] = places.emplace(title, m_titles.size());
+            if (isNew) {
+                m_titles.push_back(title);
+                m_members.emplace_back();
+            }
+            m_members[place->second].push_back(run);
         }
     }
     m_parents.assign(m_runs + m_titles.size(), kRoot);
     for (std::size_t run = 0; run < m_runs; ++run) {
         std::size_t parent = forkedFrom(runs, run);
         if (!groups.empty() && !groups[run].isEmpty() && (parent == kRoot || groups[parent] != groups[run])) {
-            const auto group = std::ranges::find(m_titles, groups[run]) - m_titles.begin();
-            parent = m_runs + static_cast<std::size_t>(group);
+            parent = m_runs + places.at(groups[run]);
         }
         m_parents[run] = parent;
         m_children[parent].push_back(run);
@@ -89,9 +94,9 @@ QVariant RunsModel::groupData(const QModelIndex& index, int role) const
         switch (role) {
         case Qt::DisplayRole:
         case kFilterRole:
-            return groupText(membersOf(group), index.column());
+            return groupText(m_tree.membersOf(group), index.column());
         case kSortRole:
-            return groupSortValue(membersOf(group), index.column());
+            return groupSortValue(m_tree.membersOf(group), index.column());
         case Qt::TextAlignmentRole:
             return QVariant((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
         case Qt::FontRole:
@@ -109,7 +114,7 @@ QVariant RunsModel::groupData(const QModelIndex& index, int role) const
     case kFilterRole:
         return m_tree.titleOf(group);
     case Qt::DecorationRole:
-        return groupDecoration(membersOf(group));
+        return groupDecoration(m_tree.membersOf(group));
     case Qt::CheckStateRole: {
         const auto overlaid =
             std::ranges::count_if(runs, [this](std::size_t run) { return m_shown.isOverlaid(m_runs[run].directory); });

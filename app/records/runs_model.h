@@ -43,6 +43,11 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& childrenOf(std::size_t node) const;
     [[nodiscard]] bool isGroup(std::size_t node) const { return node >= m_runs; }
     [[nodiscard]] const QString& titleOf(std::size_t group) const { return m_titles[group - m_runs]; }
+    /// Returns the runs of a group, without the forks of other groups below them.
+    [[nodiscard]] const std::vector<std::size_t>& membersOf(std::size_t group) const
+    {
+        return m_members[group - m_runs];
+    }
     /// Returns all runs below a node.
     [[nodiscard]] std::vector<std::size_t> runsBelow(std::size_t node) const;
     /// Returns the group of a run, or kRoot.
@@ -50,7 +55,8 @@ public:
 
 private:
     std::size_t m_runs = 0;
-    std::vector<QString> m_titles; ///< of the groups
+    std::vector<QString> m_titles;                   ///< of the groups
+    std::vector<std::vector<std::size_t>> m_members; ///< of the groups
     std::vector<std::size_t> m_parents;
     std::map<std::size_t, std::vector<std::size_t>> m_children;
 };
@@ -141,8 +147,6 @@ private:
 
     [[nodiscard]] QModelIndex indexOf(std::size_t node, int column) const;
     [[nodiscard]] QVariant groupData(const QModelIndex& index, int role) const;
-    /// Returns the runs of a group, without the forks of other groups below them.
-    [[nodiscard]] std::vector<std::size_t> membersOf(std::size_t group) const;
     [[nodiscard]] QVariant groupDecoration(const std::vector<std::size_t>& members) const;
     [[nodiscard]] QString groupText(const std::vector<std::size_t>& members, int column) const;
     [[nodiscard]] QVariant groupSortValue(const std::vector<std::size_t>& members, int column) const;
