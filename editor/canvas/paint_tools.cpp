@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/canvas/paint_tools.h"
 
-#include "projects/base/text.h"
-#include "projects/base/utf8.h"
+#include "editor/scenes/words.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <sstream>
 
 namespace residua::editor {
 namespace {
@@ -38,30 +36,12 @@ float textWidth(float size, const std::string& words)
 
 std::string elided(float size, const std::string& words, float width)
 {
-    std::string shown = words;
-    std::string kept = words;
-    while (textWidth(size, shown) > width) {
-        kept.erase(kept.empty() ? 0 : lastCodePoint(kept)); // a cut inside a character would not be UTF-8
-        if (kept.empty()) {
-            return {};
-        }
-        shown = kept + "…";
-    }
-    return shown;
+    return elided(words, width, [size](const std::string& part) { return textWidth(size, part); });
 }
 
 std::vector<std::string> wrapped(float size, const std::string& words, float width)
 {
-    std::vector<std::string> lines;
-    std::istringstream stream(words);
-    for (std::string word; stream >> word;) {
-        if (!lines.empty() && textWidth(size, lines.back() + " " + word) <= width) {
-            lines.back() += " " + word;
-        } else {
-            lines.push_back(word);
-        }
-    }
-    return lines;
+    return wrapped(words, width, [size](const std::string& line) { return textWidth(size, line); });
 }
 
 void centredText(ImDrawList& list, float size, Point centre, float width, ImU32 colour, const std::string& words)

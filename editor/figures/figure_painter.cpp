@@ -4,11 +4,9 @@
 #include "editor/scenes/weight_words.h"
 #include "editor/scenes/words.h"
 #include "projects/base/text.h"
-#include "projects/base/utf8.h"
 #include "resources/axis.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace residua::editor {
 namespace {
@@ -46,16 +44,7 @@ FigurePainter::FigurePainter(const FigureStyle& style)
 
 std::string FigurePainter::elided(const std::string& text, float size, float width) const
 {
-    std::string kept = text;
-    std::string shown = text;
-    while (widthOf(shown, size) > width) {
-        kept.erase(kept.empty() ? 0 : lastCodePoint(kept));
-        if (kept.empty()) {
-            return {};
-        }
-        shown = kept + "…";
-    }
-    return shown;
+    return editor::elided(text, width, [this, size](const std::string& part) { return widthOf(part, size); });
 }
 
 void FigurePainter::write(Point at, const std::string& text, float size, resources::Rgb colour, FigureAnchor anchor)
@@ -67,16 +56,8 @@ void FigurePainter::write(Point at, const std::string& text, float size, resourc
 
 float FigurePainter::writeLines(float top, const std::string& text, resources::Rgb colour)
 {
-    std::istringstream words(text);
-    std::vector<std::string> lines;
-    for (std::string word; words >> word;) {
-        if (!lines.empty() && widthOf(lines.back() + " " + word, small()) <= m_width) {
-            lines.back() += " " + word;
-        } else {
-            lines.push_back(word);
-        }
-    }
-    for (const std::string& line : lines) {
+    const auto width = [this](const std::string& line) { return widthOf(line, small()); };
+    for (const std::string& line : wrapped(text, m_width, width)) {
         write({m_width / 2, top + kLine * small() / 2}, line, small(), colour);
         top += kLine * small();
     }

@@ -4,6 +4,8 @@
 #include "editor/scenes/block_scene.h"
 #include "editor/scenes/depth_picture.h"
 #include "editor/scenes/depth_scene.h"
+#include "editor/scenes/words.h"
+#include "projects/base/utf8.h"
 #include "projects/library/presets.h"
 #include "projects/model/topology.h"
 #include "tests/editor/depth_stacks.h"
@@ -240,6 +242,34 @@ private slots:
         const auto missing = blockFigure(document, projects::GraphRef::block("other"), {});
         QVERIFY(!missing && missing.error().text().find("block:other") != std::string::npos);
         QVERIFY(!blockFigure(document, projects::GraphRef::block("mlp"), {}));
+    }
+
+    void textsAreCutToTheirRoom_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<float>("width");
+        QTest::addColumn<QString>("shown");
+        QTest::newRow("fits") << "layer" << 5.0F << "layer";
+        QTest::newRow("one less") << "layer" << 4.0F << "lay…";
+        QTest::newRow("of several bytes") << "größte" << 4.0F << "grö…";
+        QTest::newRow("one letter") << "layer" << 2.0F << "l…";
+        QTest::newRow("no letter") << "layer" << 1.0F << "";
+        QTest::newRow("no room") << "layer" << -1.0F << "";
+        QTest::newRow("empty") << "" << 1.0F << "";
+        QTest::newRow("very long") << QString(60'000, 'W') << 9.0F << "WWWWWWWW…";
+    }
+
+    void textsAreCutToTheirRoom()
+    {
+        QFETCH(QString, text);
+        QFETCH(float, width);
+        std::size_t measured = 0;
+        const auto widthOf = [&measured](const std::string& part) {
+            measured += part.size();
+            return static_cast<float>(codePoints(part));
+        };
+        QTEST(QString::fromStdString(elided(text.toStdString(), width, widthOf)), "shown");
+        QVERIFY2(measured < 200, "the length of a name must not decide how long drawing takes");
     }
 
     void tikzIsWellFormed()
