@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/figures/figure_text.h"
 
+#include "projects/base/utf8.h"
+
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -11,17 +13,21 @@ namespace {
 
 constexpr double kThousand = 1000;
 
+/// Also replaces what no XML may have: control characters, U+FFFE, U+FFFF and bytes that are not UTF-8.
 std::string escapedXml(std::string_view text)
 {
     std::string out;
-    for (const char c : text) {
-        const bool control = static_cast<unsigned char>(c) < 0x20;
-        out += c == '&'   ? "&amp;"
-               : c == '<' ? "&lt;"
-               : c == '>' ? "&gt;"
-               : c == '"' ? "&quot;"
-               : control  ? std::string(" ")
-                          : std::string(1, c);
+    while (!text.empty()) {
+        const Character character = firstCharacter(text);
+        const char32_t code = character.code;
+        out += code == '&'                                            ? "&amp;"
+               : code == '<'                                          ? "&lt;"
+               : code == '>'                                          ? "&gt;"
+               : code == '"'                                          ? "&quot;"
+               : code < 0x20                                          ? " "
+               : !character.valid || code == 0xFFFE || code == 0xFFFF ? "\uFFFD"
+                                                                      : text.substr(0, character.bytes);
+        text.remove_prefix(character.bytes);
     }
     return out;
 }

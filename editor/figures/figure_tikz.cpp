@@ -49,7 +49,7 @@ std::string escapedTex(const std::string& text)
         }
         const std::string_view character = std::string_view(text).substr(at, next - at);
         const auto word = words.find(character);
-        const bool control = static_cast<unsigned char>(character.front()) < 0x20;
+        const bool control = static_cast<unsigned char>(character.front()) < 0x20 || character == "\x7f";
         out += word != words.end() ? word->second : control ? std::string_view(" ") : character;
         at = next;
     }

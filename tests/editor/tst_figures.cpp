@@ -297,6 +297,34 @@ private slots:
         }
     }
 
+    void anyTextIsWellFormedInEveryFormat_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::newRow("marks of XML") << QByteArray("<a b=\"c\">&amp;'");
+        QTest::newRow("control characters") << QByteArray("a\x01\n\x1b[31m\x7f");
+        QTest::newRow("no characters") << QByteArray("a\xEF\xBF\xBE\xEF\xBF\xBF");
+        QTest::newRow("no UTF-8") << QByteArray("a\xFF\xC3(\xED\xA0\x80");
+        QTest::newRow("letters") << QByteArray("größe 日本 🙂");
+    }
+
+    void anyTextIsWellFormedInEveryFormat()
+    {
+        QFETCH(QByteArray, text);
+        Figure figure = canvasOf(stackOf(2));
+        figure.family = text.toStdString();
+        figure.parts.emplace_back(FigureText{.at = {5, 5}, .text = text.toStdString()});
+        const std::string svg = fileOf(figure, FigureFormat::Svg);
+        QVERIFY(isUtf8(svg));
+        QVERIFY(svg.find("\xEF\xBF\xBE") == std::string::npos && svg.find("\xEF\xBF\xBF") == std::string::npos);
+        QXmlStreamReader xml(QByteArray::fromStdString(svg));
+        while (!xml.atEnd()) {
+            xml.readNext();
+        }
+        QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+        const std::string tikz = fileOf(figure, FigureFormat::Tikz);
+        QVERIFY(std::ranges::none_of(tikz, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; }));
+    }
+
     void pdfEmbedsItsFont()
     {
         const std::string pdf = fileOf(canvasOf(stackOf(8)), FigureFormat::Pdf);
