@@ -52,9 +52,11 @@ std::string styleOf(const std::optional<FigurePen>& pen, const std::optional<Fig
     return out;
 }
 
-/// Writes parts, with those of equal style in one group.
-class SvgWriter {
+/// Writes parts.
+class SvgWriter : public GroupedText {
 public:
+    SvgWriter() : GroupedText("<g", ">\n", "</g>\n") {}
+
     void operator()(const FigurePath& path)
     {
         style(styleOf(path.pen, path.fill));
@@ -84,25 +86,6 @@ public:
         m_out += "<text x=\"" + figureNumber(text.at.x) + "\" y=\"" + figureNumber(text.at.y) + "\" font-size=\"" +
                  figureNumber(text.size) + "\"" + anchor + ">" + escapedXml(text.text) + "</text>\n";
     }
-
-    [[nodiscard]] std::string finished()
-    {
-        style({});
-        return std::move(m_out);
-    }
-
-private:
-    void style(const std::string& next)
-    {
-        if (next != m_style) {
-            m_out += m_style.empty() ? "" : "</g>\n";
-            m_out += next.empty() ? "" : "<g" + next + ">\n";
-            m_style = next;
-        }
-    }
-
-    std::string m_out;
-    std::string m_style; ///< of the open group; empty: none is open
 };
 
 } // namespace

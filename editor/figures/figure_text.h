@@ -4,9 +4,44 @@
 #include "editor/figures/figure.h"
 
 #include <string>
+#include <utility>
 
 // The writers of figures as text. Private to the module.
 namespace residua::editor {
+
+/// Collects the text of parts, with those of equal style in one group.
+class GroupedText {
+public:
+    /// A group begins with its style between `open` and `opened`, and ends with `close`.
+    GroupedText(const char* open, const char* opened, const char* close)
+        : m_open(open), m_opened(opened), m_close(close)
+    {
+    }
+    [[nodiscard]] std::string finished()
+    {
+        style({});
+        return std::move(m_out);
+    }
+
+protected:
+    /// What follows has this style; empty: is in no group.
+    void style(const std::string& next)
+    {
+        if (next != m_style) {
+            m_out += m_style.empty() ? "" : m_close;
+            m_out += next.empty() ? "" : m_open + next + m_opened;
+            m_style = next;
+        }
+    }
+
+    std::string m_out;
+
+private:
+    const char* m_open;
+    const char* m_opened;
+    const char* m_close;
+    std::string m_style; ///< of the open group; empty: none is open
+};
 
 /// Formats a number with at most three decimals.
 [[nodiscard]] std::string figureNumber(double number);

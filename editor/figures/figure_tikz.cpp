@@ -89,9 +89,11 @@ const char* commandOf(const std::optional<FigurePen>& pen, const std::optional<F
     return pen && fill ? "\\filldraw" : fill ? "\\fill" : "\\draw";
 }
 
-/// Writes parts, with those of equal style in one scope.
-class TikzWriter {
+/// Writes parts.
+class TikzWriter : public GroupedText {
 public:
+    TikzWriter() : GroupedText("\\begin{scope}[", "]\n", "\\end{scope}\n") {}
+
     void operator()(const FigurePath& path)
     {
         style(optionsOf(path.pen, path.fill));
@@ -127,25 +129,6 @@ public:
                                                                        : "base west";
         m_out += "\\node[anchor=" + std::string(anchor) + "] at " + at(text.at) + " {" + escapedTex(text.text) + "};\n";
     }
-
-    [[nodiscard]] std::string finished()
-    {
-        style({});
-        return std::move(m_out);
-    }
-
-private:
-    void style(const std::string& next)
-    {
-        if (next != m_style) {
-            m_out += m_style.empty() ? "" : "\\end{scope}\n";
-            m_out += next.empty() ? "" : "\\begin{scope}[" + next + "]\n";
-            m_style = next;
-        }
-    }
-
-    std::string m_out;
-    std::string m_style; ///< of the open scope; empty: none is open
 };
 
 } // namespace
