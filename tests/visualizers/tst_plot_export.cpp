@@ -226,6 +226,33 @@ private slots:
         QCOMPARE(legendOf(view).filter("sum, seed 1").size(), 1);
     }
 
+    /// A repeated run says nothing about other seeds.
+    void aRunWithEqualSeedsIsNoFurtherSeed()
+    {
+        ShownRuns runs;
+        LossView view(runs);
+        view.resize(900, 600);
+        view.show();
+        const char* const seeds[] = {"1", "1", "2"};
+        std::map<std::string, ShownRuns::Look> looks;
+        for (std::size_t i = 0; i < std::size(seeds); ++i) {
+            const std::string key = std::to_string(i);
+            looks[key] = {"sum", "sum", QString("run %1").arg(i), 0, seeds[i]};
+        }
+        runs.setLooks(looks);
+        const auto add = [&](const char* key, int height) {
+            begin(runs, key, {.name = key});
+            runs.add(key, {.steps = line(height)});
+        };
+        add("0", 0);
+        add("1", 0);
+        QCOMPARE(legendOf(view).filter("run ").size(), 2);
+        QVERIFY(!view.findChild<QCheckBox*>("seedsAsBand")->isVisible());
+        add("2", 2);
+        QCOMPARE(legendOf(view).filter("sum, 2 seeds").size(), 1);
+        QCOMPARE(legendOf(view).filter("run 1").size(), 1);
+    }
+
     /// The band, its legend and the export are those of the runs that are not filtered out.
     void aBandLeavesFilteredRunsOut()
     {
@@ -283,6 +310,8 @@ private slots:
         const QStringList b = first("b, 2");
         QCOMPARE(b.at(3).toDouble(), 4.0);
         QVERIFY(std::abs(b.at(5).toDouble() - (4 - half)) < 1e-9 && std::abs(b.at(6).toDouble() - (4 + half)) < 1e-9);
+        const QStringList c = first("c, seed 3"); // has no pair, and so no interval
+        QVERIFY(!c.at(3).isEmpty() && c.at(5).isEmpty() && c.at(6).isEmpty());
         QVERIFY(view.findChild<QCustomPlot*>()->yAxis->label().endsWith(QString::fromUtf8("− a")));
         runs.setBaseline("b1"); // one run alone
         QCOMPARE(baseline->currentText(), QString("relative to b, seed 1"));

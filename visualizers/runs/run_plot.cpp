@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace residua::visualizers {
 namespace {
@@ -318,17 +319,6 @@ std::vector<engine::StageTransition> RunPlot::transitions() const
                                     curve.positions(3));
 }
 
-bool RunPlot::inBand(const Item& run) const
-{
-    const std::string group = m_shownRuns.groupOf(run.first);
-    if (!m_controls->seedsAsBand() || byColumn() || group.empty() || m_shownRuns.isLeftOut(run.first)) {
-        return false;
-    }
-    return std::ranges::count_if(m_runs, [&](const Item& other) {
-               return m_shownRuns.groupOf(other.first) == group && !m_shownRuns.isLeftOut(other.first);
-           }) > 1;
-}
-
 /// Adds the theorems' bounds on the losses, dashed in the colour of their run. Their caveats are on the figure, so that
 /// every picture includes them.
 void RunPlot::addBounds(PlotSpec& spec) const
@@ -380,6 +370,12 @@ void RunPlot::showCurves()
         spec.yLabel = tr("%1 − %2").arg(m_shown.label, m_shownRuns.baselineLabel()).toStdString();
         spec.yScale = m_scaleY == AxisScale::Logarithmic ? AxisScale::SymmetricLogarithmic : m_scaleY;
         spec.yBounds.reset();
+    }
+    m_inBand.clear();
+    for (const Unit& unit : units(m_controls->seedsAsBand())) {
+        if (unit.size() > 1) {
+            std::ranges::transform(unit, std::inserter(m_inBand, m_inBand.end()), &ShownRuns::Run::key);
+        }
     }
     for (const ShownRuns::Run& run : m_shownRuns.runs()) {
         if (const auto found = m_runs.find(run.key); found != m_runs.end() && !relative) {

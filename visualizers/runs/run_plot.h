@@ -103,10 +103,12 @@ private:
     void addBands(PlotSpec& spec);
     using BandKey = std::pair<std::string, std::string>; ///< group or run, number
     using Unit = std::vector<const ShownRuns::Run*>;     ///< runs of one group, or a single run
-    /// Returns the shown runs by their groups, or each as a unit of its own.
+    /// Returns the shown runs by their groups, or each as a unit of its own. A run with the seeds of another in its
+    /// group is a unit of its own in both cases.
     [[nodiscard]] std::vector<Unit> units(bool grouped) const;
     [[nodiscard]] std::string keyOf(const Unit& unit) const;
     [[nodiscard]] QString nameOf(const Unit& unit) const;
+    [[nodiscard]] std::vector<Unit> possibleBaselines() const;
     void offerBaselines();
     void chooseBaseline(int index);
     /// Returns the shown runs of the baseline. If there are any, the plot shows differences from them.
@@ -114,6 +116,8 @@ private:
     /// Returns the run of the baseline with this run's seeds, or else its first.
     [[nodiscard]] const ShownRuns::Run& partnerOf(const ShownRuns::Run& run, const Unit& baseline) const;
     [[nodiscard]] bool drawsAlike(const ShownRuns::Run& a, const ShownRuns::Run& b) const;
+    /// True if each run has a partner with its seeds.
+    [[nodiscard]] bool isPaired(const Unit& unit, const Unit& baseline) const;
     /// Adds means over seeds, or differences, and returns their bands.
     std::set<BandKey> addMeans(PlotSpec& spec);
     BandKey addMean(PlotSpec& spec, const Unit& unit, const Beside& number, bool marks);
@@ -122,7 +126,7 @@ private:
     void noteUnpaired(PlotSpec& spec) const;
     void addBounds(PlotSpec& spec) const;
     /// True if this run is part of a drawn band.
-    [[nodiscard]] bool inBand(const Item& run) const;
+    [[nodiscard]] bool inBand(const Item& run) const { return m_inBand.contains(run.first); }
     [[nodiscard]] XAxis xAxis() const;
     /// Returns the runs that have stages.
     [[nodiscard]] std::vector<const ShownRuns::Run*> stagedRuns() const;
@@ -149,6 +153,7 @@ private:
     AxisScale m_scaleY = AxisScale::Linear;
     std::string m_stagesOf; ///< the run whose stages the user chose; empty: none was chosen
     bool m_hidesStages = false;
+    std::set<std::string> m_inBand;      ///< keys of the runs whose mean over seeds is drawn
     std::map<BandKey, SeedBand> m_bands; ///< a map, because the plot has pointers to its elements
 };
 

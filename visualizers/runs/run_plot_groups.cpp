@@ -31,7 +31,10 @@ std::vector<RunPlot::Unit> RunPlot::units(bool grouped) const
         const std::string group = grouped ? m_shownRuns.groupOf(run.key) : std::string();
         const auto unit = std::ranges::find_if(
             units, [&](const Unit& each) { return !group.empty() && m_shownRuns.groupOf(each.front()->key) == group; });
-        (unit == units.end() ? units.emplace_back() : *unit).push_back(&run);
+        const bool joins = unit != units.end() && std::ranges::none_of(*unit, [&](const ShownRuns::Run* other) {
+                               return drawsAlike(*other, run);
+                           });
+        (joins ? *unit : units.emplace_back()).push_back(&run);
     }
     return units;
 }
@@ -59,14 +62,20 @@ RunPlot::Unit RunPlot::baseline() const
     return runs;
 }
 
-void RunPlot::offerBaselines()
+std::vector<RunPlot::Unit> RunPlot::possibleBaselines() const
 {
     std::vector<Unit> all = units(true);
     std::erase_if(all, [this](const Unit& unit) { return !m_shownRuns.lookOf(unit.front()->key); }); // of unknown seeds
+    return all;
+}
+
+void RunPlot::offerBaselines()
+{
     QStringList names;
     int shown = -1;
-    for (const Unit& unit : all) {
-        if (std::ranges::any_of(unit, [this](const auto* run) { return m_shownRuns.isOfBaseline(run->key); })) {
+    for (const Unit& unit : possibleBaselines()) {
+        if (shown < 0 &&
+            std::ranges::any_of(unit, [this](const auto* run) { return m_shownRuns.isOfBaseline(run->key); })) {
             shown = static_cast<int>(names.size());
             names << m_shownRuns.baselineLabel();
         } else {
@@ -79,8 +88,7 @@ void RunPlot::offerBaselines()
 
 void RunPlot::chooseBaseline(int index)
 {
-    std::vector<Unit> all = units(true);
-    std::erase_if(all, [this](const Unit& unit) { return !m_shownRuns.lookOf(unit.front()->key); });
+    const std::vector<Unit> all = possibleBaselines();
     const bool known = index >= 0 && index < static_cast<int>(all.size());
     m_shownRuns.setBaseline(known ? keyOf(all[static_cast<std::size_t>(index)]) : std::string());
 }
@@ -98,13 +106,18 @@ const ShownRuns::Run& RunPlot::partnerOf(const ShownRuns::Run& run, const Unit& 
     return found == baseline.end() ? *baseline.front() : **found;
 }
 
+bool RunPlot::isPaired(const Unit& unit, const Unit& baseline) const
+{
+    return std::ranges::all_of(unit, [&](const auto* run) { return drawsAlike(*run, partnerOf(*run, baseline)); });
+}
+
 /// Says on the figure which runs have no run of equal seeds to be compared with.
 void RunPlot::noteUnpaired(PlotSpec& spec) const
 {
     const Unit base = baseline();
     QStringList names;
     for (const Unit& unit : units(false)) {
-        if (!drawsAlike(*unit.front(), partnerOf(*unit.front(), base))) {
+        if (!isPaired(unit, base)) {
             names << nameOf(unit);
         }
     }
@@ -144,13 +157,10 @@ RunPlot::BandKey RunPlot::addMean(PlotSpec& spec, const Unit& unit, const Beside
     SeedBand& band = m_bands[key];
     std::vector<const Series*> series;
     std::vector<const Series*> less;
-    bool paired = true;
     for (const ShownRuns::Run* run : unit) {
         series.push_back(&m_runs.at(run->key).series(number.metric));
         if (!base.empty()) {
-            const ShownRuns::Run& partner = partnerOf(*run, base);
-            less.push_back(&m_runs.at(partner.key).series(number.metric));
-            paired = paired && drawsAlike(*run, partner);
+            less.push_back(&m_runs.at(partnerOf(*run, base).key).series(number.metric));
         }
     }
     band.setAxis(xAxis(), first.facts.flops.perUnit > 0 ? first.facts.flops.perUnit : 1);
@@ -165,7 +175,7 @@ RunPlot::BandKey RunPlot::addMean(PlotSpec& spec, const Unit& unit, const Beside
     mean.marks = marks;
     mean.stroke = number.stroke;
     mean.live = &band.mean();
-    if (unit.size() > 1 && paired) {
+    if (unit.size() > 1 && (base.empty() || isPaired(unit, base))) {
         PlotCurve low{.colour = mean.colour, .live = &band.low(), .group = mean.group, .place = mean.place};
         PlotCurve area = low;
         low.alpha = 0;
@@ -178,14 +188,18 @@ RunPlot::BandKey RunPlot::addMean(PlotSpec& spec, const Unit& unit, const Beside
     return key;
 }
 
-/// Returns the differences that the plot shows, with their intervals.
+/// Returns the differences that the plot shows. Those with a band have its ends.
 std::vector<RunRows> RunPlot::rowsOfDifferences() const
 {
+    const Unit base = baseline();
+    const Series none;
     std::vector<RunRows> rows;
     for (const Unit& unit : units(m_controls->seedsAsBand())) {
         if (const auto band = m_bands.find({keyOf(unit), mainNumber().metric}); band != m_bands.end()) {
             const std::vector<const Series*> series = band->second.series();
-            rows.emplace_back(csvQuoted(nameOf(unit)), *series[0], std::vector{series[1], series[2]});
+            const bool hasBand = unit.size() > 1 && isPaired(unit, base);
+            rows.emplace_back(csvQuoted(nameOf(unit)), *series[0],
+                              hasBand ? std::vector{series[1], series[2]} : std::vector{&none, &none});
         }
     }
     return rows;
