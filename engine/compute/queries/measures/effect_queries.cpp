@@ -142,7 +142,9 @@ public:
 private:
     std::string subjectsText(std::int64_t subjects) const override
     {
-        return "the whole network and without each of " + groupedText(subjects) + " parts";
+        return m_request.by == projects::KnockoutBy::Visits
+                   ? "the whole network and with " + groupedText(subjects) + " other numbers of visits"
+                   : "the whole network and without each of " + groupedText(subjects) + " parts";
     }
     std::optional<Event> known() override
     {
