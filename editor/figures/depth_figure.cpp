@@ -301,7 +301,7 @@ float DepthFigure::drawTicks(float top)
     std::vector<std::pair<float, float>> taken;
     const auto place = [&](float at, const std::string& text) {
         const float half = m_painter.widthOf(text, size) / 2;
-        at = std::clamp(at, half, m_painter.width() - half);
+        at = std::max(half, std::min(at, m_painter.width() - half)); // the text may be wider than the figure
         const bool free = std::ranges::none_of(
             taken, [&](const auto& other) { return at - half < other.second + 2 && other.first < at + half + 2; });
         if (free) {

@@ -42,6 +42,9 @@ public:
         m_numbers = numbersFit();
     }
 
+    /// True if the cells have a size beside the labels.
+    [[nodiscard]] bool hasRoom() const { return m_cell > 0; }
+
     Figure draw() &&
     {
         for (std::int64_t j = 1; j <= m_scene.size(); ++j) {
@@ -200,12 +203,11 @@ std::vector<LegendEntry> MatrixFigure::kinds() const
         return LegendEntry{{}, FigureFill{colour, opacity}, translate("Canvas", word)};
     };
     std::vector<LegendEntry> entries;
-    constexpr double kPlain = 0.45; // as CellFills::opacityOf()
     if (learned) {
-        entries.push_back(entry(resources::curveColour(0, resources::Theme::Light), kPlain, "learned weight"));
+        entries.push_back(entry(resources::curveColour(0, resources::Theme::Light), kUnknownAlpha, "learned weight"));
     }
     if (fixed) {
-        entries.push_back(entry(FigurePainter::colours().muted, kPlain, "fixed weight"));
+        entries.push_back(entry(FigurePainter::colours().muted, kUnknownAlpha, "fixed weight"));
     }
     if (summed) {
         entries.push_back(entry(FigurePainter::colours().muted, kSummedAlpha, "read without a weight of its own"));
@@ -228,7 +230,12 @@ Result<Figure> matrixFigure(const TopologyView& view, const FigureStyle& style)
                      "got " + std::to_string(scene.size()) +
                          " readers, whose cells would make a file too large to be used; draw the canvas instead"};
     }
-    return MatrixFigure(view, scene, style).draw();
+    MatrixFigure figure(view, scene, style);
+    if (!figure.hasRoom()) {
+        return Error{"matrix", "the labels of its rows are as wide as the figure; expected a wider figure, or smaller "
+                               "text"};
+    }
+    return std::move(figure).draw();
 }
 
 } // namespace residua::editor

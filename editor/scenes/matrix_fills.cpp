@@ -64,7 +64,7 @@ double CellFills::opacityOf(const Shortcut& shortcut) const
         return kSummedAlpha;
     }
     const bool runs = m_of.weights.isActive(projects::layerOf(shortcut.target, m_each));
-    return (m_weights.of(shortcut) ? 1.0 : 0.45) * (runs ? 1.0 : 0.35);
+    return (m_weights.of(shortcut) ? 1.0 : kUnknownAlpha) * (runs ? 1.0 : 0.35);
 }
 
 resources::Rgb inkOn(resources::Rgb ground)

@@ -13,7 +13,8 @@
 
 namespace residua::editor {
 
-inline constexpr double kSummedAlpha = 0.15; ///< opacity of cells that are read without a weight of their own
+inline constexpr double kSummedAlpha = 0.15;  ///< opacity of cells that are read without a weight of their own
+inline constexpr double kUnknownAlpha = 0.45; ///< opacity of cells whose weight is not known
 
 /// The data that determine the colours of a matrix's cells.
 struct MatrixView {

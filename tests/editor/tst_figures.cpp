@@ -183,6 +183,16 @@ private slots:
         QCOMPARE(matrix ? faultOf(*matrix) : QString(), QString());
     }
 
+    void textMayBeWiderThanTheFigure()
+    {
+        const FigureStyle style{.centimetres = FigureStyle::kNarrowest, .text = FigureStyle::kLargestText};
+        const Document document = stackOf(4);
+        QVERIFY(canvasOf(document, style).height > 0);
+        const LiveWeights none;
+        const auto matrix = matrixFigure(viewOf(document, none), style);
+        QVERIFY(!matrix && matrix.error().text().find("expected a wider figure") != std::string::npos);
+    }
+
     void weightsColourArcsAndCells()
     {
         const Document document = stackOf(4);
