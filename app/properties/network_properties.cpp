@@ -242,10 +242,9 @@ std::vector<Property> loopProperties(const Project& project, const LoopPlace& pl
 
 std::vector<Property> layersProperties(const Project& project, const LayersPlace& place)
 {
-    const std::vector<std::string> blocks = projects::blocksOfLayers(project.stack().segments);
-    std::set<std::string> used;
+    std::set<const projects::Block*> used;
     for (const std::int64_t layer : place.layers) {
-        used.insert(blocks.at(static_cast<std::size_t>(project.stack().visitAt(layer).layer - 1)));
+        used.insert(project.network.blockOfLayer(layer));
     }
     Property property;
     property.key = "block";
@@ -256,7 +255,7 @@ std::vector<Property> layersProperties(const Project& project, const LayersPlace
     property.value = -1;
     std::vector<std::string> names;
     for (const projects::Block& block : project.network.blocks) {
-        if (used.size() == 1 && block.name == *used.begin()) {
+        if (used.size() == 1 && &block == *used.begin()) {
             property.value = static_cast<int>(names.size());
         }
         names.push_back(block.name);
