@@ -4,6 +4,7 @@
 #include "editor/scenes/geometry.h"
 #include "projects/base/result.h"
 #include "resources/colours.h"
+#include "resources/page.h"
 
 #include <filesystem>
 #include <memory>
@@ -19,13 +20,8 @@ inline constexpr double kPointsPerCm = 72 / 2.54;
 
 /// The size of a figure and its text.
 struct FigureStyle {
-    static constexpr double kNarrowest = 2; ///< cm
-    static constexpr double kWidest = 100;
-    static constexpr double kSmallestText = 3; ///< points
-    static constexpr double kLargestText = 40;
-
-    double centimetres = 8.5; ///< width, of a column of two
-    double text = 8;          ///< points
+    double centimetres = resources::page::kWidth;
+    double text = resources::page::kText; ///< points
     std::string family = "Inter";
 };
 

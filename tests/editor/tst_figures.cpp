@@ -8,6 +8,7 @@
 #include "projects/base/utf8.h"
 #include "projects/library/presets.h"
 #include "projects/model/topology.h"
+#include "resources/page.h"
 #include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"
 
@@ -185,7 +186,7 @@ private slots:
 
     void textMayBeWiderThanTheFigure()
     {
-        const FigureStyle style{.centimetres = FigureStyle::kNarrowest, .text = FigureStyle::kLargestText};
+        const FigureStyle style{.centimetres = resources::page::kNarrowest, .text = resources::page::kLargestText};
         const Document document = stackOf(4);
         QVERIFY(canvasOf(document, style).height > 0);
         const LiveWeights none;

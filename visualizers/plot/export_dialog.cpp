@@ -78,8 +78,10 @@ ExportDialog::ExportDialog(const QString& title, const QString& name, const Expo
       m_format(new QComboBox(this)),
       m_width(pixels(tr("Width"), choice.shape.width(), this)),
       m_height(pixels(tr("Height"), choice.shape.height(), this)),
-      m_centimetres(length(tr("Width on paper"), choice.centimetres, {2, 100, tr("cm")}, this)),
-      m_text(length(tr("Size of the text"), choice.text, {3, 40, tr("pt")}, this)),
+      m_centimetres(length(tr("Width on paper"), choice.centimetres,
+                           {resources::page::kNarrowest, resources::page::kWidest, tr("cm")}, this)),
+      m_text(length(tr("Size of the text"), choice.text,
+                    {resources::page::kSmallestText, resources::page::kLargestText, tr("pt")}, this)),
       m_weights(new QCheckBox(tr("With learned weights"), this)),
       m_note(new QLabel(this))
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "resources/page.h"
+
 #include <QDialog>
 #include <QSize>
 #include <QString>
@@ -26,10 +28,10 @@ enum class ExportOf { Plot, Canvas };
 struct ExportChoice {
     QString folder = {}; ///< if empty or missing, the user's pictures folder or home
     QString format = QStringLiteral("png");
-    QSize shape = kExportShape; ///< PNG: pixels; SVG and PDF: the proportions
-    double centimetres = 8.5;   ///< width on paper, of a column of two; not for PNG
-    double text = 8;            ///< size of the text on paper in points
-    bool weights = true;        ///< canvas: with learned weights
+    QSize shape = kExportShape;                   ///< PNG: pixels; SVG and PDF: the proportions
+    double centimetres = resources::page::kWidth; ///< width on paper, of a column of two; not for PNG
+    double text = resources::page::kText;         ///< size of the text on paper in points
+    bool weights = true;                          ///< canvas: with learned weights
     bool operator==(const ExportChoice&) const = default;
 };
 

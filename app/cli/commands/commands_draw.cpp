@@ -12,6 +12,7 @@
 #include "projects/base/text.h"
 #include "projects/depth/mix_port.h"
 #include "projects/depth/weight_scale.h"
+#include "resources/page.h"
 
 #include <nlohmann/json.hpp>
 
@@ -186,15 +187,15 @@ std::vector<Command> drawCommands()
             "CM",
             "width in centimetres (default: 8.5, a column of two)",
             {},
-            FigureStyle::kNarrowest,
-            FigureStyle::kWidest},
+            resources::page::kNarrowest,
+            resources::page::kWidest},
            {"text",
             OptionKind::Real,
             "PT",
             "size of the text in points (default: 8)",
             {},
-            FigureStyle::kSmallestText,
-            FigureStyle::kLargestText},
+            resources::page::kSmallestText,
+            resources::page::kLargestText},
            {"font", OptionKind::Text, "NAME", "font of SVG and PDF (default: Inter); TikZ has the document's"},
            {"port", OptionKind::Text, "PORT",
             "shows one port: q, k, v or residual (default: all; matrix: the "
