@@ -34,9 +34,10 @@ struct PaletteEntry {
     QString key = {}; ///< searched too, after the text: the JSON pointer of a field
 };
 
-/// Returns how well an entry's text matches the words in any order; less is better. Whole words rank before words with
-/// this beginning, and those before text inside a word. The last part of a path ranks before its menus, and the text
-/// before the key, in whose words dots count as slashes ("training.batch"). Returns nullopt if a word is in neither.
+/// Returns a rank that tells how well an entry matches the words, which may be in any order; a lower rank is better. A
+/// whole word is better than the beginning of a word, and that is better than a part inside a word. A match in the last
+/// part of a path is better than one in its menus, and a match in the text is better than one in the key. In the key, a
+/// dot matches a slash ("training.batch"). Returns nullopt if a word is neither in the text nor in the key.
 [[nodiscard]] std::optional<int> matchRank(const QString& text, const QStringList& words, const QString& key = {});
 /// Ranks from here on have a word that was found only inside another.
 inline constexpr int kInsideWord = 100;

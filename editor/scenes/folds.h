@@ -24,8 +24,9 @@ struct LayerRun {
 
 /// Returns the folds that remain after an edit. A fold within a loop becomes the loop's.
 [[nodiscard]] std::vector<LayerRun> stillFolded(const projects::Network& network, std::vector<LayerRun> folds);
-/// Unfolds the folds among the executed layers `layers`. If there are none, folds the ranges of `layers`, and the loops
-/// that they are in. Empty `layers` means all layers.
+/// Returns the folds after the command that folds and unfolds, for the executed layers `layers`; empty: for all layers.
+/// If some of these layers are folded, removes their folds. Otherwise adds a fold for each range of these layers, and
+/// for each loop that has one of them.
 [[nodiscard]] std::vector<LayerRun> toggled(const projects::Network& network, std::vector<LayerRun> folds,
                                             const std::set<std::int64_t>& layers);
 
