@@ -98,7 +98,7 @@ require_other_packages() {
     ubuntu) advice="sudo apt-get install python3-pip $(grep -v '^#' "$checkout/packaging/debian-packages.txt" | tr '\n' ' ')" ;;
     fedora) advice="sudo dnf install gcc-c++ cmake ninja-build ccache pkgconf-pkg-config unzip python3-pip qt6-qtbase-devel qt6-qtsvg-devel qcustomplot-qt6-devel json-devel eigen3-devel sqlite-devel libarchive-devel libzstd-devel sentencepiece-devel libicu-devel pcre2-devel nettle-devel libpng-devel libjpeg-turbo-devel libwebp-devel cairo-devel imgui-devel stb-devel mesa-dri-drivers librsvg2-tools xorg-x11-server-Xvfb" ;;
     arch) advice="sudo pacman -S gcc cmake ninja ccache pkgconf unzip python-pip qt6-base qt6-svg qcustomplot nlohmann-json eigen sqlite libarchive zstd icu pcre2 nettle libpng libjpeg-turbo libwebp cairo mesa librsvg xorg-server-xvfb, and from the AUR: sentencepiece imgui" ;;
-    *) advice="install your distribution's C++20 compiler, cmake 3.25, ninja, pkg-config, unzip, Xvfb, python3-pip, Qt 6.4 (widgets, OpenGL, SVG), QCustomPlot 2.1 for Qt 6, Dear ImGui, nlohmann_json, Eigen, SQLite, libarchive, libzstd, SentencePiece, ICU, PCRE2, libpng, libjpeg-turbo, libwebp, cairo" ;;
+    *) advice="install your distribution's C++20 compiler, cmake 3.25, ninja, pkg-config, unzip, Xvfb, python3-pip, Qt 6.4 (widgets, OpenGL, SVG), QCustomPlot 2.1 for Qt 6, Dear ImGui, nlohmann_json, Eigen, SQLite, libarchive, libzstd, SentencePiece, ICU, PCRE2, Nettle, libpng, libjpeg-turbo, libwebp, cairo" ;;
   esac
   fail "missing on $1: ${missing[*]}. Then run this again: $advice"
 }
