@@ -30,27 +30,47 @@ void wireQkv(GraphBuilder& graph, const std::string& output)
     }
 }
 
-/// Adds FFN(norm(x)) with SwiGLU, where x is the sum of `residual` and the attention. The branch is r(h) = a + FFN.
-void addSwigluHalf(GraphBuilder& graph, const std::string& residual)
+/// The nodes around the FFN of a block.
+struct HalfNames {
+    std::string residual = "input";
+    std::string attention = "attention"; ///< the node whose output is added to the residual
+    std::string before = "norm_ffn";     ///< the norm of the FFN's input; empty if it has none
+    std::string after = {};              ///< the norm of the FFN's output; empty if it has none
+};
+
+/// Adds FFN(x) with SwiGLU and its norms, where x is the sum of the residual and the attention. The branch is the sum
+/// of attention and FFN.
+void addSwigluHalf(GraphBuilder& graph, const HalfNames& names = {})
 {
-    graph.node("add_attention", "add")
-        .node("norm_ffn", "rms_norm")
-        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
+    graph.node("add_attention", "add");
+    if (!names.before.empty()) {
+        graph.node(names.before, "rms_norm");
+    }
+    graph.node("gate", "linear", {{"out", text(kSwigluHidden)}})
         .node("up", "linear", {{"out", text(kSwigluHidden)}})
         .node("swiglu", "swiglu")
-        .node("down", "linear")
-        .node("branch", "add")
+        .node("down", "linear");
+    if (!names.after.empty()) {
+        graph.node(names.after, "rms_norm");
+    }
+    graph.node("branch", "add")
         .node("output", "output")
-        .wire(residual, "add_attention.in1")
-        .wire("attention", "add_attention.in2")
-        .wire("add_attention", "norm_ffn")
-        .wire("norm_ffn", "gate")
-        .wire("norm_ffn", "up")
+        .wire(names.residual, "add_attention.in1")
+        .wire(names.attention, "add_attention.in2");
+    if (!names.before.empty()) {
+        graph.wire("add_attention", names.before);
+    }
+    const std::string read = names.before.empty() ? "add_attention" : names.before;
+    graph.wire(read, "gate")
+        .wire(read, "up")
         .wire("gate", "swiglu.gate")
         .wire("up", "swiglu.up")
-        .wire("swiglu", "down")
-        .wire("attention", "branch.in1")
-        .wire("down", "branch.in2")
+        .wire("swiglu", "down");
+    if (!names.after.empty()) {
+        graph.wire("down", names.after);
+    }
+    graph.wire(names.attention, "branch.in1")
+        .wire(names.after.empty() ? "down" : names.after, "branch.in2")
         .wire("branch", "output");
 }
 
@@ -62,7 +82,7 @@ Graph transformer()
         .node("attention", "attention")
         .wire("input", "norm_attention");
     wireQkv(graph, "norm_attention");
-    addSwigluHalf(graph, "input");
+    addSwigluHalf(graph);
     return graph.build();
 }
 
@@ -85,7 +105,7 @@ Graph transformerQkv(const std::string& residual)
     for (const std::string port : {"q", "k", "v"}) {
         graph.wire(port, "norm_" + port).wire("norm_" + port, "attention." + port);
     }
-    addSwigluHalf(graph, residual);
+    addSwigluHalf(graph, {.residual = residual});
     return graph.build();
 }
 
@@ -99,7 +119,7 @@ Graph transformerOneNorm()
         .node("attention", "attention", {{"qk_norm", text("head")}})
         .wire("q", "norm_q");
     wireQkv(graph, "norm_q");
-    addSwigluHalf(graph, "residual");
+    addSwigluHalf(graph, {.residual = "residual"});
     return graph.build();
 }
 
@@ -168,28 +188,10 @@ Graph normsAfter()
     GraphBuilder graph;
     graph.node("input", "input")
         .node("attention", "attention", {{"qk_norm", text("all")}})
-        .node("norm_attention", "rms_norm")
-        .node("add_attention", "add")
-        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
-        .node("up", "linear", {{"out", text(kSwigluHidden)}})
-        .node("swiglu", "swiglu")
-        .node("down", "linear")
-        .node("norm_ffn", "rms_norm")
-        .node("branch", "add")
-        .node("output", "output");
+        .node("norm_attention", "rms_norm");
     wireQkv(graph, "input");
-    graph.wire("attention", "norm_attention")
-        .wire("input", "add_attention.in1")
-        .wire("norm_attention", "add_attention.in2")
-        .wire("add_attention", "gate")
-        .wire("add_attention", "up")
-        .wire("gate", "swiglu.gate")
-        .wire("up", "swiglu.up")
-        .wire("swiglu", "down")
-        .wire("down", "norm_ffn")
-        .wire("norm_attention", "branch.in1")
-        .wire("norm_ffn", "branch.in2")
-        .wire("branch", "output");
+    graph.wire("attention", "norm_attention");
+    addSwigluHalf(graph, {.attention = "norm_attention", .before = {}, .after = "norm_ffn"});
     return graph.build();
 }
 
@@ -201,30 +203,10 @@ Graph sandwich()
         .node("norm_attention", "rms_norm")
         .node("attention", "attention")
         .node("norm_attention_out", "rms_norm")
-        .node("add_attention", "add")
-        .node("norm_ffn", "rms_norm")
-        .node("gate", "linear", {{"out", text(kSwigluHidden)}})
-        .node("up", "linear", {{"out", text(kSwigluHidden)}})
-        .node("swiglu", "swiglu")
-        .node("down", "linear")
-        .node("norm_ffn_out", "rms_norm")
-        .node("branch", "add")
-        .node("output", "output")
         .wire("input", "norm_attention");
     wireQkv(graph, "norm_attention");
-    graph.wire("attention", "norm_attention_out")
-        .wire("input", "add_attention.in1")
-        .wire("norm_attention_out", "add_attention.in2")
-        .wire("add_attention", "norm_ffn")
-        .wire("norm_ffn", "gate")
-        .wire("norm_ffn", "up")
-        .wire("gate", "swiglu.gate")
-        .wire("up", "swiglu.up")
-        .wire("swiglu", "down")
-        .wire("down", "norm_ffn_out")
-        .wire("norm_attention_out", "branch.in1")
-        .wire("norm_ffn_out", "branch.in2")
-        .wire("branch", "output");
+    graph.wire("attention", "norm_attention_out");
+    addSwigluHalf(graph, {.attention = "norm_attention_out", .after = "norm_ffn_out"});
     return graph.build();
 }
 
