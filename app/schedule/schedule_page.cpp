@@ -78,7 +78,7 @@ std::optional<std::vector<std::int64_t>> layersFrom(const projects::Stack& stack
         }
         if (visit > 0) {
             layers.push_back(visits[static_cast<std::size_t>(visit - 1)]);
-        } else if (stack.loopOf(layer) != nullptr) { // the name of a stored layer stands for all of its visits
+        } else if (stack.loopOf(layer) != nullptr) { // a stored layer without a visit means all of its visits
             layers.insert(layers.end(), visits.begin(), visits.end());
         } else {
             layers.push_back(stack.numberOf({layer, 1}));

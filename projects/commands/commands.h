@@ -68,8 +68,9 @@ struct DocumentChange {
 [[nodiscard]] Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection);
 /// Returns the loop that contains all selected layers; null if there is none.
 [[nodiscard]] const Loop* loopOfSelection(const Project& project, const Selection& selection);
-/// Returns `edit`. If it sets a field of a loop, or the number of layers of a segment of a stack with loops, shortcuts,
-/// groups and always-kept layers keep their visits, and loops their layers (loopsEdit, repeatEdit).
+/// Returns `edit`, or an edit in its place if it sets a field of a loop or, in a stack with loops, the repeat of a
+/// segment. After that edit, shortcuts, groups and always-kept layers have the same visits as before, and loops the
+/// same layers (loopsEdit, repeatEdit).
 [[nodiscard]] Edit keepingNumbers(const Document& document, Edit edit);
 
 /// Returns the edit that makes `tokeniser` the tokeniser of the project's text. Returns an error if its data is not

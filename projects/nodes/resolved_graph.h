@@ -82,7 +82,8 @@ struct TiedNodes {
 };
 /// Returns nullopt if the head is not tied or a node is missing.
 [[nodiscard]] std::optional<TiedNodes> tiedNodes(const Network& network);
-/// Returns the RMS norm that reads the input of the head (LoopNorm::Head); null if there is none.
+/// Returns the norm that LoopNorm::Head applies: the first RMS norm with a weight of its own that reads the head's
+/// input. Returns null if there is none.
 [[nodiscard]] const Node* headNormOf(const Network& network);
 
 } // namespace residua::projects

@@ -52,7 +52,7 @@ struct TopologyCode {
     /// Names the parameters of the topology, and adds each as an attribute of the same name unless it is in a module
     /// list. A start is an expression of `starts` unless that is empty, else its number or its draw.
     void parameters(const TopologySetting& setting, const std::map<std::string, std::string>& starts = {});
-    /// The same for the loops, as modules.
+    /// Names the parameters of the loops, and adds a module for each loop that changes the residual.
     void loops(const TopologySetting& setting);
 };
 
