@@ -221,12 +221,12 @@ std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random)
     // Poisson by its cumulative distribution, cut at the loop's visits.
     const auto poisson = [&](double rate) {
         const double uniform = random.uniform(0);
-        double term = std::exp(-rate);
-        double sum = term;
+        double term = -rate; // its logarithm, because that of a large rate begins below the least number
+        double sum = std::exp(term);
         std::int64_t count = 0;
         while (sum < uniform && count < loop.visits) {
-            term *= rate / static_cast<double>(++count);
-            sum += term;
+            term += std::log(rate / static_cast<double>(++count));
+            sum += std::exp(term);
         }
         return count;
     };

@@ -323,16 +323,20 @@ private Q_SLOTS:
     void meanOfDrawnVisits_data()
     {
         QTest::addColumn<int>("draw");
+        QTest::addColumn<qint64>("visits");
         QTest::addColumn<double>("mean");
-        QTest::addRow("uniform") << static_cast<int>(projects::VisitDraw::Uniform) << 128.5;
-        QTest::addRow("poisson") << static_cast<int>(projects::VisitDraw::Poisson) << 8.0;
-        QTest::addRow("log-normal") << static_cast<int>(projects::VisitDraw::LogNormalPoisson) << 33.0;
+        QTest::addRow("uniform") << static_cast<int>(projects::VisitDraw::Uniform) << qint64{256} << 128.5;
+        QTest::addRow("poisson") << static_cast<int>(projects::VisitDraw::Poisson) << qint64{256} << 8.0;
+        QTest::addRow("many") << static_cast<int>(projects::VisitDraw::Poisson) << qint64{projects::kMaxVisits}
+                              << 800.0;
+        QTest::addRow("log-normal") << static_cast<int>(projects::VisitDraw::LogNormalPoisson) << qint64{256} << 33.0;
     }
     void meanOfDrawnVisits()
     {
         QFETCH(int, draw);
+        QFETCH(qint64, visits);
         QFETCH(double, mean);
-        const Loop loop{.visits = 256, .draw = static_cast<projects::VisitDraw>(draw), .mean = mean};
+        const Loop loop{.visits = visits, .draw = static_cast<projects::VisitDraw>(draw), .mean = mean};
         double sum = 0;
         constexpr std::int64_t kSteps = 20'000;
         for (std::int64_t step = 1; step <= kSteps; ++step) {
