@@ -423,9 +423,9 @@ void checkStack(const Network& network, Problems& problems)
             problems.error(path + "/block", "there is no block " + segment.block);
         }
     }
+    problems.checkRanges("/network/loops");
     for (std::size_t i = 0; i < network.stack().loops.size(); ++i) {
         const Loop& loop = network.stack().loops[i];
-        problems.checkRanges("/network/loops/" + std::to_string(i));
         if (!network.stack().isSound(i) && loop.visits >= 1 && loop.visits <= kMaxVisits) {
             problems.error("/network/loops/" + std::to_string(i),
                            "visits layers " + std::to_string(loop.first) + " to " + std::to_string(loop.last) +
