@@ -34,16 +34,21 @@ Error noLayer()
     return {"selection", "no layer is selected"};
 }
 
-/// Returns all visits of `loop`, which is one of `loops`.
-Selection visitsOf(Stack stack, std::vector<Loop> loops, const Loop& loop)
+/// Returns the change to these loops, which selects all visits of the layers of `range`. Returns an error if there
+/// would be too many executed layers.
+Result<DocumentChange> changeTo(const Document& document, std::vector<Loop> loops, const Loop& range,
+                                const std::string& title)
 {
-    stack.loops = std::move(loops);
-    Selection selection;
-    for (std::int64_t layer = loop.first; layer <= loop.last; ++layer) {
-        const std::vector<std::int64_t> numbers = stack.visitsOf(layer);
-        selection.layers.insert(numbers.begin(), numbers.end());
+    DocumentChange change{loopsEdit(document, std::move(loops), title), Selection{}};
+    Document after = document;
+    if (const Status done = applyEdit(after, change.edit); !done) {
+        return done.error();
     }
-    return selection;
+    for (std::int64_t layer = range.first; layer <= range.last; ++layer) {
+        const std::vector<std::int64_t> numbers = after.project.stack().visitsOf(layer);
+        change.selection->layers.insert(numbers.begin(), numbers.end());
+    }
+    return change;
 }
 
 } // namespace
@@ -95,11 +100,9 @@ Result<DocumentChange> visitLayers(const Document& document, const Selection& se
         }
         wanted = *own;
     }
-    Edit edit = loopsEdit(document, loops,
-                          "Visit " + rangeText(wanted->first, wanted->last) + " " +
-                              countText(static_cast<std::size_t>(visits), "time"));
-    std::ranges::sort(loops, {}, &Loop::first);
-    return DocumentChange{std::move(edit), visitsOf(stack, std::move(loops), *wanted)};
+    const std::string title =
+        "Visit " + rangeText(wanted->first, wanted->last) + " " + countText(static_cast<std::size_t>(visits), "time");
+    return changeTo(document, std::move(loops), *wanted, title);
 }
 
 Result<DocumentChange> visitLayersOnce(const Document& document, const Selection& selection)
@@ -115,8 +118,7 @@ Result<DocumentChange> visitLayersOnce(const Document& document, const Selection
     if (removed == 0) {
         return Error{"loops", rangeText(range->first, range->last) + " is in no loop"};
     }
-    Edit edit = loopsEdit(document, loops, "Visit " + rangeText(range->first, range->last) + " once");
-    return DocumentChange{std::move(edit), visitsOf(stack, std::move(loops), *range)};
+    return changeTo(document, std::move(loops), *range, "Visit " + rangeText(range->first, range->last) + " once");
 }
 
 Edit keepingNumbers(const Document& document, Edit edit)

@@ -18,19 +18,6 @@ namespace {
 /// Returns the new number of a layer or module; nullopt if it is removed.
 using Renumber = std::function<std::optional<std::int64_t>(std::int64_t)>;
 
-std::vector<StackSegment> stackOf(const std::vector<std::string>& blocks)
-{
-    std::vector<StackSegment> stack;
-    for (const std::string& block : blocks) {
-        if (!stack.empty() && stack.back().block == block) {
-            ++stack.back().repeat;
-        } else {
-            stack.push_back({block, 1});
-        }
-    }
-    return stack;
-}
-
 /// True if the shortcut's source is on the stack when its target reads. An invalid document may have others, whose
 /// numbers are used as modules.
 bool isThere(const DepthMix& mix, const Shortcut& shortcut)
@@ -111,8 +98,7 @@ Renumber executedTo(const Stack& before, const Stack& after, const Renumber& sto
     return [&before, &after, storedTo, from = before.depth(),
             to = after.depth()](std::int64_t number) -> std::optional<std::int64_t> {
         if (number < 1 || number > from) {
-            const bool fits = number < 1 || number <= std::numeric_limits<std::int64_t>::max() - (to - from);
-            return to < from ? std::nullopt : std::optional(number < 1 || !fits ? number : number + to - from);
+            return to < from ? std::nullopt : std::optional(movedLayer(number, 0, to - from));
         }
         const LayerVisit at = before.visitAt(number);
         const std::optional<std::int64_t> layer = storedTo(at.layer);
@@ -232,13 +218,32 @@ std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack)
     return blocks;
 }
 
+std::vector<StackSegment> segmentsOf(const std::vector<std::string>& blocks)
+{
+    std::vector<StackSegment> stack;
+    for (const std::string& block : blocks) {
+        if (!stack.empty() && stack.back().block == block) {
+            ++stack.back().repeat;
+        } else {
+            stack.push_back({block, 1});
+        }
+    }
+    return stack;
+}
+
+std::int64_t movedLayer(std::int64_t layer, std::int64_t after, std::int64_t count)
+{
+    const bool fits = count <= 0 || layer <= std::numeric_limits<std::int64_t>::max() - count;
+    return layer > after && fits ? layer + count : layer;
+}
+
 SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers, const std::string& block)
 {
     std::vector<std::string> blocks = blocksOfLayers(network.stack().segments);
     for (const std::int64_t layer : layers) {
         blocks.at(static_cast<std::size_t>(network.stack().visitAt(layer).layer - 1)) = block;
     }
-    return {stackOf(blocks), network.stack().loops};
+    return {segmentsOf(blocks), network.stack().loops};
 }
 
 std::vector<Edit> removeUnused(const Network& network, const std::vector<StackSegment>& stack)
@@ -288,7 +293,7 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
             fragment.blocks.push_back(*block);
         }
     }
-    fragment.stack = stackOf(taken);
+    fragment.stack = segmentsOf(taken);
     for (Loop loop : stack.loops) {
         const auto first = storedTo.find(loop.first);
         const auto last = storedTo.find(loop.last);
@@ -333,44 +338,6 @@ StackFragment fragmentOf(const Project& project, const std::set<std::int64_t>& l
 
 namespace {
 
-/// Replaces the layers and loops of a stack, and renumbers what refers to them. `storedTo` maps the stored layers; the
-/// executed layers `fresh` of the new stack are new. `add` may give them shortcuts.
-void restack(EditGroup& group, const Document& document, SetStack set, const Renumber& storedTo,
-             const std::set<std::int64_t>& fresh, const std::function<void(DepthMix&)>& add = {})
-{
-    const Project& project = document.project;
-    Stack after;
-    after.segments = set.stack;
-    after.loops = set.loops;
-    const Renumber layerTo = executedTo(project.stack(), after, storedTo);
-    std::optional<DepthMix> mix = mixOf(project);
-    if (mix) {
-        const std::int64_t each = modulesPerLayer(project);
-        const Renumber moduleTo = modulesTo(project.stack(), after, each, layerTo);
-        std::set<std::int64_t> readers; // those that had a source before, and the new ones
-        if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
-            for (const Shortcut& shortcut : sources->shortcuts) {
-                const auto target = moduleTo(shortcut.target);
-                if (target && after.depth() <= project.network.depth()) {
-                    readers.insert(*target);
-                }
-            }
-        }
-        for (const std::int64_t layer : fresh) {
-            for (std::int64_t module = firstModule(layer, each); module <= lastModule(layer, each); ++module) {
-                readers.insert(module);
-            }
-        }
-        renumber(*mix, moduleTo);
-        if (add) {
-            add(*mix);
-        }
-        giveSources(*mix, readers);
-    }
-    group.edits.emplace_back(std::move(set));
-    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, after.depth());
-}
-
 /// Returns the executed layers of `after` that no executed layer of `before` becomes.
 std::set<std::int64_t> freshLayers(const Stack& before, const Stack& after, const Renumber& storedTo)
 {
@@ -385,6 +352,49 @@ std::set<std::int64_t> freshLayers(const Stack& before, const Stack& after, cons
         }
     }
     return fresh;
+}
+
+/// Replaces the layers and loops of a stack, and renumbers what refers to them. `storedTo` maps the stored layers; the
+/// executed layers of the new stack that come from none are new. `add` may give them shortcuts. Renumbers nothing if
+/// the stack has too many layers, because the edit is rejected then.
+void restack(EditGroup& group, const Document& document, SetStack set, const Renumber& storedTo,
+             const std::function<void(DepthMix&)>& add = {})
+{
+    const Project& project = document.project;
+    Stack after;
+    after.segments = set.stack;
+    after.loops = set.loops;
+    if (after.depth() > kMaxLayers) {
+        group.edits.emplace_back(std::move(set));
+        return;
+    }
+    const Renumber layerTo = executedTo(project.stack(), after, storedTo);
+    std::optional<DepthMix> mix = mixOf(project);
+    if (mix) {
+        const std::int64_t each = modulesPerLayer(project);
+        const Renumber moduleTo = modulesTo(project.stack(), after, each, layerTo);
+        std::set<std::int64_t> readers; // those that had a source before, and the new ones
+        if (const auto* sources = std::get_if<ExplicitSources>(&mix->sources)) {
+            for (const Shortcut& shortcut : sources->shortcuts) {
+                const auto target = moduleTo(shortcut.target);
+                if (target && after.depth() <= project.network.depth()) {
+                    readers.insert(*target);
+                }
+            }
+        }
+        for (const std::int64_t layer : freshLayers(project.stack(), after, storedTo)) {
+            for (std::int64_t module = firstModule(layer, each); module <= lastModule(layer, each); ++module) {
+                readers.insert(module);
+            }
+        }
+        renumber(*mix, moduleTo);
+        if (add) {
+            add(*mix);
+        }
+        giveSources(*mix, readers);
+    }
+    group.edits.emplace_back(std::move(set));
+    addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, after.depth());
 }
 
 } // namespace
@@ -414,21 +424,19 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
     for (std::size_t i = 0; i < loops.size(); ++i) {
         Loop& loop = loops[i];
         const bool grows = inLoop && &stack.loops[i] == inside;
-        loop.first += loop.first > at.layer ? count : 0;
-        loop.last += grows || loop.last > at.layer ? count : 0;
+        loop.first = movedLayer(loop.first, at.layer, count);
+        loop.last = movedLayer(loop.last, grows ? 0 : at.layer, count);
     }
     for (Loop loop : inLoop ? std::vector<Loop>() : fragment.loops) { // loops are not nested
-        loop.first += at.layer;
-        loop.last += at.layer;
+        loop.first = movedLayer(loop.first, 0, at.layer);
+        loop.last = movedLayer(loop.last, 0, at.layer);
         loops.push_back(loop);
     }
     std::ranges::sort(loops, {}, &Loop::first);
     Stack grown;
-    grown.segments = stackOf(blocks);
+    grown.segments = segmentsOf(blocks);
     grown.loops = loops;
-    const Renumber storedTo = [=](std::int64_t layer) {
-        return std::optional(layer > at.layer ? layer + count : layer);
-    };
+    const Renumber storedTo = [=](std::int64_t layer) { return std::optional(movedLayer(layer, at.layer, count)); };
     const std::int64_t each = modulesPerLayer(project);
     const auto addShortcuts = [&](DepthMix& mix) {
         auto* const sources = std::get_if<ExplicitSources>(&mix.sources);
@@ -454,8 +462,7 @@ Edit insertLayersEdit(const Document& document, std::int64_t after, const StackF
             }
         }
     };
-    restack(group, document, {grown.segments, std::move(loops)}, storedTo, freshLayers(stack, grown, storedTo),
-            addShortcuts);
+    restack(group, document, {grown.segments, std::move(loops)}, storedTo, addShortcuts);
     return group;
 }
 
@@ -485,7 +492,7 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
     for (Loop loop : stack.loops) {
         const auto first = newNumber.lower_bound(loop.first);
         const auto past = newNumber.upper_bound(loop.last);
-        if (first != past) {
+        if (loop.first <= loop.last && first != past) {
             loop.first = first->second;
             loop.last = std::prev(past)->second;
             loops.push_back(loop);
@@ -498,12 +505,11 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
         }
     }
     EditGroup group{counted("Remove", gone.size()), {}};
-    restack(group, document, {stackOf(kept), std::move(loops), std::move(removed)},
+    restack(group, document, {segmentsOf(kept), std::move(loops), std::move(removed)},
             [&newNumber](std::int64_t layer) -> std::optional<std::int64_t> {
                 const auto found = newNumber.find(layer);
                 return found == newNumber.end() ? std::nullopt : std::optional(found->second);
-            },
-            {});
+            });
     return group;
 }
 
@@ -516,7 +522,7 @@ Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::str
     after.loops = loops;
     const Renumber same = [](std::int64_t layer) { return std::optional(layer); };
     EditGroup group{title, {}};
-    restack(group, document, {stack.segments, std::move(loops)}, same, freshLayers(stack, after, same));
+    restack(group, document, {stack.segments, std::move(loops)}, same);
     return group;
 }
 
@@ -531,17 +537,17 @@ Edit repeatEdit(const Document& document, std::size_t index, std::int64_t repeat
     const std::int64_t more = repeat - segment->repeat;
     const std::int64_t kept = std::min(end, end + more);
     for (Loop loop : stack.loops) {
-        loop.first += loop.first > end ? more : 0;
-        loop.last = loop.last >= end ? loop.last + more : std::min(loop.last, kept);
+        loop.first = movedLayer(loop.first, end, more);
+        loop.last = loop.last >= end ? movedLayer(loop.last, end - 1, more) : std::min(loop.last, kept);
         if (loop.first <= loop.last) {
             after.loops.push_back(loop);
         }
     }
     const Renumber storedTo = [end, kept, more](std::int64_t layer) {
-        return layer > end ? std::optional(layer + more) : layer > kept ? std::nullopt : std::optional(layer);
+        return layer <= end && layer > kept ? std::nullopt : std::optional(movedLayer(layer, end, more));
     };
     EditGroup group{title, {}};
-    restack(group, document, {after.segments, after.loops}, storedTo, freshLayers(stack, after, storedTo));
+    restack(group, document, {after.segments, after.loops}, storedTo);
     return group;
 }
 

@@ -59,6 +59,11 @@ struct StackFragment {
 
 /// Returns the names of the layers' blocks, layer by layer.
 [[nodiscard]] std::vector<std::string> blocksOfLayers(const std::vector<StackSegment>& stack);
+/// Returns the segments of layers with these blocks.
+[[nodiscard]] std::vector<StackSegment> segmentsOf(const std::vector<std::string>& blocks);
+/// Returns the number of stored layer `layer` when `count` layers more follow layer `after`. The number of an invalid
+/// document that is too large for that stays.
+[[nodiscard]] std::int64_t movedLayer(std::int64_t layer, std::int64_t after, std::int64_t count);
 /// Returns the stack in which these layers (1..depth) are made of `block`.
 [[nodiscard]] SetStack stackWith(const Network& network, const std::vector<std::int64_t>& layers,
                                  const std::string& block);

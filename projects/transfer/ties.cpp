@@ -19,19 +19,6 @@ constexpr const char* kTies = "layers";
 constexpr const char* kTieForms = "expected layers and visits such as 3:10,4, with average or stepwise, and cycle or "
                                   "in_place; or untie";
 
-/// Returns the segments of layers with these blocks.
-std::vector<StackSegment> segmentsOf(const std::vector<std::string>& blocks)
-{
-    std::vector<StackSegment> segments;
-    for (const std::string& block : blocks) {
-        if (segments.empty() || segments.back().block != block) {
-            segments.push_back({block, 0});
-        }
-        ++segments.back().repeat;
-    }
-    return segments;
-}
-
 /// Returns the loops of one visit that keep what the visits of `loop` do beside running their layers.
 std::vector<Loop> loopsOfVisits(const Loop& loop)
 {
@@ -103,8 +90,8 @@ SetStack untiedStack(const Stack& stack, std::size_t index)
     set.stack = segmentsOf(made);
     for (std::size_t i = 0; i < stack.loops.size(); ++i) {
         Loop other = stack.loops[i];
-        other.first += other.first > loop.last ? more : 0;
-        other.last += other.last > loop.last ? more : 0;
+        other.first = movedLayer(other.first, loop.last, more);
+        other.last = movedLayer(other.last, loop.last, more);
         const std::vector<Loop> kept = i == index ? loopsOfVisits(loop) : std::vector{other};
         set.loops.insert(set.loops.end(), kept.begin(), kept.end());
     }

@@ -18,6 +18,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <limits>
 
 using namespace residua;
 using namespace residua::projects;
@@ -167,7 +168,32 @@ private slots:
         QVERIFY(!applyEdit(document, SetField{"/network/loops/0/visits", {"200"}}).ok());
         QCOMPARE(document.project.stack().loops.front().visits, std::int64_t{100});
         const auto more = visitLayers(document, {.layers = {1}}, 1024);
-        QVERIFY(!more.ok() || !applyEdit(document, more->edit).ok());
+        QVERIFY(!more.ok() && more.error().text().find("40960 executed layers") != std::string::npos);
+        document.project.stack() = blockOf("mlp").project.stack();
+        document.project.stack().segments = {{"b", kMaxLayers}};
+        QVERIFY(!visitLayers(document, {.layers = {1, kMaxLayers}}, kMaxVisits).ok()); // 4 million readers
+    }
+
+    /// Loops that have no effect (validate() reports them) leave with the layers, or stay at numbers beyond any.
+    void layersMoveBesideInvalidLoops()
+    {
+        constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+        const Loop sound{.first = 2, .last = 3, .visits = 2};
+        Document document = blockOf("mlp");
+        document.project.stack().segments = {{"b", 4}};
+        document.project.stack().loops = {{.first = 3, .last = 0}, sound, {.first = kLargest, .last = 1}};
+        Document fewer = document;
+        QVERIFY(applyEdit(fewer, *removeLayersEdit(fewer, {1})).ok());
+        QCOMPARE(fewer.project.stack().loops, (std::vector<Loop>{{.first = 1, .last = 2, .visits = 2}}));
+
+        document.project.stack().loops = {sound, {.first = 4, .last = kLargest}};
+        const StackFragment one{{document.project.network.blocks.front()}, {{"b", 1}}, {}, {}};
+        for (const Edit& edit : {insertLayersEdit(document, 0, one), repeatEdit(document, 0, 5, "one more")}) {
+            Document more = document;
+            QVERIFY(applyEdit(more, edit).ok());
+            QCOMPARE(more.project.stack().stored(), std::int64_t{5});
+            QCOMPARE(more.project.stack().loops.back().last, kLargest);
+        }
     }
 
     void visitsAreTyped()
