@@ -80,9 +80,13 @@ QString titleOfLayers(const projects::Stack& stack, const std::vector<std::int64
                                             : Text::tr("%1 layers").arg(layers.size());
 }
 
-QString subtitleOfLoop(const projects::Loop& loop)
+QString subtitleOfLoop(const projects::Stack& stack, std::size_t index)
 {
-    const std::int64_t stored = std::max<std::int64_t>(loop.last - loop.first + 1, 0);
+    const projects::Loop& loop = stack.loops.at(index);
+    if (!stack.isSound(index)) { // its numbers may be any
+        return Text::tr("Is invalid and has no effect");
+    }
+    const std::int64_t stored = loop.last - loop.first + 1;
     return Text::tr("A pass visits %1 %2 times with the same weights: %3 stored, %4 executed")
         .arg(rangeText(loop.first, loop.last))
         .arg(loop.visits)
@@ -220,7 +224,7 @@ QString subtitleOf(const Project& project, const Place& place)
                 const projects::NodeKind* kind = node ? projects::findNodeKind(node->kind) : nullptr;
                 return kind ? QString::fromStdString(kind->title + " — " + kind->summary) : QString();
             },
-            [&](const LoopPlace& p) { return subtitleOfLoop(project.stack().loops.at(p.loop)); },
+            [&](const LoopPlace& p) { return subtitleOfLoop(project.stack(), p.loop); },
             [&](const LayersPlace& p) {
                 const projects::Block* block =
                     p.layers.empty() ? nullptr : project.network.blockOfLayer(p.layers.front());

@@ -16,6 +16,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 using namespace residua;
@@ -539,6 +540,8 @@ private slots:
         project.stack().loops.front().last = 99; // has no effect, but can be mended
         QVERIFY(exists(project, loop) && !propertiesOf(project, loop).empty());
         QVERIFY(selectionOfPlace(project, loop).layers.empty());
+        project.stack().loops.front().first = std::numeric_limits<std::int64_t>::min();
+        QCOMPARE(subtitleOf(project, loop), QString("Is invalid and has no effect"));
     }
 
     void problemsFindTheirPlace()
