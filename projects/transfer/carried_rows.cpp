@@ -237,16 +237,14 @@ void carryLoops(const Stack& before, const Stack& after, const std::vector<std::
             from = visit == 1 ? index : from;
             visits.push_back(index && index == from ? at.visit - 1 : -1);
         }
-        for (const auto& [rest, byVisit] :
-             {std::pair("injection.weight", false), std::pair("norm.weight", false), std::pair("embedding", true),
-              std::pair("gate", true), std::pair("lanes.read", true), std::pair("lanes.mix", true),
-              std::pair("lanes.write", true), std::pair("streams.weight", true), std::pair("streams.bias", true),
-              std::pair("streams.scale", true)}) {
-            const std::string name = topologyParameter(loopParameter(i, rest));
+        const std::string prefix = topologyParameter(loopParameter(i, ""));
+        for (auto name = wanted.lower_bound(prefix); name != wanted.end() && name->starts_with(prefix); ++name) {
+            const std::string rest = name->substr(prefix.size());
             const std::string source = from ? topologyParameter(loopParameter(*from, rest)) : "";
-            if (wanted.contains(name) && there.contains(source)) {
+            if (there.contains(source)) {
+                const bool byVisit = rest != "injection.weight" && rest != "norm.weight";
                 const bool whole = !byVisit || isWhole(visits, static_cast<std::size_t>(before.loops[*from].visits));
-                sources[name] = {source, whole ? std::vector<std::int64_t>() : visits, 0};
+                sources[*name] = {source, whole ? std::vector<std::int64_t>() : visits, 0};
             }
         }
     }
