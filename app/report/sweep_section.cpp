@@ -74,13 +74,11 @@ std::string bestTable(const SweepOfRuns& study)
     }
     std::ostringstream out;
     out << "<div class='panel'><table><tr>";
-    for (const auto role : {projects::AxisRole::Compared, projects::AxisRole::Searched}) {
-        for (const projects::SweepAxis& axis : study.sweep.axes) {
-            if (projects::roleOf(axis) == role) {
-                out << "<th>" << (role == projects::AxisRole::Searched ? "best " : "") << escapeHtml(labelOf(axis))
-                    << "</th>";
-            }
-        }
+    for (const std::string& label : projects::axisLabels(study.sweep, projects::AxisRole::Compared)) {
+        out << "<th>" << escapeHtml(label) << "</th>";
+    }
+    for (const std::string& label : projects::axisLabels(study.sweep, projects::AxisRole::Searched)) {
+        out << "<th>best " << escapeHtml(label) << "</th>";
     }
     out << "<th>" << escapeHtml(std::string(study.judge.quantity)) << ", mean ± deviation (n)</th><th>doubt</th></tr>";
     for (const projects::BestOfEach& best : bests) {

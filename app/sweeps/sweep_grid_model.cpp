@@ -35,15 +35,6 @@ std::vector<projects::SweepResult> SweepGridModel::results() const
     return results;
 }
 
-std::size_t SweepGridModel::groups() const
-{
-    std::size_t groups = 1;
-    for (const projects::SweepAxis& axis : m_sweep.axes) {
-        groups *= projects::isSeedField(axis.field) ? 1 : axis.values.size();
-    }
-    return groups;
-}
-
 projects::Judge SweepGridModel::judge() const
 {
     return m_members.empty() ? projects::Judge()

@@ -36,8 +36,6 @@ public:
     /// Returns the column of the losses' mean and deviation over seeds, which is empty if no axis is a seed.
     [[nodiscard]] int seedColumn() const { return axisCount() + MeanLoss; }
     [[nodiscard]] bool hasSeeds() const;
-    /// Returns the number of groups of members that differ in their seeds alone.
-    [[nodiscard]] std::size_t groups() const;
     /// Returns the members that can be trained.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
     /// Returns those of them that have not finished and are not being trained.

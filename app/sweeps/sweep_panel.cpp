@@ -434,7 +434,7 @@ void SweepPanel::showTotal()
     double flops = m_grid.totalFlops();
     if (!early.empty()) {
         const auto steps = m_grid.members().front().project.training.steps;
-        flops *= projects::halvedShare(early, m_grid.groups(), steps);
+        flops *= projects::halvedShare(early, projects::groupCount(m_grid.sweep()), steps);
     }
     QStringList parts;
     parts << (trainable == members ? tr("%n members", nullptr, members)

@@ -48,18 +48,18 @@ void SweepTabs::fillBest()
 {
     const projects::Sweep& sweep = m_grid.sweep();
     const auto bests = projects::bestOfEach(sweep, m_grid.results(), m_grid.judge());
-    QStringList searched;
     QStringList titles;
-    for (const projects::SweepAxis& axis : sweep.axes) {
-        const projects::AxisRole role = projects::roleOf(axis);
-        const QString label = QString::fromStdString(labelOf(axis));
-        (role == projects::AxisRole::Searched ? searched : titles)
-            << (role == projects::AxisRole::Seed ? QString() : label);
+    QStringList searched;
+    for (const std::string& label : projects::axisLabels(sweep, projects::AxisRole::Compared)) {
+        titles << QString::fromStdString(label);
     }
-    titles.removeAll(QString());
+    for (const std::string& label : projects::axisLabels(sweep, projects::AxisRole::Searched)) {
+        searched << QString::fromStdString(label);
+    }
     setTabVisible(1, !searched.isEmpty());
     setTabText(1, tr("Best %1").arg(searched.join(QStringLiteral(", "))));
-    titles << searched << tr("Loss over seeds") << tr("Doubt");
+    titles << searched << tr("%1 over seeds").arg(QString::fromStdString(std::string(m_grid.judge().quantity)))
+           << tr("Doubt");
     m_best->setColumnCount(static_cast<int>(titles.size()));
     m_best->setHorizontalHeaderLabels(titles);
     m_best->setRowCount(static_cast<int>(bests.size()));

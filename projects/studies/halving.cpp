@@ -114,6 +114,15 @@ std::vector<HalvingTurn> halve(const Rungs& rungs, std::span<const HalvedMember>
     return turns;
 }
 
+std::size_t groupCount(const Sweep& sweep)
+{
+    std::size_t groups = 1;
+    for (const SweepAxis& axis : sweep.axes) {
+        groups *= isSeedField(axis.field) ? 1 : axis.values.size();
+    }
+    return groups;
+}
+
 double halvedShare(const Rungs& rungs, std::size_t groups, std::int64_t steps)
 {
     const auto all = static_cast<double>(groups) * static_cast<double>(steps);

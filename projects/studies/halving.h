@@ -50,6 +50,8 @@ struct HalvingTurn {
 [[nodiscard]] std::vector<HalvingTurn> halve(const Rungs& rungs, std::span<const HalvedMember> members,
                                              const Judge& judge);
 
+/// Returns the number of groups of the sweep's members.
+[[nodiscard]] std::size_t groupCount(const Sweep& sweep);
 /// Returns the share of the steps of a sweep of `groups` groups that halving trains.
 [[nodiscard]] double halvedShare(const Rungs& rungs, std::size_t groups, std::int64_t steps);
 

@@ -65,6 +65,17 @@ std::vector<AxisRole> rolesOf(const Sweep& sweep)
     return roles;
 }
 
+std::vector<std::string> axisLabels(const Sweep& sweep, AxisRole role)
+{
+    std::vector<std::string> labels;
+    for (const SweepAxis& axis : sweep.axes) {
+        if (roleOf(axis) == role) {
+            labels.push_back(labelOf(axis));
+        }
+    }
+    return labels;
+}
+
 std::vector<MeanOfSeveral> meansOverSeeds(std::span<const AxisRole> roles, std::span<const SweepResult> results)
 {
     std::map<Labels, std::vector<double>> groups;

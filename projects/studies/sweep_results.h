@@ -30,6 +30,8 @@ enum class AxisRole {
 [[nodiscard]] AxisRole roleOf(const SweepAxis& axis);
 /// Returns the role of each axis.
 [[nodiscard]] std::vector<AxisRole> rolesOf(const Sweep& sweep);
+/// Returns the labels of the axes with this role.
+[[nodiscard]] std::vector<std::string> axisLabels(const Sweep& sweep, AxisRole role);
 
 /// Returns for each member the mean over the members that differ from it in their seeds alone. `roles` has one entry
 /// per axis.

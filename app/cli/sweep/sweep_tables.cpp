@@ -66,28 +66,16 @@ std::set<std::size_t> frontOf(const SweepPlan& plan)
     return {front.begin(), front.end()};
 }
 
-/// Returns the labels of the axes with this role.
-std::vector<std::string> labelsOf(const projects::Sweep& sweep, projects::AxisRole role)
-{
-    std::vector<std::string> labels;
-    for (const projects::SweepAxis& axis : sweep.axes) {
-        if (projects::roleOf(axis) == role) {
-            labels.push_back(labelOf(axis));
-        }
-    }
-    return labels;
-}
-
 /// Prints the best values of the searched axes, if there are any, and what each axis decides.
 void tellEvaluation(const SweepPlan& plan, const Console& console)
 {
     const std::vector<projects::SweepResult> results = resultsOf(plan);
     const auto bests = projects::bestOfEach(plan.sweep, results, judgeOf(plan));
     if (!bests.empty()) {
-        const auto searched = labelsOf(plan.sweep, projects::AxisRole::Searched);
-        std::vector<std::vector<std::string>> rows{labelsOf(plan.sweep, projects::AxisRole::Compared)};
+        const auto searched = axisLabels(plan.sweep, projects::AxisRole::Searched);
+        std::vector<std::vector<std::string>> rows{axisLabels(plan.sweep, projects::AxisRole::Compared)};
         rows.front().insert(rows.front().end(), searched.begin(), searched.end());
-        rows.front().insert(rows.front().end(), {"loss over seeds", ""});
+        rows.front().insert(rows.front().end(), {std::string(judgeOf(plan).quantity) + " over seeds", ""});
         for (const projects::BestOfEach& best : bests) {
             rows.push_back(best.compared);
             rows.back().insert(rows.back().end(), best.best.begin(), best.best.end());
@@ -229,7 +217,6 @@ std::string estimateOf(const SweepPlan& plan)
     double flops = 0;
     double doneFlops = 0;
     double seconds = 0;
-    std::set<std::vector<std::string>> groups;
     for (const Planned& planned : plan.members) {
         const auto* const finished = std::get_if<Finished>(&planned.status);
         const double took = finished != nullptr ? finished->run.last(engine::metric::kSeconds) : 0;
@@ -238,14 +225,13 @@ std::string estimateOf(const SweepPlan& plan)
             seconds += took;
         }
         flops += planned.chosen && finished == nullptr ? planned.member.trainFlops : 0;
-        groups.insert(
-            engine::halvedMember({}, engine::member::Pending{}, plan.sweep, planned.member, plan.rungs).group);
     }
     if (flops <= 0) {
         return {};
     }
     if (!plan.rungs.empty()) {
-        flops *= projects::halvedShare(plan.rungs, groups.size(), plan.members.front().member.project.training.steps);
+        flops *= projects::halvedShare(plan.rungs, projects::groupCount(plan.sweep),
+                                       plan.members.front().member.project.training.steps);
     }
     std::string text = (plan.rungs.empty() ? "" : "about ") + scaled(flops) + "FLOP to train";
     if (seconds > 0 && doneFlops > 0) {

@@ -97,6 +97,8 @@ private slots:
     {
         QCOMPARE(halvedShare({10, 20}, 4, 100), (4 * 10 + 2 * 10 + 80) / 400.0);
         QCOMPARE(halvedShare({50}, 7, 100), (7 * 50 + 4 * 50) / 700.0);
+        const Sweep sweep{"s", {axisFrom("training.batch=1,2,3"), {"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}}}};
+        QCOMPARE(groupCount(sweep), std::size_t{3});
     }
 
     void rungsAreTyped()
