@@ -15,8 +15,9 @@ inline constexpr int kOutputs = 3;
 inline constexpr int kStepTokens = 2;
 inline constexpr int kWarpColumns = 128;
 inline constexpr int kLaneColumns = kWarpColumns / 32;
-/// The elements between two sources in shared memory. With the padding, eight sources are in different banks.
-inline constexpr int kPair = kStepTokens * kWarpColumns + 8;
+/// The elements between two tokens of a source in shared memory, and between two sources, with padding (differInBanks).
+inline constexpr int kTokenRow = kWarpColumns + 8;
+inline constexpr int kPair = kStepTokens * kTokenRow + 8;
 inline constexpr int kProductSources = 8; ///< of each token in a matrix product
 inline constexpr int kGradPlaces = 2;     ///< steps in the ring of the output gradients
 /// The dot products of a step, [kProductSources, kStepTokens, 4 outputs].
@@ -25,6 +26,19 @@ inline constexpr int kGateParts = 3; ///< bfloat16 numbers whose sum is a float3
 /// The elements of a part of q: as a right factor, with columns of zeros around it, so that it can begin at any of the
 /// columns 0 to kOutputs.
 inline constexpr int kGatePart = 16 * (8 + kOutputs);
+
+/// Returns true if 16 bytes of each row and token, which a matrix is loaded from, are in different banks.
+constexpr bool differInBanks(int rows, int tokens)
+{
+    unsigned banks = 0;
+    int filled = 0;
+    for (int i = 0; i < rows * tokens; ++i)
+        banks |= 1U << (i / tokens * kPair + i % tokens * kTokenRow) / 8 % 8;
+    for (; banks != 0; banks &= banks - 1)
+        ++filled;
+    return filled == rows * tokens;
+}
+static_assert(differInBanks(kProductSources, 1) && differInBanks(kOutputs, kStepTokens));
 
 struct TensorArgs : SplitArgs {
     int rowPlaces; ///< steps in the ring of the sources' rows, 2 or 3
@@ -101,14 +115,14 @@ struct TensorWorker {
         warpDots = reinterpret_cast<float*>(gates + kGateParts * kGatePart);
         gradsAt = args.rowPlaces * kRowsPlace;
         const int warpAt = kGateParts * kGatePart + warps * kDots * 2 + warp * (gradsAt + kGradPlaces * kGradsPlace);
-        copyLane = kept(warpAt + lane * 8);
+        copyLane = kept(warpAt + lane / 16 * kTokenRow + lane % 16 * 8);
         weightRow = kept(warpAt + lane * kLaneColumns);
         // Slots beyond S are like the first one, and a fourth output is like the third. Their products are not used.
         const int source = (lane % 8 < S ? lane % 8 : 0) * kPair;
         const int output = (lane % 4 < kOutputs ? lane % 4 : kOutputs - 1) * kPair;
-        dotRow = kept(warpAt + source + lane / 8 % 2 * kWarpColumns + lane / 16 * 8);
-        dotGrad = kept(warpAt + gradsAt + output + lane / 4 % 2 * kWarpColumns + lane / 8 * 8);
-        vectorRow = kept(warpAt + source + lane / 16 * kWarpColumns + lane / 8 % 2 * 8);
+        dotRow = kept(warpAt + source + lane / 8 % 2 * kTokenRow + lane / 16 * 8);
+        dotGrad = kept(warpAt + gradsAt + output + lane / 4 % 2 * kTokenRow + lane / 8 * 8);
+        vectorRow = kept(warpAt + source + lane / 16 * kTokenRow + lane / 8 % 2 * 8);
     }
 
     __device__ void clearSums()
@@ -261,8 +275,8 @@ struct TensorWorker {
                     for (int l = 0; l < kLaneColumns; ++l)
                         weightSums[k][o][l] += g[o][l] * x[l];
             }
-            row += kWarpColumns;
-            grad += kWarpColumns;
+            row += kTokenRow;
+            grad += kTokenRow;
         }
     }
 
