@@ -59,6 +59,8 @@ private:
 void validateData(const Project& project, Problems& problems);
 void validateNetwork(const Project& project, Problems& problems);
 void validateTopology(const Project& project, Problems& problems);
+/// Checks the towers beside the first one, what towers read of each other, and the further losses.
+void validateTowers(const Project& project, Problems& problems);
 void validateTraining(const Project& project, Problems& problems);
 void validateSchedule(const Project& project, Problems& problems);
 /// Checks the fields of the training plan that determine the size of a step.

@@ -14,6 +14,7 @@ Result<SoundProject> soundProject(std::shared_ptr<const Project> project)
     Problems problems(*project);
     validateNetwork(*project, problems);
     validateTopology(*project, problems);
+    validateTowers(*project, problems);
     validateStepSizes(problems);
     if (std::optional<Error> error = problems.firstError()) {
         return *std::move(error);

@@ -22,6 +22,7 @@ std::vector<Problem> validate(const Project& project)
     validateData(project, problems);
     validateNetwork(project, problems);
     validateTopology(project, problems);
+    validateTowers(project, problems);
     validateTraining(project, problems);
     for (const Problem& missing : unsupported(project)) {
         problems.error(missing.path, missing.place, missing.message);

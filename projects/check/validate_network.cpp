@@ -9,6 +9,7 @@
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -135,7 +136,7 @@ private:
         using Ports = std::vector<std::string>;
         Ports inputs = portsOf(NodeRole::GraphInput);
         Ports conditions;
-        for (const auto& [name, shape] : examplesOf(m_project.data).conditions()) {
+        for (const auto& [name, shape] : conditionsOf(m_project)) {
             conditions.push_back(name);
             if (const auto found = std::ranges::find(inputs, name); found != inputs.end()) {
                 inputs.erase(found); // a second node with this port is an error
@@ -175,7 +176,9 @@ private:
     /// Returns the outputs that the examples want besides the usual one: only a head has any.
     [[nodiscard]] std::map<std::string, Shape> furtherOutputs() const
     {
-        return m_ref.isHead() ? examplesOf(m_project.data).furtherOutputs() : std::map<std::string, Shape>();
+        return m_ref.isHead() && m_project.network.ownLoss != OwnLoss::None
+                   ? examplesOf(m_project.data).furtherOutputs()
+                   : std::map<std::string, Shape>();
     }
 
     void checkShapes()
@@ -190,7 +193,8 @@ private:
             checkRanks(shapes, node);
         }
         const OutputPort* const yields = shapes.outputPort(kOutputPort);
-        if (yields && yields->shape != m_expected) {
+        const bool isFree = m_ref.isHead() && m_project.network.ownLoss == OwnLoss::None;
+        if (yields && !isFree && yields->shape != m_expected) {
             m_problems.error(m_path, placeOf(m_ref),
                              "yields " + yields->shape.text() + ", expected " + m_expected.text());
         }
@@ -477,6 +481,7 @@ void validateNetwork(const Project& project, Problems& problems)
     problems.checkRanges("/network/width");
     problems.checkRanges("/network/rank");
     problems.checkRanges("/network/label_smoothing");
+    problems.checkRanges("/network/loss_weight");
     if (sizesOf(project)) {
         const ExampleSchema examples = examplesOf(project.data);
         const Shape entry = stackShapeOf(project);
@@ -488,8 +493,10 @@ void validateNetwork(const Project& project, Problems& problems)
     } else {
         checkStack(network, problems);
     }
-    checkObjective(project, problems);
-    checkDirection(project, problems);
+    if (network.ownLoss != OwnLoss::None) {
+        checkObjective(project, problems);
+        checkDirection(project, problems);
+    }
 }
 
 } // namespace residua::projects

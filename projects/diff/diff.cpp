@@ -89,6 +89,11 @@ std::string Differ::spokenValue(const std::vector<std::int64_t>& values)
     return values.empty() ? "none" : joinedText(values, " ", [](std::int64_t value) { return std::to_string(value); });
 }
 
+std::string Differ::spokenValue(const std::vector<std::string>& values)
+{
+    return values.empty() ? "none" : joinedText(values, " ");
+}
+
 std::string Differ::spokenValue(const std::vector<Shortcut>& values)
 {
     constexpr std::size_t kListed = 8;
@@ -250,6 +255,52 @@ void Differ::compare(const std::vector<ParameterGroup>& a, const std::vector<Par
             added(own, text(b[i]));
         } else {
             compareFields(a[i], b[i], own);
+        }
+    }
+}
+
+/// Towers are known by their names.
+void Differ::compare(const std::vector<Tower>& a, const std::vector<Tower>& b, const Words&, std::string_view)
+{
+    const auto named = [](const std::vector<Tower>& towers, const std::string& name) {
+        return std::ranges::find(towers, name, [](const Tower& tower) { return tower.network.name; });
+    };
+    for (const Tower& tower : a) {
+        const Words place{"tower " + spokenValue(tower.network.name)};
+        const auto other = named(b, tower.network.name);
+        if (other == b.end()) {
+            removed(place);
+            continue;
+        }
+        Differ inside;
+        inside.compareFields(tower, *other, {});
+        for (Change& change : inside.m_changes) {
+            change.place.insert(change.place.begin(), place.front());
+            m_changes.push_back(std::move(change));
+        }
+    }
+    for (const Tower& tower : b) {
+        if (named(a, tower.network.name) == a.end()) {
+            added({"tower " + spokenValue(tower.network.name)});
+        }
+    }
+}
+
+/// Losses are known by their names.
+void Differ::compare(const std::vector<Loss>& a, const std::vector<Loss>& b, const Words&, std::string_view)
+{
+    for (const Loss& loss : a) {
+        const Words place{"loss " + spokenValue(loss.name)};
+        const auto other = std::ranges::find(b, loss.name, &Loss::name);
+        if (other == b.end()) {
+            removed(place, details(loss, Listed::NotDefault));
+        } else {
+            compareFields(loss, *other, place);
+        }
+    }
+    for (const Loss& loss : b) {
+        if (std::ranges::find(a, loss.name, &Loss::name) == a.end()) {
+            added({"loss " + spokenValue(loss.name)}, details(loss, Listed::NotDefault));
         }
     }
 }

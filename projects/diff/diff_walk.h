@@ -63,6 +63,9 @@ private:
     void compare(const std::vector<ParameterGroup>& a, const std::vector<ParameterGroup>& b, const Words& place,
                  std::string_view unit);
 
+    void compare(const std::vector<Tower>& a, const std::vector<Tower>& b, const Words& place, std::string_view unit);
+    void compare(const std::vector<Loss>& a, const std::vector<Loss>& b, const Words& place, std::string_view unit);
+
     /// `below` is the place of the alternative's fields.
     template <Alternating V>
     void compareAlternatives(const V& a, const V& b, const Words& place, const Words& below)
@@ -102,6 +105,7 @@ private:
     static std::string spokenValue(const std::string& value);
     static std::string spokenValue(const ParamValue& value);
     static std::string spokenValue(const std::vector<std::int64_t>& values);
+    static std::string spokenValue(const std::vector<std::string>& values);
     static std::string spokenValue(const std::vector<Shortcut>& values);
     static std::string spokenValue(const std::vector<MixturePart>& parts);
     static std::string spokenValue(const ShortcutState& state);

@@ -2,6 +2,7 @@
 #include "projects/edit/edit.h"
 
 #include "projects/edit/edit_apply.h"
+#include "projects/nodes/towers.h"
 
 #include <utility>
 
@@ -44,17 +45,40 @@ Status applyTo(Document& d, const SetStack& e)
 
 Status applyTo(Document& document, const EditGroup& group)
 {
+    if (group.tower >= towerCount(document.project)) {
+        return Error{"/towers", "has no tower " + std::to_string(group.tower)};
+    }
     Document before = document;
+    showTower(document, group.tower);
     for (const Edit& edit : group.edits) {
         if (Status applied = applyEdit(document, edit); !applied) {
             document = std::move(before);
             return applied;
         }
     }
+    showTower(document, group.tower);
     return Done{};
 }
 
 } // namespace
+
+void showTower(Document& document, std::size_t index)
+{
+    if (index == 0 || index >= towerCount(document.project)) {
+        return;
+    }
+    document.project = viewOf(std::move(document.project), index);
+    Layout& layout = document.layout;
+    if (layout.towers.size() < index) {
+        layout.towers.resize(index);
+    }
+    TowerLayout& other = layout.towers[index - 1];
+    std::swap(layout.positions, other.positions);
+    std::swap(layout.groups, other.groups);
+    while (!layout.towers.empty() && layout.towers.back() == TowerLayout{}) {
+        layout.towers.pop_back();
+    }
+}
 
 Status applyEdit(Document& document, const Edit& edit)
 {

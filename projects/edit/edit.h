@@ -129,6 +129,8 @@ using Edit = std::variant<SetField, SetSchedule, SetTopology, AddShortcut, Remov
 struct EditGroup {
     std::string title;
     std::vector<Edit> edits;
+    /// The tower that the edits are of, by index (projects/nodes/towers.h): they apply to showTower() of the document.
+    std::size_t tower = 0;
 };
 
 /// The document with its layout.
@@ -137,6 +139,10 @@ struct Document {
     Layout layout;
     bool operator==(const Document&) const = default;
 };
+
+/// Exchanges the first tower and its layout with those of tower `index` (viewOf). Its own inverse; does nothing for an
+/// index without a tower.
+void showTower(Document& document, std::size_t index);
 
 /// Applies `edit`. On an error the document is unchanged. Undo uses snapshots (History).
 [[nodiscard]] Status applyEdit(Document& document, const Edit& edit);

@@ -79,7 +79,7 @@ Status applyTo(Document& document, const SetField& edit)
     before.segments = document.project.stack().segments;
     before.loops = document.project.stack().loops;
     Status set = setIn(document.project, {}, edit);
-    if (Status fits = checkDepth(document.project.stack()); set && !fits) {
+    if (Status fits = checkDepth(document.project.stack()); set && !fits) { // the reader checks those of towers
         document.project.stack().segments = std::move(before.segments);
         document.project.stack().loops = std::move(before.loops);
         set = std::move(fits);

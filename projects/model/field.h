@@ -51,6 +51,8 @@ struct Range {
 [[nodiscard]] std::string textOf(const Range& range);
 
 enum class Need { Optional, Required };
+/// Whether files contain the field while it has its default.
+enum class Written { Always, IfSet };
 enum class TextForm { Plain, Path };
 /// Whether the places of fields below include this field's name. "data · file" leaves out the source.
 enum class InPlaces { Named, LeftOut };
@@ -94,6 +96,7 @@ struct FieldDetails {
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;
     Decides decides = Decides::Training;
+    Written written = Written::Always;
     Meaning where = nullptr; ///< true if it and all fields below it have an effect; null: always
 };
 

@@ -86,8 +86,24 @@ struct RankScale {
 };
 using WeightRank = std::variant<FullRank, FixedRank, RankScale>;
 
-/// A network: stem → stack → head.
+/// Whether a tower's own objective, which compares its head's output with the data's target, is trained.
+enum class OwnLoss {
+    Trained,  ///< times Network::lossWeight, as a part of the loss
+    Measured, ///< evaluated only
+    None,     ///< the head's output has no target of the data
+};
+
+/// The name of a document's first tower unless it has another one.
+inline constexpr const char* kFirstTower = "network";
+
+/// A tower: stem → stack → head. Other towers read its values `<name>.states`, the output of the stack, and
+/// `<name>.output`, that of the head.
 struct Network {
+    std::string name = kFirstTower; ///< unique in the document
+    std::string input;              ///< what the stem reads: a value of another tower; empty: the examples' input
+    bool frozen = false;            ///< if true, no loss trains its parameters
+    OwnLoss ownLoss = OwnLoss::Trained;
+    double lossWeight = 1; ///< factor of its trained objective
     Graph stem;
     std::vector<Block> blocks;
     Stack only; ///< reached through stack()

@@ -16,13 +16,43 @@ namespace residua::projects {
 /// The schema that this program writes. Older files are migrated on load (json.h).
 inline constexpr int kSchemaVersion = 6;
 
+/// A tower beside the first one. It has blocks of its own.
+struct Tower {
+    Network network;
+    bool operator==(const Tower&) const = default;
+};
+
+/// The comparison of an output with its target by a further loss.
+enum class LossKind {
+    SoftTargets, ///< T²·KL(softmax(target/T) ‖ softmax(output/T)), mean over all dimensions but the last (Hinton et
+                 ///< al.)
+    SquaredError, ///< mean over all numbers of (output − target)²
+    CrossEntropy, ///< mean over the targets of −ln p, the target a field of tokens or labels
+};
+
+/// A further loss of the training: it compares a tower's value with another one, or with a field of the examples. The
+/// towers' own objectives are losses too (Network::ownLoss).
+struct Loss {
+    std::string name; ///< recorded as "<name>/train" and "<name>/validation"; unique
+    LossKind kind = LossKind::SoftTargets;
+    std::string output = "network.output"; ///< a value: "<tower>.output" or "<tower>.states"
+    std::string target;                    ///< a value, which gets no gradient; empty: the data's target
+    double weight = 1;
+    double temperature = 1;          ///< T > 0 of SoftTargets
+    std::vector<std::string> trains; ///< the towers that it trains; empty: all that are not frozen
+
+    bool operator==(const Loss&) const = default;
+};
+
 /// The document: everything that determines what is trained, and the sweeps, as plain comparable values. All views read
 /// it; only edits (edit.h) change it.
 struct Project {
     std::string name = "Untitled";
     std::string description;
     DataSource data;
-    Network network;
+    Network network;           ///< the first tower
+    std::vector<Tower> towers; ///< the others; they run in the order in which they read each other
+    std::vector<Loss> losses;  ///< beside the towers' objectives
     Initialisation initialisation;
     TrainingPlan training;
     Seeds seeds;
@@ -49,10 +79,18 @@ struct LayerGroup {
     bool operator==(const LayerGroup&) const = default;
 };
 
+/// The layout of a tower beside the first one, as of Layout.
+struct TowerLayout {
+    std::map<GraphRef, std::map<NodeId, Position>> positions;
+    std::vector<LayerGroup> groups;
+    bool operator==(const TowerLayout&) const = default;
+};
+
 /// The visual layout of the network. It never affects the meaning.
 struct Layout {
     std::map<GraphRef, std::map<NodeId, Position>> positions; ///< positions of nodes, by graph and node
     std::vector<LayerGroup> groups;
+    std::vector<TowerLayout> towers; ///< of Project::towers; those without an entry have none
     bool operator==(const Layout&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -249,18 +250,22 @@ const Node* firstOf(const Graph& graph, const std::vector<NodeId>& order, NodeRo
 
 } // namespace
 
-Shape stackShapeOf(const Project& project)
+Shape stackShapeOf(const ResolvedGraph& stem, const Shape& entering, std::int64_t width)
 {
-    const ResolvedGraph stem = resolveGraph(project, GraphRef::stem());
-    Shape shape = examplesOf(project.data).input().shape;
+    Shape shape = entering;
     if (const OutputPort* const output = stem.outputPort(kOutputPort); output && output->shape.dims.size() > 1) {
         shape = output->shape;
     } else if (shape.element == Element::Token) {
         shape.dims.push_back(0);
     }
     shape.element = Element::Real;
-    shape.dims.back() = project.stack().width;
+    shape.dims.back() = width;
     return shape;
+}
+
+Shape stackShapeOf(const Project& project)
+{
+    return stackShapeOf(resolveGraph(project, GraphRef::stem()), enteringShapeOf(project), project.stack().width);
 }
 
 const OutputPort* ResolvedGraph::outputPort(std::string_view name) const
@@ -277,9 +282,8 @@ ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref)
 
 ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph)
 {
-    const ExampleSchema examples = examplesOf(project.data);
-    return resolveGraph(graph, ref, sizesOf(project), ref.isStem() ? examples.input().shape : stackShapeOf(project),
-                        examples.conditions());
+    return resolveGraph(graph, ref, sizesOf(project), ref.isStem() ? enteringShapeOf(project) : stackShapeOf(project),
+                        conditionsOf(project));
 }
 
 ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes, const Shape& entering,

@@ -55,8 +55,9 @@ struct ResolvedGraph {
 /// Resolves `graph`, such as half of a block, with the inputs of the project's graph `ref`.
 [[nodiscard]] ResolvedGraph resolveGraph(const Project& project, const GraphRef& ref, const Graph& graph);
 /// Returns the shape of the stack's entries: the stem's output at the network's width. If the stem cannot be resolved,
-/// the shape of the examples' input at that width.
+/// the shape of its input at that width.
 [[nodiscard]] Shape stackShapeOf(const Project& project);
+[[nodiscard]] Shape stackShapeOf(const ResolvedGraph& stem, const Shape& entering, std::int64_t width);
 /// Resolves a graph whose input ports have shape `entering`, except the ports in `others`. Errors use the name `ref`.
 [[nodiscard]] ResolvedGraph resolveGraph(const Graph& graph, const GraphRef& ref, const Result<Sizes>& sizes,
                                          const Shape& entering, const std::map<std::string, Shape>& others = {});

@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/model/project.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 
 namespace residua::projects {
 
@@ -30,16 +31,21 @@ WeightRank usableRank(const WeightRank& rank)
 
 Result<Sizes> sizesOf(const Project& project)
 {
+    return sizesOf(project, project.network, enteringShapeOf(project));
+}
+
+Result<Sizes> sizesOf(const Project& project, const Network& network, const Shape& entering)
+{
     const auto positive = [](const char* place, std::int64_t size) -> Status {
         constexpr std::int64_t kMost = 100'000'000;
         const std::string got = "got " + std::to_string(size);
         return size >= 1 && size <= kMost ? Status(Done{})
                                           : Error{place, got + ", expected 1 to " + std::to_string(kMost)};
     };
-    if (const Status ok = positive("network · width", project.stack().width); !ok) {
+    if (const Status ok = positive("network · width", network.stack().width); !ok) {
         return ok.error();
     }
-    Sizes sizes{{{"d", project.stack().width}}, usableRank(project.network.rank)};
+    Sizes sizes{{{"d", network.stack().width}}, usableRank(network.rank)};
     const ExampleSchema examples = examplesOf(project.data);
     if (examples.input().isTokens()) {
         const std::int64_t vocabulary = examples.input().vocabulary;
@@ -51,8 +57,9 @@ Result<Sizes> sizesOf(const Project& project)
         }
         sizes.named["vocab"] = vocabulary;
         sizes.named["seq"] = project.training.sequenceLength;
-    } else {
-        const std::int64_t in = examples.input().shape.features();
+    }
+    if (entering.element != Element::Token) {
+        const std::int64_t in = entering.features();
         if (const Status ok = positive("data · dimension", in); !ok) {
             return ok.error();
         }

@@ -12,6 +12,7 @@
 
 namespace residua::projects {
 
+struct Network;
 struct Project;
 
 /// Sizes that are known only in training, as symbols.
@@ -30,12 +31,15 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// Named sizes for formulas: d (network.width), vocab and seq (training.sequenceLength) if the input is tokens, else in
-/// (the input's features), and out (the target's features or classes) unless every token has a target.
+/// Named sizes for formulas: d (network.width), vocab and seq (training.sequenceLength) if the examples are tokens, in
+/// (the features that enter the stem) unless these are tokens, and out (the target's features or classes) unless every
+/// token has a target.
 struct Sizes {
     std::map<std::string, std::int64_t> named;
     WeightRank rank = {}; ///< rank of the weights whose nodes set none
 };
 [[nodiscard]] Result<Sizes> sizesOf(const Project& project);
+/// Returns the sizes for a tower whose stem reads `entering`.
+[[nodiscard]] Result<Sizes> sizesOf(const Project& project, const Network& network, const Shape& entering);
 
 } // namespace residua::projects

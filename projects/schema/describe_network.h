@@ -219,11 +219,25 @@ struct Choices<WeightRank> {
         {"full", "full"}, {"number", "a number"}, {"scale", "a share of the smaller side"}};
 };
 template <>
-inline constexpr std::size_t kDescribedElsewhere<Network> = 1;
-static_assert(memberCount<Stack>() == 5, "each field of a stack has a line below or in describe_project.h");
-template <>
-struct Fields<Network> {
-    static bool smooths(const Network& network) { return traitsOf(network.objective).smooths; }
+struct Choices<OwnLoss> {
+    static constexpr Choice all[] = {{"trained", "trained"}, {"measured", "measured only"}, {"none", "none"}};
+};
+
+/// The lines of a network, which a document has alone or as a further tower.
+template <class Owner>
+struct NetworkLines {
+    template <class T>
+    static constexpr auto& of(T& owner)
+    {
+        if constexpr (requires { owner.network; }) {
+            return owner.network;
+        } else {
+            return owner;
+        }
+    }
+    static bool hasObjective(const Owner& owner) { return of(owner).ownLoss != OwnLoss::None; }
+    static bool isTrained(const Owner& owner) { return of(owner).ownLoss == OwnLoss::Trained; }
+    static bool smooths(const Owner& owner) { return hasObjective(owner) && traitsOf(of(owner).objective).smooths; }
 
     static constexpr void visit(auto&& v)
     {
@@ -232,30 +246,75 @@ struct Fields<Network> {
              "width",
              "Features of every stack entry; formulas call it d.",
              {.unit = "features", .range = Range::within(1, 1'000'000)}},
-            [](auto&& network) -> auto& { return network.stack().width; });
-        v({"stem", "stem", "The graph that makes the stack's input."}, &Network::stem);
-        v({"blocks", "blocks", "The graphs that layers are made of.", {.item = "block"}}, &Network::blocks);
+            [](auto&& owner) -> auto& { return of(owner).stack().width; });
+        v(
+            {"stem", "stem", "The graph that makes the stack's input."},
+            [](auto&& owner) -> auto& { return of(owner).stem; });
+        v(
+            {"blocks", "blocks", "The graphs that layers are made of.", {.item = "block"}},
+            [](auto&& owner) -> auto& { return of(owner).blocks; });
         v(
             {"stack", "stack", "The layers in their order, as segments of one block each.", {.item = "segment"}},
-            [](auto&& network) -> auto& { return network.stack().segments; });
+            [](auto&& owner) -> auto& { return of(owner).stack().segments; });
         v(
             {"loops", "loops", "Layers that a pass visits several times with the same weights.", {.item = "loop"}},
-            [](auto&& network) -> auto& { return network.stack().loops; });
-        v({"head", "head", "The graph that makes the objective's argument."}, &Network::head);
-        v({"tie_head", "tied head", "The head's last linear shares the stem's embedding table."}, &Network::tieHead);
-        v({"objective", "objective", "What is minimised.", {.paper = "half squared error (ANCRe §3)"}},
-          &Network::objective);
-        v({"label_smoothing",
-           "label smoothing",
-           "Share of each target that is spread over all classes alike.",
-           {.range = Range::halfOpen(0, 1), .paper = "0.1 (NLRA)", .where = when<smooths>}},
-          &Network::labelSmoothing);
-        v({"rank",
-           "rank of weights",
-           "Below full, each weight of the blocks is held and trained as two thin matrices; nodes may have their own.",
-           {.paper = "a share (NLRA)"}},
-          &Network::rank);
+            [](auto&& owner) -> auto& { return of(owner).stack().loops; });
+        v(
+            {"head", "head", "The graph that makes the objective's argument."},
+            [](auto&& owner) -> auto& { return of(owner).head; });
+        v(
+            {"tie_head", "tied head", "The head's last linear shares the stem's embedding table."},
+            [](auto&& owner) -> auto& { return of(owner).tieHead; });
+        v(
+            {"objective",
+             "objective",
+             "What is minimised.",
+             {.paper = "half squared error (ANCRe §3)", .where = when<hasObjective>}},
+            [](auto&& owner) -> auto& { return of(owner).objective; });
+        v(
+            {"label_smoothing",
+             "label smoothing",
+             "Share of each target that is spread over all classes alike.",
+             {.range = Range::halfOpen(0, 1), .paper = "0.1 (NLRA)", .where = when<smooths>}},
+            [](auto&& owner) -> auto& { return of(owner).labelSmoothing; });
+        v(
+            {"rank",
+             "rank of weights",
+             "Below full, each weight of the blocks is held and trained as two thin matrices; nodes may have their "
+             "own.",
+             {.paper = "a share (NLRA)"}},
+            [](auto&& owner) -> auto& { return of(owner).rank; });
+        v(
+            {"name", "name", "What other towers and losses call its values by.", {.written = Written::IfSet}},
+            [](auto&& owner) -> auto& { return of(owner).name; });
+        v(
+            {"input",
+             "input",
+             "What the stem reads: a value of another tower, such as encoder.states; empty: the examples' input.",
+             {.written = Written::IfSet}},
+            [](auto&& owner) -> auto& { return of(owner).input; });
+        v(
+            {"frozen", "frozen", "No loss trains its weights.", {.written = Written::IfSet}},
+            [](auto&& owner) -> auto& { return of(owner).frozen; });
+        v(
+            {"own_loss",
+             "own loss",
+             "Whether its objective, on the examples' target, is trained.",
+             {.written = Written::IfSet}},
+            [](auto&& owner) -> auto& { return of(owner).ownLoss; });
+        v(
+            {"loss_weight",
+             "weight of its objective",
+             "Factor of its objective in the loss.",
+             {.range = Range::moreThan(0), .written = Written::IfSet, .where = when<isTrained>}},
+            [](auto&& owner) -> auto& { return of(owner).lossWeight; });
     }
+};
+template <>
+inline constexpr std::size_t kDescribedElsewhere<Network> = 13;
+static_assert(memberCount<Stack>() == 5, "each field of a stack has a line above or in describe_project.h");
+template <>
+struct Fields<Network> : NetworkLines<Network> {
 };
 
 } // namespace residua::projects

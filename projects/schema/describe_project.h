@@ -11,6 +11,53 @@
 namespace residua::projects {
 
 template <>
+inline constexpr std::size_t kMostOf<Tower> = 15;
+template <>
+inline constexpr std::size_t kDescribedElsewhere<Tower> = 1;
+template <>
+struct Fields<Tower> {
+    static constexpr void visit(auto&& v)
+    {
+        NetworkLines<Tower>::visit(v);
+        v(
+            {"topology", "topology", "How depth is wired."},
+            [](auto&& tower) -> auto& { return tower.network.stack().topology; });
+        v(
+            {"schedule", "schedule", "Which layers train when."},
+            [](auto&& tower) -> auto& { return tower.network.stack().schedule; });
+    }
+};
+template <>
+inline constexpr bool kInline<Loss> = true;
+template <>
+inline constexpr std::size_t kMostOf<Loss> = 64;
+template <>
+struct Choices<LossKind> {
+    static constexpr Choice all[] = {
+        {"soft_targets", "soft targets"}, {"squared_error", "squared error"}, {"cross_entropy", "cross-entropy"}};
+};
+template <>
+struct Fields<Loss> {
+    static bool hasTemperature(const Loss& loss) { return loss.kind == LossKind::SoftTargets; }
+
+    static constexpr void visit(auto&& v)
+    {
+        v({"name", "name", "What its values are recorded as.", {.need = Need::Required}}, &Loss::name);
+        v({"kind", "kind", "How output and target are compared."}, &Loss::kind);
+        v({"output", "output", "A value of a tower: its states or its output."}, &Loss::output);
+        v({"target", "target", "A value of a tower, which gets no gradient; empty: the examples' target."},
+          &Loss::target);
+        v({"weight", "weight", "Factor of the loss.", {.range = Range::atLeast(0)}}, &Loss::weight);
+        v({"temperature",
+           "temperature",
+           "Divides the logits of output and target.",
+           {.range = Range::moreThan(0), .where = when<hasTemperature>}},
+          &Loss::temperature);
+        v({"trains", "trained towers", "The towers that it trains; none named: all that are not frozen."},
+          &Loss::trains);
+    }
+};
+template <>
 struct Fields<Project> {
     static constexpr void visit(auto&& v)
     {
@@ -21,6 +68,16 @@ struct Fields<Project> {
         v(
             {"topology", "topology", "How depth is wired."},
             [](auto&& project) -> auto& { return project.stack().topology; });
+        v({"towers",
+           "towers",
+           "Further networks, which read each other's values.",
+           {.item = "tower", .written = Written::IfSet}},
+          &Project::towers);
+        v({"losses",
+           "losses",
+           "Losses beside the objectives of the towers.",
+           {.item = "loss", .written = Written::IfSet}},
+          &Project::losses);
         v({"initialisation", "initialisation", "How weights start."}, &Project::initialisation);
         v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
         v(
@@ -48,11 +105,23 @@ struct Fields<LayerGroup> {
     }
 };
 template <>
+inline constexpr std::size_t kMostOf<TowerLayout> = kMostOf<Tower>;
+template <>
+struct Fields<TowerLayout> {
+    static constexpr void visit(auto&& v)
+    {
+        v({"positions", "positions", "Where nodes stand, by graph and node."}, &TowerLayout::positions);
+        v({"groups", "groups", "Runs of layers under a name.", {.item = "group"}}, &TowerLayout::groups);
+    }
+};
+template <>
 struct Fields<Layout> {
     static constexpr void visit(auto&& v)
     {
         v({"positions", "positions", "Where nodes stand, by graph and node."}, &Layout::positions);
         v({"groups", "groups", "Runs of layers under a name.", {.item = "group"}}, &Layout::groups);
+        v({"towers", "towers", "The layouts of further towers.", {.item = "tower", .written = Written::IfSet}},
+          &Layout::towers);
     }
 };
 

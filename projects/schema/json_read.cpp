@@ -297,6 +297,12 @@ bool JsonReader::finish(Layout& layout, const JsonPlace&)
     return true;
 }
 
+bool JsonReader::finish(TowerLayout& layout, const JsonPlace&)
+{
+    std::erase_if(layout.positions, [](const auto& entry) { return entry.second.empty(); });
+    return true;
+}
+
 std::size_t JsonReader::indexOf(const JsonValue& value, std::span<const std::string_view> names)
 {
     const auto* text = std::get_if<std::string>(&value.data);

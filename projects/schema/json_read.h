@@ -173,9 +173,11 @@ private:
     /// Called once all fields of a struct are read: checks them together and puts them in canonical order.
     bool finish(Graph& graph, const JsonPlace& at);
     bool finish(Network& network, const JsonPlace& at);
+    bool finish(Tower& tower, const JsonPlace& at) { return finish(tower.network, at); }
     bool finish(std::vector<StackSegment>& stack, const JsonPlace& at);
     bool finish(ExplicitSources& sources, const JsonPlace& at);
     bool finish(Layout& layout, const JsonPlace& at);
+    bool finish(TowerLayout& layout, const JsonPlace& at);
     template <class T>
     bool finish(T&, const JsonPlace&)
     {

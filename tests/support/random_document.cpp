@@ -176,6 +176,23 @@ public:
         fillStack(network);
     }
 
+    void fill(Tower& tower)
+    {
+        fillFields(tower);
+        fillStack(tower.network);
+        if (tower.network.depth() > kMaxLayers) {
+            tower.network.stack().loops.clear(); // which files reject
+        }
+    }
+
+    void fill(std::vector<Tower>& towers)
+    {
+        towers.clear();
+        if (chance(25)) {
+            fill(towers.emplace_back());
+        }
+    }
+
     void fill(DepthMix& mix)
     {
         fillFields(mix);

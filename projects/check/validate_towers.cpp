@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/base/text.h"
+#include "projects/check/problems.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/nodes/shape.h"
+#include "projects/nodes/towers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+std::string placeOfTower(const Network& network)
+{
+    return "tower " + network.name;
+}
+
+/// True if the name can begin names of values and parameters.
+bool isName(const std::string& name)
+{
+    constexpr std::string_view kTaken[] = {"stem", "layers", "head", "topology"};
+    return !name.empty() && name.find_first_of(". \t\n/") == std::string::npos &&
+           std::ranges::find(kTaken, name) == std::end(kTaken);
+}
+
+void checkNames(const Project& project, Problems& problems)
+{
+    std::set<std::string> names;
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        const std::string& name = towerAt(project, index).name;
+        const std::string path = pointerOfView(index, "/network/name");
+        if (!isName(name)) {
+            problems.error(path, "is \"" + name +
+                                     "\"; expected a name without spaces, points and slashes, other than stem, "
+                                     "layers, head and topology");
+        } else if (!names.insert(name).second) {
+            problems.error(path, "is \"" + name + "\", which an earlier tower has; expected a name of its own");
+        }
+    }
+}
+
+/// Reports inputs that name no value, and those of towers that do not run before.
+void checkInput(const Project& view, std::size_t index, Problems& problems)
+{
+    const std::string& input = view.network.input;
+    const std::map<std::string, Shape> known = conditionsOf(view);
+    if (!input.empty() && !known.contains(input)) {
+        std::vector<std::string> names;
+        for (const auto& [name, shape] : known) {
+            names.push_back(name);
+        }
+        problems.error(pointerOfView(index, "/network/input"), placeOfTower(view.network),
+                       "reads \"" + input + "\", which no tower before it has; expected " +
+                           (names.empty() ? "nothing, the examples' input" : "one of " + joinedText(names)));
+    }
+}
+
+/// Checks tower `index` by what is checked of a first tower.
+void checkTower(const Project& project, std::size_t index, Problems& problems)
+{
+    const Project view = viewOf(project, index);
+    Problems found(view);
+    if (const Result<Sizes> sizes = sizesOf(view); !sizes) {
+        found.error("/network/width", sizes.error().place, sizes.error().message);
+    }
+    validateNetwork(view, found);
+    validateTopology(view, found);
+    validateSchedule(view, found);
+    for (const Problem& problem : found.take()) {
+        const std::string path = pointerOfView(index, problem.path);
+        const std::string place = placeOfTower(view.network) + (problem.place.empty() ? "" : " · " + problem.place);
+        if (problem.severity == Severity::Error) {
+            problems.error(path, place, problem.message);
+        } else {
+            problems.warning(path, place, problem.message);
+        }
+    }
+}
+
+/// Checks a loss between two values, or between a value and the examples' target.
+void checkLoss(const Project& project, const Loss& loss, const std::string& path, Problems& problems)
+{
+    const std::map<std::string, Shape> values = valuesOf(project);
+    const auto output = values.find(loss.output);
+    const auto target = values.find(loss.target);
+    const ExampleField data = examplesOf(project.data).target();
+    const std::string place = "loss " + loss.name;
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : values) {
+        if (towerOfValue(project, name) < towerCount(project)) {
+            names.push_back(name);
+        }
+    }
+    if (output == values.end() || std::ranges::find(names, loss.output) == names.end()) {
+        problems.error(path + "/output", place,
+                       "\"" + loss.output + "\" is no value; expected one of " + joinedText(names));
+        return;
+    }
+    if (!loss.target.empty() && (target == values.end() || std::ranges::find(names, loss.target) == names.end())) {
+        problems.error(path + "/target", place,
+                       "\"" + loss.target + "\" is no value; expected one of " + joinedText(names) +
+                           ", or nothing for the examples' target");
+        return;
+    }
+    const Shape wanted = !loss.target.empty()                  ? target->second
+                         : loss.kind == LossKind::CrossEntropy ? examplesOf(project.data).output()
+                                                               : data.shape;
+    const bool ofTokens = loss.kind == LossKind::CrossEntropy;
+    if (ofTokens != (loss.target.empty() && data.isTokens())) {
+        problems.error(path + "/target", place,
+                       ofTokens ? "cross-entropy needs the tokens or labels of the examples; expected nothing, and "
+                                  "such examples"
+                                : "got the examples' tokens, expected a value of a tower");
+    } else if (wanted.dims != output->second.dims) {
+        problems.error(
+            path + "/output", place,
+            loss.output + " is " + output->second.text() + ", its target " + wanted.text() +
+                "; expected the same shape" +
+                (loss.kind == LossKind::SoftTargets ? ", such as that of a teacher with the same vocabulary" : ""));
+    }
+}
+
+/// Returns the towers that a loss with this output can train.
+std::set<std::size_t> reachOf(const Project& project, std::size_t tower)
+{
+    std::set<std::size_t> reach{tower};
+    std::vector<std::size_t> open{tower};
+    while (!open.empty()) {
+        const std::size_t index = open.back();
+        open.pop_back();
+        for (const std::string& value : readValues(project, index)) {
+            if (const std::size_t read = towerOfValue(project, value); reach.insert(read).second) {
+                open.push_back(read);
+            }
+        }
+    }
+    return reach;
+}
+
+void checkLosses(const Project& project, Problems& problems)
+{
+    std::set<std::string> names{"loss"};
+    for (std::size_t i = 0; i < project.losses.size(); ++i) {
+        const Loss& loss = project.losses[i];
+        const std::string path = "/losses/" + std::to_string(i);
+        if (loss.name.empty() || loss.name.find('/') != std::string::npos || !names.insert(loss.name).second) {
+            problems.error(path + "/name", "loss " + loss.name,
+                           "expected a name of its own without slashes, other than loss");
+        }
+        for (const std::string& name : loss.trains) {
+            const std::size_t tower = towerNamed(project, name);
+            if (tower == towerCount(project)) {
+                problems.error(path + "/trains", "loss " + loss.name, "there is no tower " + name);
+            } else if (towerAt(project, tower).frozen) {
+                problems.error(path + "/trains", "loss " + loss.name,
+                               "trains the tower " + name +
+                                   ", which is frozen; expected others, or a tower that is "
+                                   "not frozen");
+            }
+        }
+        checkLoss(project, loss, path, problems);
+        if (const std::size_t output = towerOfValue(project, loss.output); output < towerCount(project)) {
+            const std::set<std::size_t> reach = reachOf(project, output);
+            const bool trains = std::ranges::any_of(reach, [&](std::size_t tower) {
+                const Network& network = towerAt(project, tower);
+                return !network.frozen &&
+                       (loss.trains.empty() || std::ranges::find(loss.trains, network.name) != loss.trains.end());
+            });
+            if (!trains && loss.weight > 0) {
+                problems.error(path, "loss " + loss.name,
+                               "trains no tower: its output " + loss.output +
+                                   " comes from towers that are frozen or not named by \"trains\"");
+            }
+        }
+    }
+    problems.checkRanges("/losses");
+}
+
+} // namespace
+
+void validateTowers(const Project& project, Problems& problems)
+{
+    if (project.network.ownLoss == OwnLoss::None && project.towers.empty()) {
+        problems.error("/network/own_loss", "is none; expected a loss, because the first tower judges the run");
+    }
+    if (project.network.frozen && project.towers.empty()) {
+        problems.error("/network/frozen", "leaves nothing to train");
+    }
+    if (project.towers.empty() && project.losses.empty() && project.network.input.empty()) {
+        return;
+    }
+    checkNames(project, problems);
+    if (const Result<std::vector<std::size_t>> order = runOrder(project); !order) {
+        problems.error("/towers", order.error().place, order.error().message);
+        return;
+    }
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        checkInput(viewOf(project, index), index, problems);
+        if (index > 0) {
+            checkTower(project, index, problems);
+        }
+    }
+    checkLosses(project, problems);
+    const std::vector<std::size_t> used = usedTowers(project);
+    for (std::size_t index = 1; index < towerCount(project); ++index) {
+        if (std::ranges::find(used, index) == used.end()) {
+            problems.warning(pointerOfView(index, "/network/own_loss"), placeOfTower(towerAt(project, index)),
+                             "no loss needs its values; it does not run");
+        }
+    }
+}
+
+} // namespace residua::projects

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/nodes/towers.h"
+
+#include "projects/base/text.h"
+#include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/resolved_graph.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+constexpr std::string_view kStates = ".states";
+constexpr std::string_view kOutput = ".output";
+
+/// Returns the name of the tower that a value belongs to; empty if the text is no value's name.
+std::string_view ownerOfValue(std::string_view value)
+{
+    for (const std::string_view ending : {kStates, kOutput}) {
+        if (value.ends_with(ending)) {
+            return value.substr(0, value.size() - ending.size());
+        }
+    }
+    return {};
+}
+
+void addPorts(const Graph& graph, std::vector<std::string>& ports)
+{
+    for (const Node& node : graph.nodes) {
+        if (roleOf(node) == NodeRole::GraphInput) {
+            ports.push_back(graphPortOf(node));
+        }
+    }
+}
+
+/// Returns the towers that each tower reads directly.
+std::vector<std::set<std::size_t>> readsOf(const Project& project)
+{
+    std::vector<std::set<std::size_t>> reads(towerCount(project));
+    for (std::size_t index = 0; index < reads.size(); ++index) {
+        for (const std::string& value : readValues(project, index)) {
+            reads[index].insert(towerOfValue(project, value));
+        }
+    }
+    return reads;
+}
+
+/// Adds the values of a tower to the known ones, if its graphs can be resolved.
+void addValues(const Project& project, const Network& network, std::map<std::string, Shape>& known)
+{
+    const auto input = known.find(network.input);
+    if (!network.input.empty() && input == known.end()) {
+        return;
+    }
+    const Shape entering = network.input.empty() ? examplesOf(project.data).input().shape : input->second;
+    const Result<Sizes> sizes = sizesOf(project, network, entering);
+    const ResolvedGraph stem = resolveGraph(network.stem, GraphRef::stem(), sizes, entering, known);
+    const Shape states = stackShapeOf(stem, entering, network.stack().width);
+    const ResolvedGraph head = resolveGraph(network.head, GraphRef::head(), sizes, states, known);
+    known[statesOf(network)] = states;
+    if (const OutputPort* const output = head.outputPort(kOutputPort)) {
+        known[outputOf(network)] = output->shape;
+    }
+}
+
+/// Returns the conditions of the examples, and the values of the towers that run before tower `end`.
+std::map<std::string, Shape> valuesBefore(const Project& project, std::size_t end)
+{
+    std::map<std::string, Shape> known = examplesOf(project.data).conditions();
+    if (project.towers.empty() && end == 0) {
+        return known;
+    }
+    const Result<std::vector<std::size_t>> order = runOrder(project);
+    for (const std::size_t index : order ? *order : std::vector<std::size_t>()) {
+        if (index == end) {
+            break;
+        }
+        addValues(project, towerAt(project, index), known);
+    }
+    return known;
+}
+
+} // namespace
+
+std::string statesOf(const Network& network)
+{
+    return network.name + std::string(kStates);
+}
+
+std::string outputOf(const Network& network)
+{
+    return network.name + std::string(kOutput);
+}
+
+std::size_t towerCount(const Project& project)
+{
+    return project.towers.size() + 1;
+}
+
+const Network& towerAt(const Project& project, std::size_t index)
+{
+    return index == 0 ? project.network : project.towers.at(index - 1).network;
+}
+
+std::size_t towerNamed(const Project& project, std::string_view name)
+{
+    std::size_t index = 0;
+    while (index < towerCount(project) && towerAt(project, index).name != name) {
+        ++index;
+    }
+    return index;
+}
+
+std::size_t towerOfValue(const Project& project, std::string_view value)
+{
+    const std::string_view owner = ownerOfValue(value);
+    return owner.empty() ? towerCount(project) : towerNamed(project, owner);
+}
+
+Project viewOf(Project project, std::size_t index)
+{
+    if (index > 0 && index < towerCount(project)) {
+        std::swap(project.network, project.towers[index - 1].network);
+        for (Sweep& sweep : project.sweeps) {
+            for (SweepAxis& axis : sweep.axes) {
+                axis.field = pointerOfView(index, axis.field);
+            }
+        }
+    }
+    return project;
+}
+
+std::string pointerOfView(std::size_t index, std::string_view pointer)
+{
+    constexpr std::string_view kNetwork = "/network";
+    if (index == 0) {
+        return std::string(pointer);
+    }
+    const std::string tower = "/towers/" + std::to_string(index - 1);
+    const auto isOf = [](std::string_view text, std::string_view part) {
+        return text == part || (text.starts_with(part) && text[part.size()] == '/');
+    };
+    const auto hasOwnKey = [&](std::string_view text) { return isOf(text, "/topology") || isOf(text, "/schedule"); };
+    if (isOf(pointer, tower)) {
+        const std::string_view below = pointer.substr(tower.size());
+        return (hasOwnKey(below) ? std::string() : std::string(kNetwork)) + std::string(below);
+    }
+    if (hasOwnKey(pointer)) {
+        return tower + std::string(pointer);
+    }
+    return isOf(pointer, kNetwork) ? tower + std::string(pointer.substr(kNetwork.size())) : std::string(pointer);
+}
+
+std::vector<std::string> readValues(const Project& project, std::size_t index)
+{
+    const Network& network = towerAt(project, index);
+    std::vector<std::string> values{network.input};
+    addPorts(network.stem, values);
+    addPorts(network.head, values);
+    for (const Block& block : network.blocks) {
+        if (isUsed(network.stack().segments, block.name)) {
+            addPorts(block.graph, values);
+        }
+    }
+    std::erase_if(values,
+                  [&](const std::string& value) { return towerOfValue(project, value) == towerCount(project); });
+    return values;
+}
+
+Result<std::vector<std::size_t>> runOrder(const Project& project)
+{
+    const std::vector<std::set<std::size_t>> reads = readsOf(project);
+    std::vector<std::size_t> order;
+    std::vector<std::size_t> waiting;
+    for (std::size_t index = 1; index < reads.size(); ++index) {
+        waiting.push_back(index);
+    }
+    waiting.push_back(0);
+    while (!waiting.empty()) {
+        const auto ready = std::ranges::find_if(waiting, [&](std::size_t index) {
+            return std::ranges::none_of(waiting, [&](std::size_t other) { return reads[index].contains(other); });
+        });
+        if (ready == waiting.end()) {
+            return Error{"towers",
+                         joinedText(waiting, ", ", [&](std::size_t index) { return towerAt(project, index).name; }) +
+                             " read each other's values; expected an order in which each tower reads "
+                             "earlier ones only"};
+        }
+        order.push_back(*ready);
+        waiting.erase(ready);
+    }
+    return order;
+}
+
+std::vector<std::size_t> usedTowers(const Project& project)
+{
+    std::set<std::size_t> used;
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        if (index == 0 || towerAt(project, index).ownLoss != OwnLoss::None) {
+            used.insert(index);
+        }
+    }
+    for (const Loss& loss : project.losses) {
+        used.insert(towerOfValue(project, loss.output));
+        used.insert(towerOfValue(project, loss.target));
+    }
+    const std::vector<std::set<std::size_t>> reads = readsOf(project);
+    std::vector<std::size_t> open(used.begin(), used.end());
+    while (!open.empty()) {
+        const std::size_t index = open.back();
+        open.pop_back();
+        for (const std::size_t read : index < reads.size() ? reads[index] : std::set<std::size_t>()) {
+            if (used.insert(read).second) {
+                open.push_back(read);
+            }
+        }
+    }
+    used.erase(towerCount(project));
+    return {used.begin(), used.end()};
+}
+
+std::map<std::string, Shape> conditionsOf(const Project& project)
+{
+    return valuesBefore(project, 0);
+}
+
+std::map<std::string, Shape> valuesOf(const Project& project)
+{
+    return valuesBefore(project, towerCount(project));
+}
+
+Shape enteringShapeOf(const Project& project)
+{
+    const Shape data = examplesOf(project.data).input().shape;
+    if (project.network.input.empty()) {
+        return data;
+    }
+    const std::map<std::string, Shape> known = conditionsOf(project);
+    const auto found = known.find(project.network.input);
+    return found == known.end() ? data : found->second;
+}
+
+} // namespace residua::projects

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/nodes/shape.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The towers of a document, by index: 0 is Project::network, k is Project::towers[k - 1].
+namespace residua::projects {
+
+/// Returns the name of a tower's value: "encoder.states", the output of its stack; "encoder.output", that of its head.
+[[nodiscard]] std::string statesOf(const Network& network);
+[[nodiscard]] std::string outputOf(const Network& network);
+
+[[nodiscard]] std::size_t towerCount(const Project& project);
+[[nodiscard]] const Network& towerAt(const Project& project, std::size_t index);
+/// Returns the index of the tower with this name; towerCount() if there is none.
+[[nodiscard]] std::size_t towerNamed(const Project& project, std::string_view name);
+/// Returns the index of the tower that has the value; towerCount() if there is none.
+[[nodiscard]] std::size_t towerOfValue(const Project& project, std::string_view value);
+
+/// Returns the document with tower `index` in the place of the first one, which takes its place. All code for the first
+/// tower then applies to it. Its own inverse.
+[[nodiscard]] Project viewOf(Project project, std::size_t index);
+/// Returns the pointer in the document of what has the pointer `pointer` in the view: "/towers/0/stem" for
+/// "/network/stem". Its own inverse.
+[[nodiscard]] std::string pointerOfView(std::size_t index, std::string_view pointer);
+
+/// Returns the values of other towers that the tower reads, as input and at ports of its graphs.
+[[nodiscard]] std::vector<std::string> readValues(const Project& project, std::size_t index);
+/// Returns the towers in an order in which each comes after those that it reads, the first one as late as possible. The
+/// error names those that read each other.
+[[nodiscard]] Result<std::vector<std::size_t>> runOrder(const Project& project);
+/// Returns the towers whose values the losses and objectives need.
+[[nodiscard]] std::vector<std::size_t> usedTowers(const Project& project);
+
+/// Returns what the input ports of the first tower's graphs may read besides the entries, by name: the examples'
+/// conditions and masks, and the values of the towers that run before it.
+[[nodiscard]] std::map<std::string, Shape> conditionsOf(const Project& project);
+/// Returns the shapes of the values of all towers, as far as they can be resolved.
+[[nodiscard]] std::map<std::string, Shape> valuesOf(const Project& project);
+/// Returns the shape that enters the stem of the first tower: that of the examples' input, or of another tower's value.
+/// If there is no such value, that of the examples' input.
+[[nodiscard]] Shape enteringShapeOf(const Project& project);
+
+} // namespace residua::projects
