@@ -42,12 +42,14 @@ Project documentWith(const FieldEntry& entry)
         project.stack().loops = {{.first = 1, .last = 1, .visits = 2}};
     }
     if (entry.pointer.starts_with("/towers/")) {
-        project.towers = {{project.network}};
+        project.towers.push_back({project.network});
         project.towers[0].network.name = "second";
         project.towers[0].network.stack().loops = {{.first = 1, .last = 1, .visits = 2}};
     }
     if (entry.pointer.starts_with("/losses/")) {
-        project.losses = {{.name = "further", .trains = {"network"}}};
+        Loss& loss = project.losses.emplace_back();
+        loss.name = "further";
+        loss.trains = {"network"};
     }
     for (const auto& [pointer, choice] : entry.within) {
         (void)setField(project, firstOf(pointer), choice);
