@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The modules and their allow-list: who may link to and include whom. A forbidden dependency stops the configure.
 #
-#   residua_add_library(<name> [SHARED] SOURCES <files> HEADERS <public headers> PRECOMPILE <headers or a target>
+#   residua_add_library(<name> [SHARED] SOURCES <folders and files> EXCEPT <files> HEADERS <public folders and files>
+#                       PRECOMPILE <headers or a target>
 #                       USES <residua libraries> EXTERNAL <imported targets> PRIVATE_EXTERNAL <imported targets>)
 #   residua_add_executable(<name> [MODULE <module>] SOURCES <files> USES ... EXTERNAL ...)  built into <build>/bin
 #   residua_add_tests(<folder>/<program> UNITS <tst_unit ...> SLOW_UNITS <tst_unit ...> DISPLAY_UNITS <tst_unit ...>
@@ -15,7 +16,8 @@
 #                                              LibTorch or the library that starts the engine's process, else "unit".
 #
 # Library <name> becomes target residua_<name> with the alias residua::<name>. Files are relative to the calling
-# CMakeLists.txt; the include root is the checkout. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
+# CMakeLists.txt; the include root is the checkout. A folder stands for its .cpp files, in HEADERS for its .h files, without
+# the folders below it; EXCEPT names those of its sources that belong to another target. HEADERS are what other modules may include of it. PRIVATE_EXTERNAL
 # packages never show in them.
 # PRECOMPILE names headers that most sources of the target include anyway, or the one target that has precompiled the same
 # ones. It only saves time; a source still includes what it uses.
@@ -191,10 +193,29 @@ function(residua_precompile target)
   endforeach()
 endfunction()
 
+# Replaces the folders in the list `files` by their files with the ending. CMake looks again when a file comes or goes.
+function(residua_expand_folders files ending)
+  set(expanded "")
+  foreach(file IN LISTS ${files})
+    if(IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+      file(GLOB found CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/${file}/*.${ending}")
+      list(APPEND expanded ${found})
+    else()
+      list(APPEND expanded "${file}")
+    endif()
+  endforeach()
+  set(${files} ${expanded} PARENT_SCOPE)
+endfunction()
+
 function(residua_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "SHARED" "" "SOURCES;HEADERS;PRECOMPILE;USES;EXTERNAL;PRIVATE_EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "SHARED" "" "SOURCES;EXCEPT;HEADERS;PRECOMPILE;USES;EXTERNAL;PRIVATE_EXTERNAL")
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "residua_add_library(${name}): unknown argument ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  residua_expand_folders(ARG_SOURCES cpp)
+  residua_expand_folders(ARG_HEADERS h)
+  if(ARG_EXCEPT)
+    list(REMOVE_ITEM ARG_SOURCES ${ARG_EXCEPT})
   endif()
   set(target residua_${name})
   set(files ${ARG_SOURCES} ${ARG_HEADERS})

@@ -75,6 +75,17 @@ expect(allowed build pass "residua_projects_header_check")
 file(WRITE "${WORK}/allowed/editor/e.cpp" "#include \"projects/a.h\"\n\n#include <QWidget>\n")
 expect(allowed build fail "editor/e.cpp:3: includes \"QWidget\": that is qt's, and editor may include only")
 
+# A folder stands for its sources and public headers, also those that come later.
+fixture(folders "residua_add_library(projects SOURCES projects/base EXCEPT projects/base/other.cpp HEADERS projects/base)\n${editor}"
+  projects/base/a.h "${a_h}" projects/base/a.cpp "std::vector<int> a() { return {1}| }\n" projects/base/other.cpp "#error not of this library\n"
+  editor/e.cpp "#include \"projects/base/a.h\"\nint e() { return a()[0]| }\n")
+expect(folders configure pass)
+expect(folders build fail "projects/base/a.cpp")
+file(WRITE "${WORK}/folders/projects/base/a.cpp" "#include \"projects/base/a.h\"\nstd::vector<int> a() { return {1}; }\n")
+expect(folders build pass)
+file(WRITE "${WORK}/folders/projects/base/b.cpp" "#error a new source\n")
+expect(folders build fail "a new source")
+
 fixture(forbidden_library "${projects}${editor}residua_add_library(engine_api SOURCES engine/base/api/s.cpp USES editor)\n"
   projects/a.h "${a_h}" projects/a.cpp "${a_cpp}" editor/e.cpp "// empty\n" engine/base/api/s.cpp "// empty\n")
 expect(forbidden_library configure fail "residua_engine_api uses editor: engine_api may use only: projects")
