@@ -52,7 +52,7 @@ struct Range {
 
 enum class Need { Optional, Required };
 /// Whether files contain the field while it has its default.
-enum class Written { Always, IfSet };
+enum class InFiles { Always, IfSet };
 enum class TextForm { Plain, Path };
 /// Whether the places of fields below include this field's name. "data · file" leaves out the source.
 enum class InPlaces { Named, LeftOut };
@@ -96,7 +96,7 @@ struct FieldDetails {
     InPlaces inPlaces = InPlaces::Named;
     Need need = Need::Optional;
     Decides decides = Decides::Training;
-    Written written = Written::Always;
+    InFiles inFiles = InFiles::Always;
     Meaning where = nullptr; ///< true if it and all fields below it have an effect; null: always
 };
 

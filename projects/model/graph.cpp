@@ -45,16 +45,16 @@ const Block* Network::blockOfStored(std::int64_t layer) const
     return nullptr;
 }
 
-const Block* Network::findBlock(const std::string& name) const
+const Block* Network::findBlock(const std::string& wanted) const
 {
     const auto found =
-        std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.name == name; });
+        std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.name == wanted; });
     return found == blocks.end() ? nullptr : &*found;
 }
 
-Block* Network::findBlock(const std::string& name)
+Block* Network::findBlock(const std::string& wanted)
 {
-    return const_cast<Block*>(std::as_const(*this).findBlock(name));
+    return const_cast<Block*>(std::as_const(*this).findBlock(wanted));
 }
 
 } // namespace residua::projects

@@ -285,28 +285,28 @@ struct NetworkLines {
              {.paper = "a share (NLRA)"}},
             [](auto&& owner) -> auto& { return of(owner).rank; });
         v(
-            {"name", "name", "What other towers and losses call its values by.", {.written = Written::IfSet}},
+            {"name", "name", "What other towers and losses call its values by.", {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).name; });
         v(
             {"input",
              "input",
              "What the stem reads: a value of another tower, such as encoder.states; empty: the examples' input.",
-             {.written = Written::IfSet}},
+             {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).input; });
         v(
-            {"frozen", "frozen", "No loss trains its weights.", {.written = Written::IfSet}},
+            {"frozen", "frozen", "No loss trains its weights.", {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).frozen; });
         v(
             {"own_loss",
              "own loss",
              "Whether its objective, on the examples' target, is trained.",
-             {.written = Written::IfSet}},
+             {.inFiles = InFiles::IfSet}},
             [](auto&& owner) -> auto& { return of(owner).ownLoss; });
         v(
             {"loss_weight",
              "weight of its objective",
              "Factor of its objective in the loss.",
-             {.range = Range::moreThan(0), .written = Written::IfSet, .where = when<isTrained>}},
+             {.range = Range::moreThan(0), .inFiles = InFiles::IfSet, .where = when<isTrained>}},
             [](auto&& owner) -> auto& { return of(owner).lossWeight; });
     }
 };

@@ -71,12 +71,12 @@ struct Fields<Project> {
         v({"towers",
            "towers",
            "Further networks, which read each other's values.",
-           {.item = "tower", .written = Written::IfSet}},
+           {.item = "tower", .inFiles = InFiles::IfSet}},
           &Project::towers);
         v({"losses",
            "losses",
            "Losses beside the objectives of the towers.",
-           {.item = "loss", .written = Written::IfSet}},
+           {.item = "loss", .inFiles = InFiles::IfSet}},
           &Project::losses);
         v({"initialisation", "initialisation", "How weights start."}, &Project::initialisation);
         v({"training", "training", "Steps, optimiser, rate and record."}, &Project::training);
@@ -120,7 +120,7 @@ struct Fields<Layout> {
     {
         v({"positions", "positions", "Where nodes stand, by graph and node."}, &Layout::positions);
         v({"groups", "groups", "Runs of layers under a name.", {.item = "group"}}, &Layout::groups);
-        v({"towers", "towers", "The layouts of further towers.", {.item = "tower", .written = Written::IfSet}},
+        v({"towers", "towers", "The layouts of further towers.", {.item = "tower", .inFiles = InFiles::IfSet}},
           &Layout::towers);
     }
 };

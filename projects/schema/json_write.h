@@ -89,7 +89,7 @@ void appendFields(JsonObject& object, const T& value)
     static_assert(describesAll<T>(), "a member has no line in its describe_*.h");
     Fields<T>::visit([&](const Field& field, auto member) {
         const auto& held = std::invoke(member, value);
-        if (field.more.written == Written::Always || !(held == std::invoke(member, T{}))) {
+        if (field.more.inFiles == InFiles::Always || !(held == std::invoke(member, T{}))) {
             object.push_back({std::string(field.key), toTree(held)});
         }
     });
