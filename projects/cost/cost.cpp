@@ -45,10 +45,8 @@ Scale scaleOf(const Project& project, std::int64_t ranks = 1)
     scale.weightBytes = plan.precision == Precision::Fp64 ? 8 : 4;
     scale.activationBytes = plan.precision == Precision::Bf16 ? 2 : scale.weightBytes;
     scale.copyBytes = plan.precision == Precision::Bf16 ? scale.activationBytes : 0;
-    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
-    const bool fullEntries = mix != nullptr && traitsOf(mix->weight).attends;
     scale.residualBytes =
-        plan.residualPrecision == ResidualPrecision::Bf16 && !fullEntries ? scale.activationBytes : scale.weightBytes;
+        carriedPrecision(project) == ResidualPrecision::Bf16 ? scale.activationBytes : scale.weightBytes;
     return scale;
 }
 

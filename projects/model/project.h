@@ -64,6 +64,10 @@ struct Project {
     bool operator==(const Project&) const = default;
 };
 
+/// Returns the precision under bf16 of the values that the wiring passes from layer to layer: the document's, but fp32
+/// for attention over depth (WeightTraits::attends), and by EntryPrecision for layers that read mixes of branches.
+[[nodiscard]] ResidualPrecision carriedPrecision(const Project& project);
+
 /// Position on a canvas, in canvas units.
 struct Position {
     double x = 0;

@@ -179,6 +179,11 @@ bool isRunningSum(const DepthMix& mix)
            mix.gate.kind == GateKind::None && std::holds_alternative<AllSources>(mix.sources);
 }
 
+bool readsBranches(const DepthMix& mix)
+{
+    return mix.entry == StackEntry::Branch && mix.feeds == MixFeeds::LayerInput && !isRunningSum(mix);
+}
+
 bool isPlainResidual(const DepthMix& mix)
 {
     return mix.states.empty() && isRunningSum(mix);

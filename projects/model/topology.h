@@ -353,6 +353,8 @@ struct Topology {
 /// is drawn as a stream. Its only weights are those of learned shortcuts i:j: reader j gets (w − 1)·e_i added to the
 /// sum.
 [[nodiscard]] bool isRunningSum(const DepthMix& mix);
+/// True if layers read mixes of branches. Each mix is then a new sum, and no sum grows from layer to layer.
+[[nodiscard]] bool readsBranches(const DepthMix& mix);
 /// True for the plain residual network: the running sum without learned shortcuts.
 [[nodiscard]] bool isPlainResidual(const DepthMix& mix);
 [[nodiscard]] bool isPlainResidual(const Wiring& wiring);

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/training_plan.h"
 
+#include "projects/model/project.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace residua::projects {
+
+ResidualPrecision carriedPrecision(const Project& project)
+{
+    const TrainingPlan& plan = project.training;
+    const auto* const mix = std::get_if<DepthMix>(&project.stack().topology.wiring);
+    if (mix != nullptr && traitsOf(mix->weight).attends) {
+        return ResidualPrecision::Fp32;
+    }
+    const bool asBranches = mix != nullptr && readsBranches(*mix) && plan.entryPrecision == EntryPrecision::Branch;
+    return asBranches ? ResidualPrecision::Bf16 : plan.residualPrecision;
+}
 
 double learningRateAt(const TrainingPlan& plan, const StageSchedule& schedule, std::int64_t step)
 {

@@ -28,9 +28,11 @@ struct LearningRate {
 };
 
 enum class Precision { Fp32, Bf16, Fp64 };
-/// The precision of the residual, which is carried from layer to layer, under bf16. A wiring may require full entries
-/// (WeightTraits::attends).
+/// The precision of the residual, which is carried from layer to layer, under bf16.
 enum class ResidualPrecision { Fp32, Bf16 };
+/// The precision of mixes of branches and of their stack entries, under bf16 with a residual in fp32. Branch: bf16, as
+/// the branches leave their layers.
+enum class EntryPrecision { Residual, Branch };
 enum class Determinism { Fast, Deterministic };
 /// Full: every step uses the whole training set in order (full-batch gradient descent of ANCRe §3).
 enum class BatchKind { Random, Full };
@@ -61,6 +63,7 @@ struct TrainingPlan {
     double clipNorm = 1.0; ///< global gradient norm; 0: off
     Precision precision = Precision::Fp32;
     ResidualPrecision residualPrecision = ResidualPrecision::Fp32; ///< used only under bf16
+    EntryPrecision entryPrecision = EntryPrecision::Residual;      ///< see carriedPrecision()
     Determinism determinism = Determinism::Deterministic;
     Activations activations = Activations::Keep;
     RankStates rankStates = RankStates::Whole;

@@ -31,6 +31,10 @@ struct Choices<ResidualPrecision> {
     static constexpr Choice all[] = {{"fp32", "fp32"}, {"bf16", "bf16"}};
 };
 template <>
+struct Choices<EntryPrecision> {
+    static constexpr Choice all[] = {{"residual", "as the residual"}, {"branch", "as the branch"}};
+};
+template <>
 struct Choices<Determinism> {
     static constexpr Choice all[] = {{"fast", "fast"}, {"deterministic", "deterministic"}};
 };
@@ -156,6 +160,10 @@ struct Fields<TrainingPlan> {
     static bool hasSequences(const Project& project);
     static bool productsDecay(const TrainingPlan& plan) { return plan.factorDecay == FactorDecay::Product; }
     static bool isBf16(const TrainingPlan& plan) { return plan.precision == Precision::Bf16; }
+    static bool hasResidualFp32(const TrainingPlan& plan)
+    {
+        return isBf16(plan) && plan.residualPrecision == ResidualPrecision::Fp32;
+    }
 
     static constexpr void visit(auto&& v)
     {
@@ -220,6 +228,13 @@ struct Fields<TrainingPlan> {
            "nothing from layer to layer.",
            {.where = when<isBf16>}},
           &TrainingPlan::residualPrecision);
+        v({"entry_precision",
+           "entries of branches under bf16",
+           "Numbers of mixes and stack entries where layers read mixes of branches (DCA, GRN) and the residual is in "
+           "fp32: fp32 as the residual, or bf16 as the branches, which halves their memory. Each mix is a new sum of "
+           "branches, so that roundings do not add up from layer to layer.",
+           {.where = when<hasResidualFp32>}},
+          &TrainingPlan::entryPrecision);
         v({"determinism", "determinism",
            "Deterministic runs give the same bits again, fast ones on a GPU may not; without cuDNN's attention a "
            "deterministic step took 1.02 times as long on an H200 at 256 tokens a sequence, and 1.06 times at 1,024."},

@@ -42,7 +42,8 @@ constexpr const char* kHelp =
                           32,000 tokens), llama1b-2048 and llama1b-8192 (ANCRe, table 2; T 2,048 or 8,192), gpt2-124m (T 1024, 50,304 tokens), or the examples small-vit (pictures count
                           as tokens) and small-bert
   --topologies LIST       topology presets, default plain; --topology is the same
-  --residual LIST         fp32 (default), bf16, or both separated by a comma
+  --residual LIST         fp32 (default), bf16, or entries: fp32, with mixes of branches and their entries in bf16;
+                          several are separated by commas
   --precision fp32|bf16   default bf16, for small ones fp32
   --tokens N | --batch N  tokens or sequences in a step; default 8 sequences
   --optimiser NAME        an optimiser with its defaults, as "muon" or "adafactor" (default: AdamW)
@@ -147,6 +148,7 @@ projects::Project makeProject(const Options& options, const std::string& topolog
     plan.determinism = options.isDeterministic ? projects::Determinism::Deterministic : projects::Determinism::Fast;
     plan.precision = options.precision == "bf16" ? projects::Precision::Bf16 : projects::Precision::Fp32;
     plan.residualPrecision = residual == "bf16" ? projects::ResidualPrecision::Bf16 : projects::ResidualPrecision::Fp32;
+    plan.entryPrecision = residual == "entries" ? projects::EntryPrecision::Branch : projects::EntryPrecision::Residual;
     if (!options.schedule.empty()) {
         Result<projects::StageSchedule> schedule =
             projects::scheduleFrom(options.schedule, project->network.depth(), plan.steps);

@@ -167,7 +167,7 @@ mixing() { ours "$bundle/bin/bench_depth_mix" --device cuda --types bf16,fp32 --
 
 # The warm-up is longer than the direct steps that precede a graph.
 llama() {
-  ours "$bundle/bin/bench_training" --shape llama130m --topologies "$1" --tokens 32768 --residual fp32,bf16 --warmup 6 --steps "$2" --seconds "$3" --device cuda:0
+  ours "$bundle/bin/bench_training" --shape llama130m --topologies "$1" --tokens 32768 --residual entries,bf16 --warmup 6 --steps "$2" --seconds "$3" --device cuda:0
 }
 
 peer_llama() {
@@ -230,9 +230,16 @@ optimisers() {
   done
 }
 
+# Each shape in Fast, which may use cuDNN's attention, and in Deterministic, which may not.
 deterministic() {
-  ours "$bundle/bin/bench_training" --shape llama130m --topologies plain --tokens 32768 --steps 12 --device cuda:0 --deterministic &&
-    ours "$bundle/bin/bench_training" --shape gpt2-124m --topologies plain --tokens 16384 --steps 12 --device cuda:0 --deterministic
+  local shape mode
+  ours "$bundle/bin/engine_training" tst_cuda_gradients attentionIsFused || return 1
+  for shape in "llama130m --tokens 32768" "gpt2-124m --tokens 16384" "llama1b-8192 --tokens 16384"; do
+    for mode in "" --deterministic; do
+      # shellcheck disable=SC2086
+      ours "$bundle/bin/bench_training" --shape $shape --topologies plain --residual bf16 --warmup 6 --steps 10 --seconds 15 --device cuda:0 $mode || return 1
+    done
+  done
 }
 
 expandable() {
@@ -323,7 +330,7 @@ stage gpt2 40 gpt2
 stage peer_gpt2 60 peer_gpt2
 stage mixing 50 mixing
 stage terminal 50 terminal
-stage deterministic 40 deterministic
+stage deterministic 90 deterministic
 stage gradients 60 gradients
 stage training 100 training
 stage sessions 60 sessions

@@ -92,8 +92,14 @@ stub nvidia-smi <<<'case $* in *clocks.sm,power*) sleep 1; printf "1980, 500\n17
 bin="$bundle/bin"
 stub bench_training <<<'sleep 2; echo "$*"'
 day 60 llama
-says "--residual fp32,bf16"
+says "--residual entries,bf16"
 says "clock 1980 MHz (1755 to 1980), 600 W on average"
+
+begin price
+stub bench_training <<<'echo "$*"'
+day 60 deterministic
+for shape in llama130m gpt2-124m llama1b-8192; do says "--shape $shape"; done
+[ "$(grep -c -e '--deterministic$' "$dir/result/all.txt")" = 3 ] || wrong "the price of Deterministic needs both modes of 3 shapes"
 
 # The limits of a part's stages fit its time.
 limits() { awk -v part="$1" '$1 == "part" && NF == 2 { at = $2 } at == part { for (i = 1; i < NF; ++i) if ($i == "stage") sum += $(i + 2) } END { print sum }' "$checkout/tests/gpu/day.sh"; }

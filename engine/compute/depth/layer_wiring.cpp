@@ -344,13 +344,8 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& 
         return rule.error();
     }
     LoopRule loops(stack, plan);
-    Compute compute = plan.compute();
-    const auto* const mix = std::get_if<projects::DepthMix>(&wiring);
-    if (mix != nullptr && traitsOf(mix->weight).attends) {
-        compute.residualType = compute.parameterType;
-    }
-    std::unique_ptr<LayerWiring> made(
-        new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule), std::move(loops), compute));
+    std::unique_ptr<LayerWiring> made(new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule),
+                                                      std::move(loops), plan.compute()));
     made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
     if (const Status matched = made->matchPorts(wiring); !matched) {
         return matched.error();

@@ -519,7 +519,7 @@ CompiledNetwork::compile(const Project& project, const projects::ExampleSchema& 
         return fits.error();
     }
     const Result<Compute> compute =
-        Compute::create(device, project.training.precision, project.training.residualPrecision);
+        Compute::create(device, project.training.precision, projects::carriedPrecision(project));
     if (!compute) {
         return compute.error();
     }

@@ -18,7 +18,7 @@ class RoundedWeights;
 
 /// The device and the types that a network computes with. Parameters, mixing weights, norms' statistics and the loss
 /// are in `parameterType`; values between nodes are in `activationType`; values passed from layer to layer (sums, stack
-/// entries, streams) are in `residualType`, whatever the wiring.
+/// entries, streams) are in `residualType` (projects::carriedPrecision).
 struct Compute {
     at::Device device{at::kCPU};
     at::ScalarType parameterType = at::kFloat;

@@ -46,6 +46,8 @@ private slots:
     void sharedNormsCountOnce();
     void blocksRunWholeOrInHalves();
     void bytesFollowThePrecisionAndOptimiser();
+    void entriesOfBranchesHaveTheirBytes_data();
+    void entriesOfBranchesHaveTheirBytes();
     void ranksDivideTheMemory();
     void lossTakesItsPeak();
     void fullBatchHoldsTheTrainingSet();
@@ -415,6 +417,34 @@ void TestCost::bytesFollowThePrecisionAndOptimiser()
     QCOMPARE(costOf(project)->total.optimiserBytes, 8 * parameters);
     project.training.optimiser = Sgd{.momentum = 0.9};
     QCOMPARE(costOf(project)->total.optimiserBytes, 16 * parameters);
+}
+
+void TestCost::entriesOfBranchesHaveTheirBytes_data()
+{
+    QTest::addColumn<QString>("topology");
+    QTest::addColumn<bool>("reads");
+    for (const char* const name : {"dca", "k-dca", "grn-v1", "grn-v2", "grn-v3"}) {
+        QTest::newRow(name) << QString(name) << true;
+    }
+    for (const char* const name : {"plain", "ancre-ingoing", "denseformer", "attention-residuals", "mhc", "rezero"}) {
+        QTest::newRow(name) << QString(name) << false;
+    }
+}
+
+void TestCost::entriesOfBranchesHaveTheirBytes()
+{
+    QFETCH(QString, topology);
+    QFETCH(bool, reads);
+    Project project =
+        underTopology(topology.toStdString(), topology.endsWith("dca") ? "transformer-qkv" : "transformer");
+    project.training.precision = Precision::Bf16;
+    project.training.entryPrecision = EntryPrecision::Residual;
+    const double asResidual = costOf(project)->total.activationBytes;
+    project.training.entryPrecision = EntryPrecision::Branch;
+    const double asBranches = costOf(project)->total.activationBytes;
+    QCOMPARE(asBranches < asResidual, reads);
+    project.training.residualPrecision = ResidualPrecision::Bf16;
+    QCOMPARE(costOf(project)->total.activationBytes == asBranches, reads || topology == "attention-residuals");
 }
 
 void TestCost::ranksDivideTheMemory()

@@ -326,9 +326,9 @@ private slots:
         project.training.learningRate.curve = RateCurve::Constant;
         project.training.precision = Precision::Fp32;
         project.stack().schedule = {};
-        const std::set<std::string> all{"final_fraction", "residual_precision", "frobenius_decay", "mlp_parts",
-                                        "curve_floor",    "curve_rate",         "growth",          "growth_writes",
-                                        "growth_warmup",  "growth_moments"};
+        const std::set<std::string> all{"final_fraction", "residual_precision", "entry_precision", "frobenius_decay",
+                                        "mlp_parts",      "curve_floor",        "curve_rate",      "growth",
+                                        "growth_writes",  "growth_warmup",      "growth_moments"};
         QVERIFY(idle(project) == all);
         project.training.learningRate.curve = RateCurve::Cosine;
         project.training.precision = Precision::Bf16;

@@ -107,6 +107,12 @@ private Q_SLOTS:
         } else {
             QCOMPARE(rounded.scalar_type(), at::kBFloat16);
         }
+        // Mixes of branches alone are rounded with their entries.
+        project.training.residualPrecision = projects::ResidualPrecision::Fp32;
+        project.training.entryPrecision = projects::EntryPrecision::Branch;
+        const auto* const mix = std::get_if<projects::DepthMix>(&project.stack().topology.wiring);
+        const at::Tensor entries = compiled(project)->forward(batch.input, kEvaluation);
+        QVERIFY(at::equal(entries, mix != nullptr && readsBranches(*mix) ? rounded : single));
     }
 
     void gatesLearnUnlessToldNotTo()

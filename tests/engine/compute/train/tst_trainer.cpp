@@ -8,10 +8,12 @@
 #include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/train/observer.h"
 #include "engine/compute/train/optimiser.h"
+#include "engine/compute/train/tensor_io.h"
 #include "engine/runs/store/recorder.h"
 #include "projects/library/presets.h"
 #include "tests/support/test_program.h"
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -405,6 +407,26 @@ private Q_SLOTS:
         QVERIFY(checkpoint.ok());
         Trainer adam = trainerOf(quickLanguage(5));
         QVERIFY(!adam.restore(*checkpoint).ok());
+    }
+
+    /// cuDNN's attention does not repeat its bits. In Fast mode it may take part, and LibTorch tries it first where it
+    /// is faster. A trainer of another project may have chosen before.
+    void fastModeAloneHasCudnnsAttention()
+    {
+        const at::Context& context = at::globalContext();
+        for (const projects::Determinism chosen :
+             {projects::Determinism::Fast, projects::Determinism::Deterministic, projects::Determinism::Fast}) {
+            applyDeterminism(chosen);
+            const bool fast = chosen == projects::Determinism::Fast;
+            QCOMPARE(context.userEnabledCuDNNSDP(), fast);
+            QCOMPARE(context.deterministicAlgorithms(), !fast);
+            QVERIFY(context.userEnabledFlashSDP() && context.userEnabledMemEfficientSDP());
+        }
+        projects::Project project = quickLanguage(1);
+        project.training.determinism = projects::Determinism::Deterministic;
+        Trainer trainer = trainerOf(project);
+        stepLosses(trainer, 1);
+        QVERIFY(!context.userEnabledCuDNNSDP());
     }
 
     void throughputIsOverTheLastSeconds()
