@@ -111,7 +111,7 @@ std::optional<FfnCut> cutOf(const Graph& graph)
                 terms.size() == 2 && std::ranges::count(terms, input->id) == 1 && std::ranges::count(terms, a) == 1;
             if (sums && node.id != sum->id) {
                 if (auto halves = splitAt(graph, input->id, node.id, a, f)) {
-                    return FfnCut{std::move(*halves), {a, f}};
+                    return FfnCut{std::move(*halves), {a, f, node.id}};
                 }
             }
         }

@@ -23,6 +23,7 @@ struct BlockHalves {
 struct HalfEnds {
     NodeId attention{};   ///< a
     NodeId feedForward{}; ///< f
+    NodeId site{};        ///< h + a, which f reads
 };
 /// Returns the ends of the halves of a block that splitAtFfn() can cut, else nullopt.
 [[nodiscard]] std::optional<HalfEnds> halfEndsOf(const Block& block);

@@ -7,16 +7,19 @@
 
 namespace residua::engine {
 
-/// The version of what data files and seeds mean: how rows are split, labels numbered, pictures and texts read, and
-/// training draws made. A run keeps the version that it began with, so that what it reads stays the same. A change of
-/// any of these rules acts for the newest version alone, or is refused by name for a run of an earlier one.
+/// The version of what data files, seeds and networks mean: how rows are split, labels numbered, pictures and texts
+/// read, training draws made, and residuals added. A run keeps the version that it began with, so that what it computes
+/// stays the same. A change of any of these rules acts for the newest version alone, or is refused by name for a run of
+/// an earlier one.
 enum class ReadingVersion : std::int64_t {
     First = 1, ///< of runs whose run.json has no "reading"
     /// Splits are stratified, and labels that are whole numbers are the numbers of their classes. The random
     /// numbers and averages of a step depend on its examples, and not on their division into micro-batches and ranks.
     Second = 2,
+    /// A residual adds a layer's attention, then its FFN, instead of the sum of both.
+    Third = 3,
 };
-inline constexpr ReadingVersion kNewestReading = ReadingVersion::Second;
+inline constexpr ReadingVersion kNewestReading = ReadingVersion::Third;
 
 /// The meaning of data for a network that exists already, or for a new one.
 struct Reading {

@@ -120,7 +120,8 @@ public:
     [[nodiscard]] at::Tensor join(const DepthStep& step, std::span<const at::Tensor> inputs) override
     {
         const at::Tensor& x = inputs[0];
-        return normalisedSum(m_norms[step.row], step.residual == 1 ? x : x * step.residual, inputs[1], x.scalar_type());
+        const at::Tensor residual = step.residual == 1 ? x : x * step.residual;
+        return normalisedSum(m_norms[step.row], residual, inputs[1], x.scalar_type()).normalised;
     }
 
 private:

@@ -14,8 +14,8 @@
 namespace residua::engine {
 
 LayerStack::LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack,
-                       projects::Activations activations)
-    : m_programs(std::move(programs)), m_activations(activations)
+                       projects::Activations activations, SumOrder sums)
+    : m_programs(std::move(programs)), m_activations(activations), m_sums(sums)
 {
     const projects::MixSites sites = projects::sitesOf(stack.topology.wiring);
     m_firstProgram = sites == projects::MixSites::Ffn ? 1 : 0;
@@ -54,9 +54,10 @@ bool LayerStack::hasGradient(std::size_t module, const Pass& pass) const
     return use(program, pass).gradient || (takesNext && use(program + 1, pass).gradient);
 }
 
-at::Tensor LayerStack::enter(const at::Tensor& input, const Pass& pass)
+Residual LayerStack::enter(const at::Tensor& input, const Pass& pass)
 {
-    return m_firstProgram == 0 || !use(0, pass).runs ? input : input + runProgram(0, {&input, 1}, pass);
+    const Residual entering{input, {}};
+    return m_firstProgram == 0 || !use(0, pass).runs ? entering : addProgram(0, entering, pass, nullptr);
 }
 
 at::Tensor LayerStack::run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass)
@@ -75,6 +76,61 @@ at::Tensor LayerStack::run(std::size_t module, std::span<const at::Tensor> input
     }
     const at::Tensor next = u + f;
     return f + runProgram(program + 1, {&next, 1}, pass);
+}
+
+Residual LayerStack::runOnResidual(std::size_t module, const Residual& residual, const Pass& pass, at::Tensor* branch)
+{
+    const auto& [program, takesNext] = m_modules[module];
+    if (m_sums == SumOrder::ByBranch) {
+        const at::Tensor x = residual.sum();
+        const at::Tensor whole = runOn(module, x, pass);
+        if (branch != nullptr) {
+            *branch = whole;
+        }
+        return {x, whole};
+    }
+    if (!takesNext) {
+        return addProgram(program, residual, pass, branch);
+    }
+    Residual sum = residual;
+    at::Tensor f;
+    at::Tensor a;
+    if (use(program, pass).runs) {
+        sum = addProgram(program, sum, pass, branch != nullptr ? &f : nullptr);
+    }
+    if (use(program + 1, pass).runs) {
+        sum = addProgram(program + 1, sum, pass, branch != nullptr ? &a : nullptr);
+    }
+    if (branch != nullptr) {
+        *branch = f.defined() && a.defined() ? f + a : (f.defined() ? f : a);
+    }
+    return sum;
+}
+
+Residual LayerStack::addProgram(std::size_t program, const Residual& residual, const Pass& pass, at::Tensor* branch)
+{
+    const LayerUse layer = use(program, pass);
+    GraphProgram& compiled = m_programs[storedOf(program)];
+    at::Tensor whole;
+    if (!compiled.takesResidual() || (layer.factor != 1 && !compiled.scalesInside())) {
+        const at::Tensor x = residual.sum();
+        whole = runProgram(program, std::vector<at::Tensor>(compiled.inputPorts().size(), x), pass);
+        if (branch != nullptr) {
+            *branch = whole;
+        }
+        return {x, whole};
+    }
+    const bool isMeasured = pass.magnitudes != nullptr;
+    const Residual entering = isMeasured ? Residual{residual.sum(), {}} : residual;
+    Residual sum = compiled.runOnResidual(entering, pass, m_activations, layer,
+                                          isMeasured || branch != nullptr ? &whole : nullptr);
+    if (isMeasured) {
+        pass.magnitudes->saw(program, executedPrograms(), entering.x, whole);
+    }
+    if (branch != nullptr) {
+        *branch = whole;
+    }
+    return sum;
 }
 
 at::Tensor LayerStack::runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass)

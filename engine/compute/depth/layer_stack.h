@@ -25,7 +25,8 @@ class LayerStack {
 public:
     /// `programs` are those of the stored layers in order: one per layer, or its two halves unless the wiring's sites
     /// are Mhsa.
-    LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack, projects::Activations activations);
+    LayerStack(std::vector<GraphProgram> programs, const projects::Stack& stack, projects::Activations activations,
+               SumOrder sums);
 
     /// Returns K, the number of modules.
     [[nodiscard]] std::size_t size() const { return m_modules.size(); }
@@ -41,10 +42,15 @@ public:
     [[nodiscard]] bool hasGradient(std::size_t module, const Pass& pass) const;
 
     /// Returns the input of the first module: the stack's input, or between FFN inputs h + a(h) of the first layer.
-    [[nodiscard]] at::Tensor enter(const at::Tensor& input, const Pass& pass);
+    [[nodiscard]] Residual enter(const at::Tensor& input, const Pass& pass);
     /// Returns the scaled branch of a module that runs, without a half that is left out: [..., d]. `inputs` has one
     /// tensor per input port. The stack must outlive the backward.
     [[nodiscard]] at::Tensor run(std::size_t module, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// Returns the residual after a module that runs: the residual before, which feeds all ports, plus the branch. Adds
+    /// the halves of the branch by the stack's SumOrder; a factor of the whole branch multiplies their sum. Sets
+    /// `branch` to run()'s result unless it is null.
+    [[nodiscard]] Residual runOnResidual(std::size_t module, const Residual& residual, const Pass& pass,
+                                         at::Tensor* branch);
     /// Runs the module with one tensor for all ports.
     [[nodiscard]] at::Tensor runOn(std::size_t module, const at::Tensor& input, const Pass& pass);
 
@@ -83,6 +89,9 @@ private:
     }
     /// Returns the branch of a program that runs, measured and scaled.
     [[nodiscard]] at::Tensor runProgram(std::size_t program, std::span<const at::Tensor> inputs, const Pass& pass);
+    /// As runOnResidual(), of a program that runs.
+    [[nodiscard]] Residual addProgram(std::size_t program, const Residual& residual, const Pass& pass,
+                                      at::Tensor* branch);
 
     [[nodiscard]] std::size_t storedOf(std::size_t program) const
     {
@@ -101,6 +110,7 @@ private:
     std::vector<std::size_t> m_residualPorts; ///< for each stored program, the port that receives the residual
     std::size_t m_programsPerLayer = 1;
     projects::Activations m_activations;
+    SumOrder m_sums;
 };
 
 } // namespace residua::engine

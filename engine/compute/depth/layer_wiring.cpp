@@ -22,6 +22,16 @@ using projects::DepthStepKind;
 
 namespace {
 
+/// Returns the values that a step reads.
+std::vector<std::size_t> readBy(const DepthStep& step)
+{
+    std::vector<std::size_t> read = step.inputs;
+    for (const std::optional<std::size_t>& value : {step.base, step.newest}) {
+        read.insert(read.end(), value ? 1 : 0, value.value_or(0));
+    }
+    return read;
+}
+
 /// Returns for each step the values that it is the last to use, but for the program's result.
 std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
 {
@@ -30,10 +40,7 @@ std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
     seen[program.result] = true;
     for (std::size_t number = program.steps.size(); number-- > 0;) {
         const DepthStep& step = program.steps[number];
-        std::vector<std::size_t> used = step.inputs;
-        for (const std::optional<std::size_t>& value : {step.base, step.newest}) {
-            used.insert(used.end(), value ? 1 : 0, value.value_or(0));
-        }
+        std::vector<std::size_t> used = readBy(step);
         for (std::size_t o = 0; o < step.outputs; ++o) {
             used.push_back(step.output + o);
         }
@@ -53,24 +60,26 @@ std::vector<std::vector<std::size_t>> lastUsesIn(const DepthProgram& program)
 class LayerWiring::Running {
 public:
     Running(LayerWiring& wiring, const at::Tensor& input, const Pass& pass)
-        : m_wiring(wiring),
-          m_input(input),
-          m_pass(pass),
-          m_state{std::vector<DepthValue>(wiring.m_program.values), {}, 0}
+        : Running(wiring, input, pass, {std::vector<DepthValue>(wiring.m_program.values), {}, 0})
     {
     }
     /// Continues at a border.
     Running(LayerWiring& wiring, const at::Tensor& input, const Pass& pass, DepthState state)
-        : m_wiring(wiring), m_input(input), m_pass(pass), m_state(std::move(state))
+        : m_wiring(wiring),
+          m_input(input),
+          m_pass(pass),
+          m_state(std::move(state)),
+          m_recordsGradients(at::GradMode::is_enabled())
     {
     }
 
     [[nodiscard]] const DepthState& state() const { return m_state; }
 
-    [[nodiscard]] const at::Tensor& value(std::size_t number) const { return m_state.values[number].tensor; }
+    [[nodiscard]] Residual residual(std::size_t number) const { return m_state.values[number].residual(); }
 
-    void run(const DepthStep& step)
+    void run(std::size_t number)
     {
+        const DepthStep& step = m_wiring.m_program.steps[number];
         if (step.kind == DepthStepKind::Visit || step.kind == DepthStepKind::Leave) {
             visit(step);
             return;
@@ -86,9 +95,10 @@ public:
                 return;
             }
         }
-        if (ofModule && !m_wiring.m_layers.hasGradient(module, m_pass)) {
-            const at::NoGradGuard noGrad;
-            apply(step, module);
+        const at::AutoGradMode gradient(at::GradMode::is_enabled() &&
+                                        (!ofModule || m_wiring.m_layers.hasGradient(module, m_pass)));
+        if (step.kind == DepthStepKind::Run && m_wiring.m_sums[number]) {
+            addModule(step, module, *m_wiring.m_sums[number]);
             return;
         }
         apply(step, module);
@@ -102,7 +112,23 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isPresent(std::size_t number) const { return m_state.values[number].tensor.defined(); }
+    /// Returns a value as one tensor, or an undefined tensor if it is absent.
+    [[nodiscard]] const at::Tensor& value(std::size_t number)
+    {
+        DepthValue& value = m_state.values[number];
+        if (value.branch.defined()) {
+            const at::AutoGradMode gradient(m_recordsGradients); // the first reader may have none
+            value.tensor = value.residual().sum();
+            value.branch.reset();
+        }
+        return value.tensor;
+    }
     void set(std::size_t value, at::Tensor tensor) { m_state.values[value] = {std::move(tensor), std::nullopt, 0}; }
+    void set(std::size_t value, Residual sum)
+    {
+        m_state.values[value] = {std::move(sum.x), std::nullopt, 0, std::move(sum.branch)};
+    }
     void set(const DepthStep& step, std::vector<at::Tensor> outputs)
     {
         for (std::size_t o = 0; o < outputs.size(); ++o) {
@@ -110,7 +136,7 @@ private:
         }
     }
     void copy(std::size_t from, std::size_t to) { m_state.values[to] = m_state.values[from]; }
-    [[nodiscard]] std::vector<at::Tensor> inputsOf(const DepthStep& step) const
+    [[nodiscard]] std::vector<at::Tensor> inputsOf(const DepthStep& step)
     {
         std::vector<at::Tensor> inputs;
         for (const std::size_t input : step.inputs) {
@@ -156,7 +182,7 @@ private:
     {
         switch (step.kind) {
         case DepthStepKind::Enter:
-            set(step.output, m_wiring.m_layers.enter(m_input, m_pass).to(m_wiring.m_compute.residualType));
+            enter(step);
             break;
         case DepthStepKind::Store:
             store(step);
@@ -193,12 +219,23 @@ private:
         }
     }
 
+    void enter(const DepthStep& step)
+    {
+        const at::ScalarType type = m_wiring.m_compute.residualType;
+        Residual entered = m_wiring.m_layers.enter(m_input, m_pass);
+        if (entered.x.scalar_type() == type) {
+            set(step.output, std::move(entered));
+        } else {
+            set(step.output, entered.sum().to(type));
+        }
+    }
+
     void store(const DepthStep& step)
     {
-        const DepthValue& given = m_state.values[step.inputs.front()];
-        if (!given.tensor.defined()) {
+        if (!value(step.inputs.front()).defined()) {
             return;
         }
+        const DepthValue& given = m_state.values[step.inputs.front()];
         if (!m_state.stack || m_state.open != step.stack) {
             m_state.stack.emplace(m_wiring.m_compute);
             m_state.open = step.stack;
@@ -215,7 +252,12 @@ private:
     {
         const std::size_t a = step.inputs[0];
         const std::size_t b = step.inputs[1];
-        if (value(a).defined() && value(b).defined()) {
+        if (isPresent(step.output)) {
+            return; // addModule()
+        }
+        if (!isPresent(b)) {
+            copy(a, step.output);
+        } else if (value(a).defined() && value(b).defined()) {
             set(step.output, value(a) + value(b));
         } else {
             copy(value(a).defined() ? a : b, step.output);
@@ -229,6 +271,16 @@ private:
             inputs.push_back(value(step.inputs[mix]));
         }
         set(step.output, m_wiring.m_layers.run(module, inputs, m_pass));
+    }
+
+    /// Runs the module and adds its branch to the residual.
+    void addModule(const DepthStep& step, std::size_t module, const Sum& sum)
+    {
+        const std::size_t x = step.inputs.front();
+        const Residual before = sum.endsResidual ? residual(x) : Residual{value(x), {}};
+        at::Tensor branch;
+        set(sum.value, m_wiring.m_layers.runOnResidual(module, before, m_pass, sum.isRead ? &branch : nullptr));
+        set(step.output, std::move(branch));
     }
 
     /// Gives the streams at a border the values of the alteration. Returns false if it changes none. Keeps those of an
@@ -321,6 +373,7 @@ private:
     const at::Tensor& m_input;
     const Pass& m_pass;
     DepthState m_state;
+    bool m_recordsGradients; ///< outside modules without gradients
 };
 
 LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
@@ -330,8 +383,41 @@ LayerWiring::LayerWiring(DepthProgram program, LayerStack layers, std::unique_pt
       m_rule(std::move(rule)),
       m_loops(std::move(loops)),
       m_compute(compute),
-      m_lastUses(lastUsesIn(m_program))
+      m_lastUses(lastUsesIn(m_program)),
+      m_sums(sumsIn(m_program))
 {
+}
+
+std::vector<std::optional<LayerWiring::Sum>> LayerWiring::sumsIn(const DepthProgram& program)
+{
+    std::vector<std::size_t> reads(program.values); // of each value: the steps that read it
+    std::vector<std::size_t> last(program.values);  // of each value: the last of them
+    for (std::size_t number = 0; number < program.steps.size(); ++number) {
+        std::vector<std::size_t> read = readBy(program.steps[number]);
+        std::ranges::sort(read);
+        const auto repeated = std::ranges::unique(read);
+        read.erase(repeated.begin(), repeated.end());
+        for (const std::size_t value : read) {
+            ++reads[value];
+            last[value] = number;
+        }
+    }
+    ++reads[program.result];
+    last[program.result] = program.steps.size();
+    std::vector<std::optional<Sum>> sums(program.steps.size());
+    std::size_t run = 0; // the last step that runs a module
+    for (std::size_t number = 0; number < program.steps.size(); ++number) {
+        const DepthStep& step = program.steps[number];
+        const DepthStep& module = program.steps[run];
+        if (step.kind == DepthStepKind::Run) {
+            run = number;
+        } else if (step.kind == DepthStepKind::Add && module.kind == DepthStepKind::Run &&
+                   step.module == module.module && step.inputs[1] == module.output &&
+                   std::ranges::count(module.inputs, step.inputs[0]) == std::ssize(module.inputs)) {
+            sums[run] = Sum{step.output, reads[module.output] > 1, last[step.inputs[0]] == number};
+        }
+    }
+    return sums;
 }
 
 Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& stack, LayerStack layers,
@@ -401,7 +487,7 @@ std::size_t LayerWiring::firstChange(const projects::Alteration& alteration) con
     return m_program.steps.size();
 }
 
-at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
+Residual LayerWiring::run(const at::Tensor& input, const Pass& pass)
 {
     m_rule->begin(pass);
     const bool altered = pass.alteration && !pass.alteration->empty();
@@ -415,11 +501,11 @@ at::Tensor LayerWiring::run(const at::Tensor& input, const Pass& pass)
             pass.borders->keep(step, running.state());
         }
         module = m_program.steps[step].module;
-        running.run(m_program.steps[step]);
+        running.run(step);
         running.release(m_lastUses[step]);
     }
     m_rule->end();
-    return running.value(m_program.result);
+    return running.residual(m_program.result);
 }
 
 } // namespace residua::engine

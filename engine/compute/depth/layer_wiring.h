@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace residua::engine {
@@ -21,7 +22,7 @@ namespace residua::engine {
 class LayerWiring {
 public:
     /// Maps the stack's input [..., d] to the final output [..., d].
-    [[nodiscard]] at::Tensor run(const at::Tensor& input, const Pass& pass);
+    [[nodiscard]] Residual run(const at::Tensor& input, const Pass& pass);
     /// Returns the topology's own terms of the training loss.
     [[nodiscard]] std::vector<Regulariser> regularisers() const { return m_rule->regularisers(); }
     /// As LoopRule::setHeadNorm.
@@ -35,6 +36,14 @@ public:
 
 private:
     class Running;
+
+    /// How a module's branch is added to the residual that all its ports read.
+    struct Sum {
+        std::size_t value = 0;     ///< of the sum, which is set where the module runs
+        bool isRead = false;       ///< true if other steps read the branch too
+        bool endsResidual = false; ///< true if no later step but the sum reads the residual
+    };
+    [[nodiscard]] static std::vector<std::optional<Sum>> sumsIn(const projects::DepthProgram& program);
 
     LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
                 const Compute& compute);
@@ -50,6 +59,7 @@ private:
     bool m_hasStreams = false;                        ///< true of a MultiStream
     std::vector<std::vector<std::size_t>> m_ports;    ///< of each module: the mix of each input port
     std::vector<std::vector<std::size_t>> m_lastUses; ///< of each step: the values that no later step reads
+    std::vector<std::optional<Sum>> m_sums;           ///< of each step that runs a module
 };
 
 } // namespace residua::engine

@@ -27,7 +27,7 @@ void StackBorders::keep(std::size_t step, const DepthState& state)
     }
     std::int64_t bytes = m_bytes;
     for (const DepthValue& value : state.values) {
-        bytes += count(value.tensor);
+        bytes += count(value.tensor) + count(value.branch);
     }
     m_full = bytes > m_mostBytes;
     if (!m_full) {

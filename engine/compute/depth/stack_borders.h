@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compute/depth/depth_stack.h"
+#include "engine/compute/graph/graph_program.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -20,6 +21,9 @@ struct DepthValue {
     at::Tensor tensor;                ///< undefined if absent
     std::optional<std::size_t> entry; ///< its index in its stack, if it is stored
     std::size_t stack = 0;
+    at::Tensor branch = {}; ///< is added to `tensor` by the first reader (Residual); undefined if nothing is
+
+    [[nodiscard]] Residual residual() const { return {tensor, branch}; }
 };
 
 /// All values between two steps of a pass.

@@ -95,17 +95,27 @@ void fuseGatedLinear(std::vector<ProgramStep>& steps, ProgramStep& swiglu, std::
     up->run.reset();
 }
 
-/// Lets a norm on a GPU compute the sum of two that it alone reads.
-void absorbSum(std::vector<ProgramStep>& steps, ProgramStep& norm, std::span<const std::size_t> outputs)
+bool reads(const ProgramStep& step, std::size_t slot)
 {
-    const auto& own = dynamic_cast<const NormOperator&>(*norm.run);
-    const auto sum = soleMaker(steps, norm.in[0], outputs);
-    if (takesHostPath(own.compute().device) || sum == steps.end() || sum->in.size() != 2 ||
-        dynamic_cast<const AddOperator*>(sum->run.get()) == nullptr) {
-        return;
+    return step.run && std::ranges::find(step.in, slot) != step.in.end();
+}
+
+/// Lets a norm compute a sum of two, and pass on what it is the norm of.
+void takeSum(std::vector<ProgramStep>& steps, ProgramStep& norm, std::span<const std::size_t> outputs,
+             std::span<const std::size_t> kept)
+{
+    const std::size_t slot = norm.in[0];
+    const auto own = steps.begin() + (&norm - steps.data());
+    const auto isReader = [&](const ProgramStep& step) { return reads(step, slot); };
+    if (std::any_of(own + 1, steps.end(), isReader) || std::ranges::find(outputs, slot) != outputs.end()) {
+        norm.second = slot;
     }
-    norm.in = sum->in;
-    sum->run.reset();
+    const auto sum = std::find_if(steps.begin(), own, [&](const ProgramStep& step) { return step.out == slot; });
+    if (sum != own && sum->in.size() == 2 && dynamic_cast<const AddOperator*>(sum->run.get()) != nullptr &&
+        std::ranges::find(kept, slot) == kept.end() && std::none_of(sum, own, isReader)) {
+        norm.in = sum->in;
+        sum->run.reset();
+    }
 }
 
 /// Lets a norm return the activation type if all its readers are operators that cast it.
@@ -149,19 +159,30 @@ at::Tensor AddOperator::run(const Inputs& in, const Pass&) const
 {
     at::Tensor sum = in[0];
     for (std::size_t i = 1; i < in.size(); ++i) {
-        sum = sum + in[i];
+        if (in[i].defined()) {
+            sum = sum.defined() ? sum + in[i] : in[i];
+        }
     }
     return sum;
 }
 
-at::Tensor NormOperator::run(const Inputs& in, const Pass&) const
+at::Tensor NormOperator::run(const Inputs& in, const Pass& pass) const
 {
     if (in.size() == 1) {
         return normalised(m_norm, in[0], m_type.value_or(in[0].scalar_type()));
     }
-    const at::ScalarType type = c10::promoteTypes(in[0].scalar_type(), in[1].scalar_type());
-    const bool isFirst = in[0].scalar_type() == type;
-    return normalisedSum(m_norm, in[isFirst ? 0 : 1], in[isFirst ? 1 : 0], m_type.value_or(type));
+    return runBoth(in, pass).first;
+}
+
+std::pair<at::Tensor, at::Tensor> NormOperator::runBoth(const Inputs& in, const Pass&) const
+{
+    const at::Tensor branch = in.size() > 1 ? in[1] : at::Tensor();
+    const at::ScalarType first = in[0].scalar_type();
+    const at::ScalarType type = branch.defined() ? c10::promoteTypes(first, branch.scalar_type()) : first;
+    const bool isFirst = first == type;
+    const NormalisedSum both =
+        normalisedSum(m_norm, isFirst ? in[0] : branch, isFirst ? branch : in[0], m_type.value_or(type));
+    return {both.normalised, both.sum};
 }
 
 at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
@@ -169,13 +190,13 @@ at::Tensor SwigluOperator::run(const Inputs& in, const Pass&) const
     return swiglu(in[0], in[1]);
 }
 
-void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs)
+void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs, std::span<const std::size_t> kept)
 {
     for (ProgramStep& step : steps) {
         if (dynamic_cast<const SwigluOperator*>(step.run.get())) {
             fuseGatedLinear(steps, step, outputs);
         } else if (dynamic_cast<const NormOperator*>(step.run.get())) {
-            absorbSum(steps, step, outputs);
+            takeSum(steps, step, outputs, kept);
         }
     }
     std::erase_if(steps, [](const ProgramStep& step) { return !step.run; });

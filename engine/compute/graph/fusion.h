@@ -56,18 +56,19 @@ public:
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
-/// The sum of all inputs, from the first on.
+/// The sum of all inputs that are present, from the first on.
 class AddOperator final : public Operator {
 public:
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
 };
 
-/// A norm over the features, of one input or of the sum of two. Returns the input's type, unless fuse() finds that all
-/// readers cast it.
+/// A norm over the features, of one input or of the sum of two, where the second may be absent. Its second output is
+/// that sum. Returns the input's type, unless fuse() finds that all readers cast it.
 class NormOperator final : public Operator {
 public:
     NormOperator(const Compute& compute, Norm norm) : m_compute(compute), m_norm(std::move(norm)) {}
     [[nodiscard]] at::Tensor run(const Inputs& inputs, const Pass& pass) const override;
+    [[nodiscard]] std::pair<at::Tensor, at::Tensor> runBoth(const Inputs& inputs, const Pass& pass) const override;
     /// Makes it return the compute's activation type, so that the result is rounded once and its gradient is summed in
     /// that type.
     void narrow() { m_type = m_compute.activationType; }
@@ -84,13 +85,17 @@ struct ProgramStep {
     std::unique_ptr<Operator> run;
     std::vector<std::size_t> in;
     std::size_t out = 0;
-    std::vector<std::size_t> done; ///< slots that no later step reads
+    std::vector<std::size_t> done;          ///< slots that no later step reads
+    std::optional<std::size_t> second = {}; ///< the slot of the operator's second output
 };
 
 /// Rewrites a program to compute the same in fewer passes over memory. A SwiGLU becomes one step with its gate and up
-/// products if these have the same input and no bias or other reader. On a GPU, a norm whose readers all cast it
-/// returns the activation type, and a norm that alone reads a sum of two computes the sum. `outputs` are the graph's
-/// output slots. Must be called before ProgramStep::done is set.
-void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs);
+/// products if these have the same input and no bias or other reader. A norm computes a sum of two that no earlier step
+/// reads. If others read what it is the norm of, they read the norm's second output, in the same slot, whose gradient
+/// the norm adds in its backward. On a GPU, a norm whose readers all cast it returns the activation type. `outputs` are
+/// the slots that are read at the end, and `kept` those that must have a step of their own. Must be called before
+/// ProgramStep::done is set.
+void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs,
+          std::span<const std::size_t> kept = {});
 
 } // namespace residua::engine

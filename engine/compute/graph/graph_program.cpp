@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace residua::engine {
 
@@ -60,15 +61,21 @@ public:
             scale(node);
         }
         addOutputs(resolved);
+        if (m_program.m_outputs.empty()) {
+            return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
+        }
         if (m_setting.halves) {
             m_program.m_attention = m_slots.at(m_setting.halves->attention);
             m_program.m_feedForward = m_slots.at(m_setting.halves->feedForward);
         }
-        if (m_program.m_outputs.empty()) {
-            return Error{projects::placeOf(m_setting.ref), "the graph has no output node"};
+        findTerms();
+        std::vector<std::size_t> readAtEnd = m_program.m_outputs;
+        if (m_program.m_sumsInput) {
+            readAtEnd.insert(readAtEnd.end(), {m_program.m_base, m_program.m_last});
         }
-        fuse(m_program.m_steps, m_program.m_outputs);
-        markLastReaders();
+        const std::size_t ends[] = {m_program.m_attention, m_program.m_feedForward};
+        fuse(m_program.m_steps, readAtEnd, ends);
+        markLastReaders(readAtEnd);
         const auto& all = m_setting.plan.all();
         for (std::size_t i = before; i < all.size(); ++i) {
             m_program.m_parameters.push_back(all[i].tensor);
@@ -77,9 +84,18 @@ public:
     }
 
 private:
-    /// Assigns the first slots to input nodes in document order, followed by those that the pass feeds.
+    /// Assigns the first slots to input nodes in document order, followed by those that the pass feeds. A single input
+    /// node gets the sum of two slots.
     void addInputs()
     {
+        const auto isPort = [&](const Node& node) {
+            return projects::roleOf(node) == NodeRole::GraphInput &&
+                   !m_setting.fedByPass.contains(projects::graphPortOf(node));
+        };
+        m_program.m_sumsInput = !m_setting.ref.isStem() && std::ranges::count_if(m_graph.nodes, isPort) == 1;
+        if (m_program.m_sumsInput) {
+            m_shapes.assign(2, m_setting.entering);
+        }
         for (const bool byPass : {false, true}) {
             for (const Node& node : m_graph.nodes) {
                 const std::string port = projects::graphPortOf(node);
@@ -87,9 +103,52 @@ private:
                 const bool isFed = shape != m_setting.fedByPass.end();
                 if (projects::roleOf(node) == NodeRole::GraphInput && isFed == byPass) {
                     (byPass ? m_program.m_fedByPass : m_program.m_inputPorts).push_back(port);
-                    define(node.id, byPass ? shape->second : m_setting.entering);
+                    if (byPass || !m_program.m_sumsInput) {
+                        define(node.id, byPass ? shape->second : m_setting.entering);
+                    }
                 }
             }
+        }
+        if (m_program.m_sumsInput) {
+            const std::size_t sum = define(std::ranges::find_if(m_graph.nodes, isPort)->id, m_setting.entering);
+            m_program.m_steps.push_back({std::make_unique<AddOperator>(), {0, 1}, sum, {}});
+        }
+    }
+
+    [[nodiscard]] const ProgramStep* sumOfTwo(std::size_t slot) const
+    {
+        const auto step = std::ranges::find(m_program.m_steps, slot, &ProgramStep::out);
+        const bool sums = step != m_program.m_steps.end() && step->in.size() == 2 &&
+                          dynamic_cast<const AddOperator*>(step->run.get()) != nullptr;
+        return sums ? &*step : nullptr;
+    }
+
+    /// Finds the terms of the residual: input and branch, or input + a and f of a block with halves.
+    void findTerms()
+    {
+        if (!m_program.m_sumsInput) {
+            return;
+        }
+        m_program.m_base = m_program.m_steps.front().out;
+        m_program.m_last = m_program.m_outputs.front();
+        if (!m_setting.halves) {
+            return;
+        }
+        const std::size_t site = m_slots.at(m_setting.halves->site);
+        const ProgramStep* const middle = sumOfTwo(site);
+        const ProgramStep* const branch = sumOfTwo(m_program.m_outputs.front());
+        if (middle == nullptr || branch == nullptr || std::ranges::count(m_program.m_outputs, branch->out) != 1) {
+            return;
+        }
+        const std::size_t a = middle->in[middle->in[0] == m_program.m_base ? 1 : 0];
+        const bool isFirst = branch->in[0] == a;
+        const bool isRead = std::ranges::any_of(m_program.m_steps, [&](const ProgramStep& step) {
+            return std::ranges::find(step.in, branch->out) != step.in.end();
+        });
+        if ((isFirst || branch->in[1] == a) && !isRead) {
+            m_program.m_base = site;
+            m_program.m_last = branch->in[isFirst ? 1 : 0];
+            m_program.m_branchSum = branch->out;
         }
     }
 
@@ -212,10 +271,10 @@ private:
         }
     }
 
-    void markLastReaders()
+    void markLastReaders(std::span<const std::size_t> readAtEnd)
     {
         std::vector<bool> read(m_shapes.size(), false);
-        for (const std::size_t slot : m_program.m_outputs) {
+        for (const std::size_t slot : readAtEnd) {
             read[slot] = true;
         }
         for (auto step = m_program.m_steps.rbegin(); step != m_program.m_steps.rend(); ++step) {
@@ -255,23 +314,67 @@ std::vector<Operator*> GraphProgram::operators() const
 std::vector<at::Tensor> GraphProgram::runAll(std::span<const at::Tensor> inputs, const Pass& pass,
                                              projects::Activations activations, const LayerUse& layer)
 {
-    if (!m_fedByPass.empty()) {
-        std::vector<at::Tensor> all(inputs.begin(), inputs.end());
-        for (const std::string& port : m_fedByPass) {
-            const auto found = pass.inputs.find(port);
-            TORCH_CHECK(found != pass.inputs.end(), "the pass does not feed the port ", port);
-            all.push_back(found->second);
-        }
-        return runOn(all, pass, activations, layer);
+    std::vector<at::Tensor> all(inputs.begin(), inputs.end());
+    if (m_sumsInput) {
+        all.insert(all.begin() + 1, at::Tensor());
     }
-    return runOn(inputs, pass, activations, layer);
+    return runOn(std::move(all), pass, activations, layer);
 }
 
-std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, const Pass& pass,
-                                            projects::Activations activations, const LayerUse& layer)
+std::vector<at::Tensor> GraphProgram::runAll(const Residual& input, const Pass& pass, projects::Activations activations,
+                                             const LayerUse& layer)
 {
+    return runOnSum(input, pass, activations, layer, Results::Outputs);
+}
+
+Residual GraphProgram::runOnResidual(const Residual& input, const Pass& pass, projects::Activations activations,
+                                     const LayerUse& layer, at::Tensor* branch)
+{
+    const Results wanted = branch == nullptr ? Results::Residual : Results::ResidualAndBranch;
+    const std::vector<at::Tensor> results = runOnSum(input, pass, activations, layer, wanted);
+    if (branch != nullptr) {
+        *branch = results[2];
+    }
+    return {results[0], results[1]};
+}
+
+std::vector<at::Tensor> GraphProgram::runOnSum(const Residual& input, const Pass& pass,
+                                               projects::Activations activations, const LayerUse& layer,
+                                               Results results)
+{
+    if (!m_sumsInput) {
+        return runOn({input.sum()}, pass, activations, layer, results);
+    }
+    // A recomputation keeps its inputs, so it starts from the sum.
+    if (activations == projects::Activations::Recompute) {
+        return runOn({input.sum(), {}}, pass, activations, layer, results);
+    }
+    return runOn({input.x, input.branch}, pass, activations, layer, results);
+}
+
+std::vector<std::size_t> GraphProgram::slotsOf(Results results) const
+{
+    switch (results) {
+    case Results::Residual:
+        return {m_base, m_last};
+    case Results::ResidualAndBranch:
+        return {m_base, m_last, m_outputs.front()};
+    case Results::Outputs:
+        break;
+    }
+    return m_outputs;
+}
+
+std::vector<at::Tensor> GraphProgram::runOn(std::vector<at::Tensor> inputs, const Pass& pass,
+                                            projects::Activations activations, const LayerUse& layer, Results results)
+{
+    for (const std::string& port : m_fedByPass) {
+        const auto found = pass.inputs.find(port);
+        TORCH_CHECK(found != pass.inputs.end(), "the pass does not feed the port ", port);
+        inputs.push_back(found->second);
+    }
     if (!at::GradMode::is_enabled()) {
-        return runSteps(inputs, pass, layer);
+        return runSteps(inputs, pass, layer, results);
     }
     // Inputs pass through an alias, which sums the gradients of all readers inside, as recomputation does. Without the
     // alias they would be added one by one to those of outside readers, so Keep and Recompute would differ in bits.
@@ -283,24 +386,30 @@ std::vector<at::Tensor> GraphProgram::runOn(std::span<const at::Tensor> inputs, 
         if (first < entering.size()) {
             entering.push_back(entering[first]);
         } else {
-            const bool sums = input.requires_grad() && activations == projects::Activations::Keep;
+            const bool hasOneReader = m_sumsInput && inputs[1].defined() && entering.size() < 2;
+            const bool sums = input.requires_grad() && activations == projects::Activations::Keep && !hasOneReader;
             entering.push_back(sums ? at::alias(input) : input);
         }
     }
     if (activations == projects::Activations::Recompute) {
-        return runRecomputed([this, kept = pass.withoutLayers(),
-                              layer](std::span<const at::Tensor> again) { return runSteps(again, kept, layer); },
+        return runRecomputed([this, kept = pass.withoutLayers(), layer, results](
+                                 std::span<const at::Tensor> again) { return runSteps(again, kept, layer, results); },
                              entering, m_parameters, pass);
     }
-    return runSteps(entering, pass, layer);
+    return runSteps(entering, pass, layer, results);
 }
 
 std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
-                                               const LayerUse& layer)
+                                               const LayerUse& layer, Results results)
 {
     std::ranges::copy(inputs, m_slots.begin());
     for (const ProgramStep& step : m_steps) {
-        m_slots[step.out] = step.run->run(Inputs(m_slots, step.in, layer), pass);
+        if (step.second) {
+            std::tie(m_slots[step.out], m_slots[*step.second]) =
+                step.run->runBoth(Inputs(m_slots, step.in, layer), pass);
+        } else if (step.out != m_branchSum || results != Results::Residual) {
+            m_slots[step.out] = step.run->run(Inputs(m_slots, step.in, layer), pass);
+        }
         if ((!layer.attention && step.out == m_attention) || (!layer.feedForward && step.out == m_feedForward)) {
             m_slots[step.out] = at::zeros_like(m_slots[step.out]);
         }
@@ -308,12 +417,12 @@ std::vector<at::Tensor> GraphProgram::runSteps(std::span<const at::Tensor> input
             m_slots[slot].reset();
         }
     }
-    std::vector<at::Tensor> results;
-    for (const std::size_t slot : m_outputs) {
-        results.push_back(m_slots[slot]);
+    std::vector<at::Tensor> values;
+    for (const std::size_t slot : slotsOf(results)) {
+        values.push_back(m_slots[slot]);
     }
     std::ranges::fill(m_slots, at::Tensor());
-    return results;
+    return values;
 }
 
 } // namespace residua::engine

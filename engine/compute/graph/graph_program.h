@@ -45,6 +45,14 @@ struct GraphSetting {
     at::Tensor tied;
 };
 
+/// The residual x + branch before the sum is computed, so that the norm that reads it computes it in its own pass.
+struct Residual {
+    at::Tensor x;      ///< undefined if the value is absent
+    at::Tensor branch; ///< undefined if nothing is added to x
+
+    [[nodiscard]] at::Tensor sum() const { return branch.defined() ? x + branch : x; }
+};
+
 /// A graph as a list of steps over numbered slots. It is made once; running it needs no lookups and frees each value
 /// after its last reader.
 class GraphProgram {
@@ -69,6 +77,16 @@ public:
     {
         return runAll(inputs, pass, activations, layer).front();
     }
+    /// True if the program has one input port. Only such a program has the functions below.
+    [[nodiscard]] bool takesResidual() const { return m_sumsInput; }
+    /// As runAll(), of a sum.
+    [[nodiscard]] std::vector<at::Tensor> runAll(const Residual& input, const Pass& pass,
+                                                 projects::Activations activations = projects::Activations::Keep,
+                                                 const LayerUse& layer = {});
+    /// Returns the input plus the first output. The halves of a block are added one after the other, (input + a) + f.
+    /// If `branch` is not null, sets it to the first output, a + f.
+    [[nodiscard]] Residual runOnResidual(const Residual& input, const Pass& pass, projects::Activations activations,
+                                         const LayerUse& layer, at::Tensor* branch);
     /// Returns the operators in execution order.
     [[nodiscard]] std::vector<Operator*> operators() const;
     /// True if the program multiplies its nodes by the layer's factor itself (GraphSetting::scaled).
@@ -78,15 +96,27 @@ public:
 
 private:
     friend class GraphCompiler;
-    [[nodiscard]] std::vector<at::Tensor> runOn(std::span<const at::Tensor> inputs, const Pass& pass,
-                                                projects::Activations activations, const LayerUse& layer);
+    /// The results of a run: the slots of all outputs, or the two terms of the residual, with the branch if wanted.
+    enum class Results { Outputs, Residual, ResidualAndBranch };
+
+    /// Returns the slots of the results.
+    [[nodiscard]] std::vector<std::size_t> slotsOf(Results results) const;
+    [[nodiscard]] std::vector<at::Tensor> runOn(std::vector<at::Tensor> inputs, const Pass& pass,
+                                                projects::Activations activations, const LayerUse& layer,
+                                                Results results = Results::Outputs);
+    [[nodiscard]] std::vector<at::Tensor> runOnSum(const Residual& input, const Pass& pass,
+                                                   projects::Activations activations, const LayerUse& layer,
+                                                   Results results);
     [[nodiscard]] std::vector<at::Tensor> runSteps(std::span<const at::Tensor> inputs, const Pass& pass,
-                                                   const LayerUse& layer);
+                                                   const LayerUse& layer, Results results);
 
     static constexpr auto kNoSlot = static_cast<std::size_t>(-1);
 
-    std::vector<std::string> m_inputPorts; ///< slot i holds port i
-    std::vector<std::string> m_fedByPass;  ///< the ports of the slots after those
+    /// True if slots 0 and 1 hold the terms of the only input port, and the first step adds them. Otherwise slot i
+    /// holds port i.
+    bool m_sumsInput = false;
+    std::vector<std::string> m_inputPorts;
+    std::vector<std::string> m_fedByPass; ///< the ports of the slots after those
     std::vector<ProgramStep> m_steps;
     std::vector<std::string> m_outputPorts;
     std::vector<std::size_t> m_outputs; ///< the slots of the output ports
@@ -95,6 +125,9 @@ private:
     bool m_scalesInside = false;
     std::size_t m_attention = kNoSlot; ///< the slots of GraphSetting::halves
     std::size_t m_feedForward = kNoSlot;
+    std::size_t m_base = kNoSlot; ///< the slots of the residual's terms
+    std::size_t m_last = kNoSlot;
+    std::size_t m_branchSum = kNoSlot;    ///< the slot of a + f, if the terms are input + a and f
     std::vector<at::Tensor> m_parameters; ///< the parameters that its nodes declared
 };
 

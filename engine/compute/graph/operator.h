@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace residua::engine {
@@ -39,6 +40,11 @@ class Operator {
 public:
     virtual ~Operator() = default;
     [[nodiscard]] virtual at::Tensor run(const Inputs& inputs, const Pass& pass) const = 0;
+    /// Runs a step with a second output (ProgramStep::second): {run(), the second output}. Most operators have none.
+    [[nodiscard]] virtual std::pair<at::Tensor, at::Tensor> runBoth(const Inputs& inputs, const Pass& pass) const
+    {
+        return {run(inputs, pass), at::Tensor()};
+    }
     /// True if it casts its inputs to the compute's activation type.
     [[nodiscard]] virtual bool castsInputs() const { return false; }
     /// True if it leaves out elements in training, by Pass::draws.

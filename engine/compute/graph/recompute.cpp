@@ -67,8 +67,11 @@ public:
         for (const at::Tensor& input : inputs) {
             const auto same = std::ranges::find_if(inputs, [&](const auto& other) { return other.is_same(input); });
             const auto first = static_cast<std::size_t>(same - inputs.begin());
-            m_inputs.push_back(first < m_inputs.size() ? m_inputs[first]
-                                                       : input.detach().set_requires_grad(input.requires_grad()));
+            if (first < m_inputs.size()) {
+                m_inputs.push_back(m_inputs[first]);
+            } else {
+                m_inputs.push_back(input.defined() ? input.detach().set_requires_grad(input.requires_grad()) : input);
+            }
         }
     }
 

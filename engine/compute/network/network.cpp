@@ -59,20 +59,20 @@ public:
 
     [[nodiscard]] at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) override
     {
-        return stackOf(batch.input, passFor(batch, pass));
+        return stackOf(batch.input, passFor(batch, pass)).sum();
     }
 
     [[nodiscard]] std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                                 const Pass& pass) override
     {
         const Pass whole = passFor(batch, pass);
-        return lossTerms(headOf(stackOutput, whole), batch, whole);
+        return lossTerms(headOf({stackOutput, {}}, whole), batch, whole);
     }
 
     [[nodiscard]] at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                       const Pass& pass) override
     {
-        return headOf(stackOutput, passFor(batch, pass)).front();
+        return headOf({stackOutput, {}}, passFor(batch, pass)).front();
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
@@ -152,7 +152,7 @@ private:
     friend class NetworkCompiler;
 
     /// Returns the output of the stack. The pass must define the use of the layers.
-    [[nodiscard]] at::Tensor stackOf(const at::Tensor& input, const Pass& pass)
+    [[nodiscard]] Residual stackOf(const at::Tensor& input, const Pass& pass)
     {
         const bool tokens = m_examples.input().isTokens();
         const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
@@ -160,10 +160,9 @@ private:
     }
 
     /// Returns the head's outputs in the order of its ports: the network's output, and those for further labels.
-    [[nodiscard]] std::vector<at::Tensor> headOf(const at::Tensor& stackOutput, const Pass& pass)
+    [[nodiscard]] std::vector<at::Tensor> headOf(const Residual& stackOutput, const Pass& pass)
     {
-        const at::Tensor inside[] = {stackOutput};
-        return m_head->runAll(inside, pass);
+        return m_head->runAll(stackOutput, pass);
     }
 
     /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
@@ -445,7 +444,7 @@ private:
                 programs.push_back(std::move(*program));
             }
         }
-        LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations);
+        LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations, m_compute.sums);
         Result<std::unique_ptr<LayerWiring>> wiring =
             LayerWiring::create(m_project.stack(), std::move(layers), m_network->m_plan);
         if (!wiring) {
@@ -510,19 +509,20 @@ Status checkWeights(const projects::SoundProject& project, const std::string& de
 
 } // namespace
 
-Result<std::unique_ptr<CompiledNetwork>>
-CompiledNetwork::compile(const Project& project, const projects::ExampleSchema& examples, const std::string& device)
+Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project& project,
+                                                                  const projects::ExampleSchema& examples,
+                                                                  const std::string& device, SumOrder sums)
 {
     if (const Result<projects::SoundProject> sound = projects::soundProject(project); !sound) {
         return sound.error();
     } else if (const Status fits = checkWeights(*sound, device); !fits) {
         return fits.error();
     }
-    const Result<Compute> compute =
-        Compute::create(device, project.training.precision, projects::carriedPrecision(project));
+    Result<Compute> compute = Compute::create(device, project.training.precision, projects::carriedPrecision(project));
     if (!compute) {
         return compute.error();
     }
+    compute->sums = sums;
     return NetworkCompiler(project, examples, *compute).run();
 }
 

@@ -55,8 +55,10 @@ class CompiledNetwork {
 public:
     /// Declares the parameters. Their values are undefined until initialise() or a checkpoint sets them. Errors name
     /// the place in the document. `device` is "cpu" or "cuda:N".
-    [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>>
-    compile(const projects::Project& project, const projects::ExampleSchema& examples, const std::string& device);
+    [[nodiscard]] static Result<std::unique_ptr<CompiledNetwork>> compile(const projects::Project& project,
+                                                                          const projects::ExampleSchema& examples,
+                                                                          const std::string& device,
+                                                                          SumOrder sums = SumOrder::ByHalf);
     virtual ~CompiledNetwork() = default;
 
     /// Initialises the parameters that `wanted` accepts, or all if it is empty, from project.seeds.init. Equal

@@ -27,13 +27,14 @@ void* addressOf(const at::Tensor& tensor)
     return tensor.defined() ? tensor.mutable_data_ptr() : nullptr;
 }
 
-/// The norm of x, or of x + branch, by the custom kernels. The result is in the type of `x`, or in bfloat16 if
-/// `narrows` (a float32 `x` on a GPU; `branch` is then bfloat16 too).
+/// The norm of x, or of x + branch, by the custom kernels, and what it is the norm of if `returnsSum`. The norm is in
+/// the type of `x`, or in bfloat16 if `narrows` (a float32 `x` on a GPU; `branch` is then bfloat16 too).
 class NormFunction : public Function<NormFunction> {
 public:
-    static Variable forward(AutogradContext* context, const at::Tensor& input, const std::optional<at::Tensor>& branch,
-                            const at::Tensor& weight, const std::optional<at::Tensor>& bias, NormKind kind,
-                            double epsilon, bool narrows)
+    static variable_list forward(AutogradContext* context, const at::Tensor& input,
+                                 const std::optional<at::Tensor>& branch, const at::Tensor& weight,
+                                 const std::optional<at::Tensor>& bias, NormKind kind, double epsilon, bool narrows,
+                                 bool returnsSum)
     {
         at::Tensor x = input.contiguous();
         const at::Tensor residual = branch ? branch->contiguous() : at::Tensor();
@@ -62,7 +63,12 @@ public:
         context->save_for_backward({branch ? sum : x, weight, rstd, mean});
         context->saved_data["branch"] = branch.has_value();
         context->saved_data["bias"] = bias.has_value();
-        return y;
+        context->saved_data["narrows"] = narrows;
+        context->set_materialize_grads(false);
+        if (branch && !input.requires_grad() && !branch->requires_grad()) {
+            context->mark_non_differentiable({sum});
+        }
+        return returnsSum ? variable_list{y, branch ? sum : x} : variable_list{y};
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& grads)
@@ -70,6 +76,16 @@ public:
         const variable_list saved = context->get_saved_variables();
         const at::Tensor& x = saved[0];
         const bool hasBranch = context->saved_data["branch"].toBool();
+        const bool narrows = context->saved_data["narrows"].toBool();
+        const at::Tensor sumGrad = grads.size() > 1 && grads[1].defined() ? grads[1].contiguous() : at::Tensor();
+        variable_list result(8);
+        if (!grads[0].defined()) {
+            result[0] = sumGrad;
+            if (hasBranch && sumGrad.defined()) {
+                result[1] = narrows ? sumGrad.to(at::kBFloat16) : sumGrad;
+            }
+            return result;
+        }
         const at::Tensor yGrad = grads[0].contiguous();
         at::Tensor xGrad = at::empty_like(x);
         at::Tensor weightGrad = at::empty_like(saved[1]);
@@ -83,9 +99,10 @@ public:
         norm.x = x.const_data_ptr();
         norm.rstd = saved[2].const_data_ptr();
         norm.weight = saved[1].const_data_ptr();
+        norm.sumGrad = sumGrad.defined() ? sumGrad.const_data_ptr() : nullptr;
         norm.xGrad = xGrad.mutable_data_ptr();
         norm.weightGrad = weightGrad.mutable_data_ptr();
-        norm.bfloat16Output = yGrad.scalar_type() != x.scalar_type();
+        norm.bfloat16Output = narrows;
         norm.kind = saved[3].defined() ? NormKind::layer : NormKind::rms;
         norm.mean = addressOf(saved[3]);
         norm.biasGrad = addressOf(biasGrad);
@@ -98,7 +115,11 @@ public:
             at::empty({static_cast<std::int64_t>(norm.workspaceBytes)}, x.options().dtype(at::kByte));
         norm.workspace = workspace.mutable_data_ptr();
         runKernel(x.device(), norm);
-        return {xGrad, branchGrad, weightGrad, biasGrad, Variable(), Variable(), Variable()};
+        result[0] = xGrad;
+        result[1] = branchGrad;
+        result[2] = weightGrad;
+        result[3] = biasGrad;
+        return result;
     }
 };
 
@@ -113,35 +134,44 @@ std::optional<at::Tensor> ifDefined(const at::Tensor& tensor)
     return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
 
+/// True if normalised() has a kernel on the device.
+bool hasNormKernel(const Norm& norm, c10::Device device)
+{
+    return device.is_cpu() ? norm.kind == NormKind::rms : hasTransformerKernels(device);
+}
+
 } // namespace
 
 at::Tensor normalised(const Norm& norm, const at::Tensor& x, at::ScalarType type)
 {
-    const bool isRms = norm.kind == NormKind::rms;
-    if (x.is_cpu() ? isRms : hasTransformerKernels(x.device())) {
+    if (hasNormKernel(norm, x.device())) {
         return NormFunction::apply(x, std::nullopt, norm.weight, ifDefined(norm.bias), norm.kind, norm.epsilon,
-                                   narrowsTo(x, type))
+                                   narrowsTo(x, type), false)
+            .front()
             .to(type);
     }
     const at::Tensor weight = norm.weight.to(x.scalar_type());
-    if (isRms) {
+    if (norm.kind == NormKind::rms) {
         return at::rms_norm(x, {x.size(-1)}, weight, norm.epsilon).to(type);
     }
     const at::Tensor bias = norm.bias.defined() ? norm.bias.to(x.scalar_type()) : at::Tensor();
     return at::layer_norm(x, {x.size(-1)}, weight, bias, norm.epsilon).to(type);
 }
 
-at::Tensor normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch, at::ScalarType type)
+NormalisedSum normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch, at::ScalarType type)
 {
     const bool narrows = narrowsTo(x, type);
     const at::ScalarType wanted = narrows ? at::kBFloat16 : x.scalar_type();
-    if (x.is_cpu() || !hasTransformerKernels(x.device()) || branch.scalar_type() != wanted ||
-        branch.sizes() != x.sizes()) {
-        return normalised(norm, x + branch, type);
+    const bool hasNorm = hasNormKernel(norm, x.device());
+    const bool adds = hasNorm && branch.defined() && branch.scalar_type() == wanted && branch.sizes() == x.sizes();
+    const at::Tensor sum = branch.defined() && !adds ? x + branch : x;
+    if (!hasNorm || (!adds && !sum.requires_grad())) {
+        return {sum, normalised(norm, sum, type)};
     }
-    return NormFunction::apply(x, std::optional(branch), norm.weight, ifDefined(norm.bias), norm.kind, norm.epsilon,
-                               narrows)
-        .to(type);
+    const variable_list results =
+        NormFunction::apply(sum, adds ? std::optional(branch) : std::nullopt, norm.weight, ifDefined(norm.bias),
+                            norm.kind, norm.epsilon, narrowsTo(sum, type), true);
+    return {results[1], results[0].to(type)};
 }
 
 } // namespace residua::engine

@@ -20,10 +20,18 @@ struct Norm {
 /// norms use them on a GPU that has them, and ATen's operators elsewhere, with equal results up to rounding.
 [[nodiscard]] at::Tensor normalised(const Norm& norm, const at::Tensor& x, at::ScalarType type);
 
-/// Returns the norm of x + branch, of the same shape, in `type`. One pass over memory on a GPU with the kernels, if the
-/// types allow it: all alike, or float32 `x` with bfloat16 `branch` and `type`.
-[[nodiscard]] at::Tensor normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch,
-                                       at::ScalarType type);
+/// A sum and its norm.
+struct NormalisedSum {
+    at::Tensor sum;
+    at::Tensor normalised;
+};
+
+/// Returns x + branch, of the same shape, and its norm in `type`; without a branch, x and its norm. Further uses of x
+/// should read `sum`: the backward then adds their gradient to the norm's in the norm's own pass. One pass over memory
+/// each way where normalised() has a kernel, if the types allow it: all alike, or on a GPU float32 `x` with bfloat16
+/// `branch` and `type`.
+[[nodiscard]] NormalisedSum normalisedSum(const Norm& norm, const at::Tensor& x, const at::Tensor& branch,
+                                          at::ScalarType type);
 
 /// Returns RMSNorm in the type of `x`.
 [[nodiscard]] inline at::Tensor rmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon)

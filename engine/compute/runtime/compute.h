@@ -16,6 +16,12 @@ namespace residua::engine {
 
 class RoundedWeights;
 
+/// The order in which a sum adds the halves a and f of a layer's branch to the residual x.
+enum class SumOrder {
+    ByHalf,   ///< (x + a) + f, as transformers does
+    ByBranch, ///< x + (a + f), in runs before ReadingVersion::Third
+};
+
 /// The device and the types that a network computes with. Parameters, mixing weights, norms' statistics and the loss
 /// are in `parameterType`; values between nodes are in `activationType`; values passed from layer to layer (sums, stack
 /// entries, streams) are in `residualType` (projects::carriedPrecision).
@@ -24,6 +30,7 @@ struct Compute {
     at::ScalarType parameterType = at::kFloat;
     at::ScalarType activationType = at::kFloat;
     at::ScalarType residualType = at::kFloat;
+    SumOrder sums = SumOrder::ByHalf;
     const kernels::CudaKernels* cuda = nullptr; ///< null on the CPU, and on a GPU without the custom kernels
     std::string withoutKernels;                 ///< why `cuda` is null on a GPU, in one line; else empty
     std::shared_ptr<RoundedWeights> rounded;    ///< of the network's parameters; null unless activations are bfloat16

@@ -125,7 +125,9 @@ Result<TrainerParts> openParts(const projects::Project& project, const std::file
     if (!dataset) {
         return dataset.error();
     }
-    Result<std::unique_ptr<CompiledNetwork>> network = CompiledNetwork::compile(project, (*dataset)->schema(), device);
+    const SumOrder sums = reading.version < ReadingVersion::Third ? SumOrder::ByBranch : SumOrder::ByHalf;
+    Result<std::unique_ptr<CompiledNetwork>> network =
+        CompiledNetwork::compile(project, (*dataset)->schema(), device, sums);
     if (!network) {
         return network.error();
     }

@@ -46,7 +46,8 @@ private Q_SLOTS:
         QTest::newRow("k-dca") << QString("k-dca") << false; // sums the middle first, so rounds in another order
         QTest::newRow("laurel-pa") << QString("laurel-pa") << false; // adds attention and FFN one after the other
     }
-    /// Under bf16 too, where it takes that all keep the residual in the same numbers.
+    /// To the bit with each layer's halves summed first, as an entry of a mix is, and up to rounding otherwise. Under
+    /// bf16 too, where it takes that all keep the residual in the same numbers.
     void startsAsThePlainNetwork()
     {
         QFETCH(QString, topology);
@@ -57,9 +58,12 @@ private Q_SLOTS:
         plain.stack().topology = topologyNamed("plain", plain.network);
         const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
         const auto compare = [&](double tolerance) {
-            const at::Tensor expected = compiled(plain)->forward(batch.input, kTraining);
-            const at::Tensor got = compiled(mixed)->forward(batch.input, kTraining);
-            QVERIFY(exact ? at::equal(got, expected) : distance(got, expected) < tolerance);
+            for (const auto sums : {engine::SumOrder::ByBranch, engine::SumOrder::ByHalf}) {
+                const at::Tensor expected = compiled(plain, sums)->forward(batch.input, kTraining);
+                const at::Tensor got = compiled(mixed, sums)->forward(batch.input, kTraining);
+                const bool same = exact && sums == engine::SumOrder::ByBranch;
+                QVERIFY(same ? at::equal(got, expected) : distance(got, expected) < tolerance);
+            }
         };
         const std::pair<projects::Precision, double> precisions[] = {
             {projects::Precision::Fp64, 1e-13}, {projects::Precision::Fp32, 1e-5}, {projects::Precision::Bf16, 0.05}};
@@ -71,6 +75,32 @@ private Q_SLOTS:
         if (std::get_if<projects::DepthMix>(&mixed.stack().topology.wiring) == nullptr ||
             std::get<projects::DepthMix>(mixed.stack().topology.wiring).entry == projects::StackEntry::Full) {
             compare(0.05); // a stack of branches is summed anew by each reader, and rounded once
+        }
+    }
+
+    /// A plain residual is (x + a) + f to the bit, which a mix between the halves of layers adds one by one. In runs of
+    /// earlier versions it is x + (a + f).
+    void theResidualAddsHalvesInOrder_data()
+    {
+        QTest::addColumn<QString>("block");
+        for (const char* const block : {"transformer", "gpt"}) {
+            QTest::newRow(block) << QString(block);
+        }
+    }
+    void theResidualAddsHalvesInOrder()
+    {
+        QFETCH(QString, block);
+        Project plain = tinyLanguage(block.toStdString(), "plain", 5);
+        Project mixed = plain;
+        mixed.stack().topology = topologyNamed("grn-v2", plain.network);
+        std::get<projects::DepthMix>(mixed.stack().topology.wiring).sites = projects::MixSites::Both;
+        const engine::DeviceBatch batch = randomBatch(plain, 3, 5, 1);
+        for (const projects::Precision precision : {projects::Precision::Fp64, projects::Precision::Fp32}) {
+            mixed.training.precision = plain.training.precision = precision;
+            const at::Tensor expected = compiled(mixed)->forward(batch.input, kTraining);
+            QVERIFY(at::equal(compiled(plain)->forward(batch.input, kTraining), expected));
+            const auto before = compiled(plain, engine::SumOrder::ByBranch);
+            QVERIFY(!at::equal(before->forward(batch.input, kTraining), expected));
         }
     }
 

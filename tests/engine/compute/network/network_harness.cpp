@@ -25,10 +25,10 @@ using engine::DeviceBatch;
 using projects::GraphBuilder;
 using projects::Project;
 
-std::unique_ptr<CompiledNetwork> compiled(const Project& project)
+std::unique_ptr<CompiledNetwork> compiled(const Project& project, engine::SumOrder sums)
 {
     Result<std::unique_ptr<CompiledNetwork>> network =
-        CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu");
+        CompiledNetwork::compile(project, projects::examplesOf(project.data), "cpu", sums);
     if (!network) {
         throw std::runtime_error(network.error().text());
     }

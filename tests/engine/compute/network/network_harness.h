@@ -20,7 +20,8 @@ inline const engine::Pass kTraining = passIn(engine::Mode::Training);
 inline const engine::Pass kEvaluation = passIn(engine::Mode::Evaluation);
 
 /// The network, compiled and initialised; throws std::runtime_error with the error's text where there is one.
-[[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project);
+[[nodiscard]] std::unique_ptr<engine::CompiledNetwork> compiled(const projects::Project& project,
+                                                                engine::SumOrder sums = engine::SumOrder::ByHalf);
 /// The text of the error with which compiling ends; empty where it does not.
 [[nodiscard]] std::string compileError(const projects::Project& project);
 

@@ -16,6 +16,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/layer_norm.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <QtTest>
 
@@ -168,23 +169,27 @@ private Q_SLOTS:
         QVERIFY(y.equal(narrows ? whole.to(at::kBFloat16) : whole));
     }
 
-    /// On a GPU, a norm that alone reads a sum of two computes it.
+    /// A norm computes a sum of two that no earlier step reads, and passes it on.
     void normsAbsorbSums_data()
     {
         QTest::addColumn<bool>("onGpu");
         QTest::addColumn<bool>("leaves"); // the sum leaves the graph
         QTest::addColumn<int>("terms");
+        QTest::addColumn<bool>("kept"); // the sum must have a step of its own
         QTest::addColumn<bool>("absorbs");
-        QTest::newRow("alone") << true << false << 2 << true;
-        QTest::newRow("beside the graph's output") << true << true << 2 << false;
-        QTest::newRow("of three") << true << false << 3 << false;
-        QTest::newRow("on the host") << false << false << 2 << false;
+        QTest::newRow("alone") << true << false << 2 << false << true;
+        QTest::newRow("beside the graph's output") << true << true << 2 << false << true;
+        QTest::newRow("of three") << true << false << 3 << false << false;
+        QTest::newRow("of three, beside the output") << true << true << 3 << false << false;
+        QTest::newRow("on the host") << false << true << 2 << false << true;
+        QTest::newRow("a step of its own") << true << true << 2 << true << false;
     }
     void normsAbsorbSums()
     {
         QFETCH(bool, onGpu);
         QFETCH(bool, leaves);
         QFETCH(int, terms);
+        QFETCH(bool, kept);
         QFETCH(bool, absorbs);
         std::optional<engine::GpuPathsOnHost> paths;
         if (onGpu) {
@@ -200,14 +205,67 @@ private Q_SLOTS:
                     {1},
                     2,
                     {}};
-        engine::fuse(steps, leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{2});
+        engine::fuse(steps, leaves ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{2},
+                     std::vector<std::size_t>(kept ? 1 : 0, 1));
         QCOMPARE(steps.size(), std::size_t{absorbs ? 1U : 2U});
         const at::Tensor x = randomTensor({3, 4}, 3);
         std::vector<at::Tensor> slots = {x, {}, {}};
         for (const engine::ProgramStep& step : steps) {
-            slots[step.out] = step.run->run({slots, step.in, engine::LayerUse()}, engine::Pass());
+            const auto [first, second] = step.run->runBoth({slots, step.in, engine::LayerUse()}, engine::Pass());
+            slots[step.out] = first;
+            if (step.second) {
+                slots[*step.second] = second;
+            }
         }
+        QCOMPARE(steps.back().second.has_value(), leaves);
+        QVERIFY(!leaves || distance(slots[1], x * terms) < 1e-12);
         QVERIFY(distance(slots[2], at::layer_norm(x * terms, {4}, gain, bias, 1e-5)) < 1e-12);
+    }
+
+    void sumsAndTheirNormsHaveTheGradientsOfBoth_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<bool>("hasBranch");
+        QTest::addColumn<bool>("readsSum");
+        QTest::addColumn<bool>("readsNorm");
+        for (const auto kind : {kernels::NormKind::rms, kernels::NormKind::layer}) {
+            for (const bool hasBranch : {false, true}) {
+                for (const auto& [sum, norm] :
+                     {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
+                    QTest::addRow("%d, branch %d, sum %d, norm %d", static_cast<int>(kind), hasBranch, sum, norm)
+                        << static_cast<int>(kind) << hasBranch << sum << norm;
+                }
+            }
+        }
+    }
+    void sumsAndTheirNormsHaveTheGradientsOfBoth()
+    {
+        QFETCH(int, kind);
+        QFETCH(bool, hasBranch);
+        QFETCH(bool, readsSum);
+        QFETCH(bool, readsNorm);
+        const engine::Norm norm{static_cast<kernels::NormKind>(kind), leaf({4}, 1), {}, 1e-5};
+        const std::vector<at::Tensor> leaves = {leaf({3, 4}, 2), leaf({3, 4}, 3), norm.weight};
+        const at::Tensor branch = hasBranch ? leaves[1] : at::Tensor();
+        const at::Tensor sum = hasBranch ? leaves[0] + branch : leaves[0];
+        const at::Tensor normed = engine::normalised(norm, sum, at::kDouble);
+        const engine::NormalisedSum both = engine::normalisedSum(norm, leaves[0], branch, at::kDouble);
+        QVERIFY(at::equal(both.sum, sum) && at::equal(both.normalised, normed));
+        const at::Tensor probe = randomTensor({3, 4}, 4);
+        const auto gradients = [&](const at::Tensor& a, const at::Tensor& b) {
+            const at::Tensor loss =
+                ((readsSum ? a * probe : at::Tensor(a.detach())) + (readsNorm ? b * b * probe : at::Tensor(b.detach())))
+                    .sum();
+            return torch::autograd::grad({loss}, leaves, {}, true, false, true);
+        };
+        const auto expected = gradients(sum, normed);
+        const auto got = gradients(both.sum, both.normalised);
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+            QCOMPARE(got[i].defined(), expected[i].defined());
+            QVERIFY(!got[i].defined() || distance(got[i], expected[i]) < 1e-12);
+        }
+        const at::Tensor constant = randomTensor({3, 4}, 5);
+        QVERIFY(!engine::normalisedSum(norm, constant, hasBranch ? constant : branch, at::kDouble).sum.requires_grad());
     }
 
     /// Angles in single precision, and one rounding: as if bf16 had been rotated in single precision.

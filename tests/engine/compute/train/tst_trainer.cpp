@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/compute/network/network_double.h"
+#include "tests/engine/compute/network/network_harness.h"
 #include "tests/engine/compute/session/run_harness.h"
 #include "trainer_harness.h"
 
@@ -327,6 +328,24 @@ private Q_SLOTS:
             QVERIFY2(std::abs(a[i] - b[i]) < 1e-4,
                      qPrintable(QString("step %1: %2 %3").arg(i + 1).arg(a[i]).arg(b[i])));
         }
+    }
+
+    /// A run of an earlier version resumes with its order of sums.
+    void theReadingSaysHowResidualsAdd()
+    {
+        const projects::Project project = quickLanguage(2);
+        const DeviceBatch batch = tests::randomBatch(project, 2, 5, 3);
+        const auto outputUnder = [&](ReadingVersion version) {
+            const auto parts = openParts(project, {}, "cpu", FirstWeights::Initialised, {}, {version, {}});
+            return parts->network->forward(batch.input, tests::kEvaluation);
+        };
+        const at::Tensor byBranch =
+            tests::compiled(project, SumOrder::ByBranch)->forward(batch.input, tests::kEvaluation);
+        const at::Tensor byHalf = tests::compiled(project)->forward(batch.input, tests::kEvaluation);
+        QVERIFY(!at::equal(byBranch, byHalf));
+        QVERIFY(at::equal(outputUnder(ReadingVersion::First), byBranch));
+        QVERIFY(at::equal(outputUnder(ReadingVersion::Second), byBranch));
+        QVERIFY(at::equal(outputUnder(kNewestReading), byHalf));
     }
 
     void validationDisturbsNothing()

@@ -383,8 +383,8 @@ private slots:
         row("an unknown status", "\"running\"", "\"walking\"", "status is \"walking\", expected running");
         row("a fingerprint that is none", "\"notes\"", "\"data\": [{}], \"notes\"",
             "data · entry 1 · name] is missing");
-        row("the reading of a later version", "\"reading\": 2", "\"reading\": 3",
-            "reading] is 3, expected at most 2: the run's data are read by the rules of a later version");
+        row("the reading of a later version", "\"reading\": 3", "\"reading\": 4",
+            "reading] is 4, expected at most 3: the run's data are read by the rules of a later version");
         row("no JSON", "{", "", "is not JSON");
         row("deep nesting",
             "\"notes\": ", "\"more\": [[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]], \"notes\": ", "nested deeper");
