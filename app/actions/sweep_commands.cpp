@@ -46,6 +46,10 @@ void SweepCommands::connectPanel()
     };
     connect(&m_session, &DocumentSession::opened, this, show);
     connect(&m_session, &DocumentSession::changed, this, show);
+    const auto markQueued = [this, &panel] { panel.setQueued(m_controller.queuedRuns()); };
+    connect(&m_session, &DocumentSession::opened, this, markQueued);
+    connect(&m_controller, &RunController::queueChanged, this, markQueued);
+    connect(&m_controller, &RunController::ended, this, markQueued);
     connect(&panel, &SweepPanel::editRequested, &m_documents, &DocumentViews::applyEdit);
     connect(&panel, &SweepPanel::queueRequested, this,
             [this](const std::vector<projects::SweepMember>& members) { m_controller.enqueue(members); });

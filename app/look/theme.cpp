@@ -63,6 +63,7 @@ QString styleSheetOf(const Theme& theme)
                                        {"chevron-down", "muted"},
                                        {"chevron-up", "muted"},
                                        {"check", "onAccent"},
+                                       {"dash", "onAccent"},
                                        {"detach", "muted"},
                                        {"close", "muted"}}) {
         const QString icon = QString::fromLatin1(name);

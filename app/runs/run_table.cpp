@@ -39,10 +39,26 @@ void collect(const RunsModel& runs, const QModelIndex& parent, QStringList& name
     }
 }
 
-/// Edits a text in the list of runs. While the user types, changes of the run do not replace the text.
+/// Edits a text in the list of runs. While the user types, changes of the run do not replace the text. A tick of a
+/// selected row ticks all selected rows.
 class RunTextDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
+
+    bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+                     const QModelIndex& index) override
+    {
+        const QVariant before = index.data(Qt::CheckStateRole);
+        const bool done = QStyledItemDelegate::editorEvent(event, model, option, index);
+        const QVariant ticked = index.data(Qt::CheckStateRole);
+        const auto* const tree = qobject_cast<const QAbstractItemView*>(option.widget);
+        if (done && tree != nullptr && ticked != before && tree->selectionModel()->isSelected(index)) {
+            for (const QModelIndex& row : tree->selectionModel()->selectedRows(index.column())) {
+                model->setData(row, ticked, Qt::CheckStateRole);
+            }
+        }
+        return done;
+    }
 
     void setEditorData(QWidget* editor, const QModelIndex& index) const override
     {
@@ -115,7 +131,8 @@ QString RunNameDelegate::shown(const QString& name, const QFontMetrics& metrics,
 bool RunsTree::edit(const QModelIndex& index, EditTrigger trigger, QEvent* event)
 {
     const bool annotates = index.column() == RunsModel::Tags || index.column() == RunsModel::Notes;
-    return (trigger != SelectedClicked || annotates) && QTreeView::edit(index, trigger, event);
+    const bool selects = trigger == SelectedClicked && !annotates; // but a click on the tick of a selected row ticks it
+    return QTreeView::edit(index, selects ? NoEditTriggers : trigger, event);
 }
 
 RunTable::RunTable(RunsModel& model, QTreeView& tree) : QObject(&tree), m_model(model), m_tree(tree)
@@ -200,7 +217,8 @@ void RunTable::fitNames()
         room -= header.isSectionHidden(column) ? 0 : std::max(header.sectionSizeHint(column), contents);
     }
     const int wanted = view.sizeHintForColumn(RunsModel::Name);
-    header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, std::max(kNameWidth, room)));
+    const int most = std::max({kNameWidth, room, view.viewport()->width() / 2}); // the other columns can be scrolled
+    header.resizeSection(RunsModel::Name, std::clamp(wanted, kNameWidth, most));
 }
 
 QStringList RunTable::choice() const

@@ -17,8 +17,29 @@ void SweepGridModel::setMembers(std::vector<projects::SweepMember> members, proj
     m_members = std::move(members);
     m_statuses.assign(m_members.size(), engine::member::Pending{});
     m_sweep = std::move(sweep);
+    markQueued();
     sumUp();
     endResetModel();
+}
+
+void SweepGridModel::markQueued()
+{
+    m_queued.clear();
+    for (const projects::SweepMember& member : m_members) {
+        m_queued.push_back(std::ranges::any_of(m_queuedRuns, [&](const engine::StartRun& run) {
+            return run.membership == member.membership && run.project == member.project;
+        }));
+    }
+}
+
+void SweepGridModel::setQueued(std::vector<engine::StartRun> runs)
+{
+    m_queuedRuns = std::move(runs);
+    markQueued();
+    if (!m_members.empty()) {
+        const int column = axisCount() + State;
+        emit dataChanged(index(0, column), index(rowCount() - 1, column));
+    }
 }
 
 bool SweepGridModel::hasSeeds() const
@@ -77,7 +98,7 @@ std::vector<projects::SweepMember> SweepGridModel::untrained() const
 {
     std::vector<projects::SweepMember> members;
     for (std::size_t i = 0; i < m_members.size(); ++i) {
-        const bool isDone = std::holds_alternative<engine::member::Finished>(m_statuses[i]) ||
+        const bool isDone = m_queued[i] || std::holds_alternative<engine::member::Finished>(m_statuses[i]) ||
                             std::holds_alternative<engine::member::Training>(m_statuses[i]);
         if (!m_members[i].error && !isDone) {
             members.push_back(m_members[i]);
@@ -131,7 +152,9 @@ QString SweepGridModel::textOf(std::size_t row, int column) const
         return m_overSeeds[row].count > 1 ? QString::fromStdString(projects::textOf(m_overSeeds[row]))
                                           : QStringLiteral("—");
     case State:
-        return QString::fromStdString(engine::textOf(m_statuses[row]));
+        return m_queued[row] && std::holds_alternative<engine::member::Pending>(m_statuses[row])
+                   ? tr("queued")
+                   : QString::fromStdString(engine::textOf(m_statuses[row]));
     case Problem:
         return member.error ? QString::fromStdString(member.error->message) : QString();
     default:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/commands.h"
 #include "engine/runs/results/sweep_members.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/studies/sweep_results.h"
@@ -24,6 +25,8 @@ public:
     void setRate(double flopPerSecond);
     /// Sets the status of each member. Initially no member has begun.
     void setStatuses(std::vector<engine::MemberStatus> statuses);
+    /// Sets the queued runs of the project. A member that is among them is not queued twice.
+    void setQueued(std::vector<engine::StartRun> runs);
     [[nodiscard]] const std::vector<projects::SweepMember>& members() const { return m_members; }
     [[nodiscard]] const projects::Sweep& sweep() const { return m_sweep; }
     /// Returns the members' values, one per member.
@@ -38,7 +41,7 @@ public:
     [[nodiscard]] bool hasSeeds() const;
     /// Returns the members that can be trained.
     [[nodiscard]] std::vector<projects::SweepMember> trainable() const;
-    /// Returns those of them that have not finished and are not being trained.
+    /// Returns those of them that have not finished, are not being trained and are not queued.
     [[nodiscard]] std::vector<projects::SweepMember> untrained() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -51,11 +54,15 @@ private:
     [[nodiscard]] QString textOf(std::size_t row, int column) const;
     [[nodiscard]] QString toolTipOf(std::size_t row) const;
     void sumUp();
+    /// Finds the members among the queued runs.
+    void markQueued();
     [[nodiscard]] bool isNumber(int column) const;
     [[nodiscard]] int axisCount() const { return static_cast<int>(m_sweep.axes.size()); }
 
     std::vector<projects::SweepMember> m_members;
     std::vector<engine::MemberStatus> m_statuses; ///< one per member
+    std::vector<engine::StartRun> m_queuedRuns;
+    std::vector<bool> m_queued; ///< one per member
     projects::Sweep m_sweep;
     std::vector<projects::MeanOfSeveral> m_overSeeds; ///< losses; one per member
     double m_rate = 0;

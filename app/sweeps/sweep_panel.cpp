@@ -266,6 +266,14 @@ void SweepPanel::setRate(double flopPerSecond)
     showTotal();
 }
 
+void SweepPanel::setQueued(std::vector<engine::StartRun> runs)
+{
+    m_grid.setQueued(std::move(runs));
+    if (m_grid.rowCount() > 0) { // else the label shows why there is no grid
+        showTotal();
+    }
+}
+
 void SweepPanel::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);

@@ -45,6 +45,8 @@ public:
     void setProject(projects::ProjectSnapshot project);
     /// Sets the FLOP per second that a run has reached here; 0: unknown.
     void setRate(double flopPerSecond);
+    /// Sets the queued runs of the project, which are not queued again.
+    void setQueued(std::vector<engine::StartRun> runs);
     /// Adds a field to the shown sweep, or to a new one if it has no room.
     void addAxis(const projects::SweepAxis& axis);
     /// Moves the cursor to the first field.

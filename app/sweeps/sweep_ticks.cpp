@@ -29,6 +29,7 @@ SweepTicks::SweepTicks(QWidget* parent) : QListWidget(parent)
     setWrapping(true);
     setResizeMode(QListView::Adjust);
     setSelectionMode(QAbstractItemView::NoSelection);
+    setTextElideMode(Qt::ElideMiddle); // the price is at the end
     setEditTriggers(QAbstractItemView::NoEditTriggers);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // the form scrolls as a whole

@@ -206,6 +206,16 @@ void RunController::launch(engine::StartRun command)
     setPhase(RunPhase::Starting);
 }
 
+std::vector<engine::StartRun> RunController::queuedRuns() const
+{
+    std::vector<engine::StartRun> runs = m_queue.waiting();
+    if (m_ofQueue) {
+        runs.push_back(m_queue.popped());
+    }
+    std::erase_if(runs, [this](const auto& run) { return run.projectDirectory != m_session.directory(); });
+    return runs;
+}
+
 void RunController::enqueue()
 {
     if (prepare()) {

@@ -83,6 +83,8 @@ public:
     /// Returns the names of the queued runs, the next first.
     [[nodiscard]] std::vector<std::string> queuedNames() const { return m_queue.names(); }
     [[nodiscard]] std::size_t queued() const { return m_queue.size(); }
+    /// Returns the queued runs of the open project, and the one that is being trained if it was queued.
+    [[nodiscard]] std::vector<engine::StartRun> queuedRuns() const;
     /// True if the queue waits for goOnWithQueue(): after stop(), without an engine, and if the next run comes from an
     /// earlier session.
     [[nodiscard]] bool queueHeld() const { return !m_queue.empty() && (m_held || m_queue.nextIsTakenUp()); }

@@ -148,6 +148,13 @@ std::vector<std::string> RunQueue::names() const
     return names;
 }
 
+std::vector<engine::StartRun> RunQueue::waiting() const
+{
+    std::vector<engine::StartRun> runs;
+    std::ranges::transform(m_waiting, std::back_inserter(runs), &Waiting::command);
+    return runs;
+}
+
 void RunQueue::push(engine::StartRun command)
 {
     fs::path file = nextFile(command.projectDirectory);

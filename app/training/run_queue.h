@@ -28,6 +28,10 @@ public:
     [[nodiscard]] std::size_t size() const { return m_waiting.size(); }
     /// Returns the names of the projects.
     [[nodiscard]] std::vector<std::string> names() const;
+    /// Returns the waiting runs, the next first.
+    [[nodiscard]] std::vector<engine::StartRun> waiting() const;
+    /// Returns the run that was popped last.
+    [[nodiscard]] const engine::StartRun& popped() const { return m_popped.command; }
     void push(engine::StartRun command);
     /// Precondition: not empty.
     [[nodiscard]] engine::StartRun pop();

@@ -14,11 +14,13 @@
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QDoubleSpinBox>
+#include <QDragEnterEvent>
 #include <QFile>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMimeData>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSpinBox>
@@ -102,6 +104,13 @@ private slots:
         QVERIFY(dialog);
         auto* folder = dialog->findChild<QLineEdit*>("exportFolder");
         auto* go = dialog->findChild<QPushButton*>("exportGo");
+        drop(*dialog, path("other.svg")); // a file gives its folder and its name
+        QCOMPARE(folder->text(), m_folder.path());
+        QCOMPARE(dialog->findChild<QLineEdit*>("exportName")->text(), QString("other"));
+        folder->clear();
+        drop(*dialog, m_folder.path());
+        QCOMPARE(folder->text(), m_folder.path());
+        QVERIFY(!folder->acceptDrops()); // it would insert the address
         folder->setText("/nowhere/at/all");
         QVERIFY(!go->isEnabled());
         QVERIFY(!dialog->findChild<QLabel*>("exportNote")->text().isEmpty());
@@ -370,6 +379,17 @@ private:
             }
         }
         return texts;
+    }
+
+    static void drop(QWidget& target, const QString& path)
+    {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(path)});
+        QDragEnterEvent enter({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&target, &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent dropped({5, 5}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&target, &dropped);
     }
 
     [[nodiscard]] QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }

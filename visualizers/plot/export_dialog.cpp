@@ -6,12 +6,14 @@
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QDoubleSpinBox>
+#include <QDropEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QStandardPaths>
@@ -91,7 +93,9 @@ ExportDialog::ExportDialog(const QString& title, const QString& name, const Expo
     setMinimumWidth(kWidth);
     m_weights->setChecked(choice.weights);
     layOut(choice.format);
+    setAcceptDrops(true);
     for (QLineEdit* line : {m_folder, m_name}) {
+        line->setAcceptDrops(false); // a line would insert the address
         connect(line, &QLineEdit::textChanged, this, &ExportDialog::update);
     }
     connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::update);
@@ -221,6 +225,22 @@ void ExportDialog::browse()
     if (!folder.isEmpty()) {
         m_folder->setText(QDir::toNativeSeparators(folder));
     }
+}
+
+void ExportDialog::dragEnterEvent(QDragEnterEvent* event)
+{
+    const QList<QUrl> urls = event->mimeData()->urls();
+    event->setAccepted(urls.size() == 1 && urls.front().isLocalFile());
+}
+
+void ExportDialog::dropEvent(QDropEvent* event)
+{
+    const QFileInfo dropped(event->mimeData()->urls().value(0).toLocalFile());
+    m_folder->setText(QDir::toNativeSeparators(dropped.isDir() ? dropped.filePath() : dropped.path()));
+    if (!dropped.isDir()) {
+        m_name->setText(dropped.completeBaseName());
+    }
+    event->acceptProposedAction();
 }
 
 void ExportDialog::update()

@@ -35,7 +35,8 @@ struct ExportChoice {
     bool operator==(const ExportChoice&) const = default;
 };
 
-/// Asks for the place, format and size of an exported plot or canvas. Not modal. GUI thread.
+/// Asks for the place, format and size of an exported plot or canvas. A folder that is dropped on it becomes the place,
+/// a file gives its folder and its name. Not modal. GUI thread.
 class ExportDialog : public QDialog {
     Q_OBJECT
 public:
@@ -51,6 +52,10 @@ public:
 signals:
     /// The rest of the choice is choice().
     void chosen(const QString& path);
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
 
 private:
     void layOut(const QString& format);

@@ -119,6 +119,31 @@ private slots:
         QTRY_COMPARE(shownNames().filter("0.375 (1)").size(), 1);
     }
 
+    /// Space and a click on a tick act on all selected rows.
+    void aTickOfASelectedRowTicksAllSelectedRows()
+    {
+        const auto& shown = m_window->workspace().shownRuns();
+        const auto overlaid = [&] {
+            return std::ranges::count_if(model().runs(),
+                                         [&](const auto& run) { return shown.isOverlaid(run.directory); });
+        };
+        m_window->workspace().showPanelOf(*tree());
+        tree()->setCurrentIndex(tree()->model()->index(0, 0));
+        const bool first =
+            shown.isOverlaid(directoryOf(qPrintable(tree()->currentIndex().data(Qt::EditRole).toString())));
+        tree()->selectAll();
+        QTest::keyClick(tree(), Qt::Key_Space);
+        QCOMPARE(overlaid(), first ? 0 : 3);
+        QStyleOptionViewItem option;
+        option.initFrom(tree());
+        option.rect = tree()->visualRect(tree()->currentIndex());
+        option.features = QStyleOptionViewItem::HasCheckIndicator;
+        option.widget = tree();
+        const QRect box = tree()->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, tree());
+        QTest::mouseClick(tree()->viewport(), Qt::LeftButton, {}, box.center());
+        QCOMPARE(overlaid(), first ? 3 : 0);
+    }
+
     /// That the other columns leave, until the user drags the column.
     void namesHaveTheRoomThatThereIs()
     {

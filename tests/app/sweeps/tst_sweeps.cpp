@@ -441,6 +441,25 @@ private slots:
         QCOMPARE(queued.first().first().value<std::vector<projects::SweepMember>>().size(), std::size_t(3));
     }
 
+    void aQueuedMemberIsNotQueuedAgain()
+    {
+        m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
+        QTRY_COMPARE(table()->model()->rowCount(), 2);
+        QSignalSpy asked(m_panel.get(), &SweepPanel::queueRequested);
+        auto* const queue = m_panel->findChild<QPushButton*>("queueSweep");
+        queue->click();
+        const auto members = asked.first().first().value<std::vector<projects::SweepMember>>();
+        std::vector<engine::StartRun> runs;
+        for (const projects::SweepMember& member : members) {
+            runs.emplace_back().project = member.project;
+            runs.back().membership = member.membership;
+        }
+        runs[1].project.training.batch += 1; // of an earlier document
+        m_panel->setQueued(runs);
+        QCOMPARE(queue->text(), SweepPanel::tr("Queue %n runs", nullptr, 1));
+        QCOMPARE(table()->model()->index(0, 6).data().toString(), QString("queued"));
+    }
+
     void noMemberOfAnotherProjectIsQueued()
     {
         m_panel->addAxis({"/seeds/init", {}, {{{}, {"1"}}, {{}, {"2"}}}});
