@@ -4,6 +4,7 @@
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/shape.h"
 #include "projects/nodes/towers.h"
+#include "projects/schedule/kept_parts.h"
 
 #include <algorithm>
 #include <map>
@@ -70,6 +71,10 @@ void checkTower(const Project& project, std::size_t index, Problems& problems)
     validateNetwork(view, found);
     validateTopology(view, found);
     validateSchedule(view, found);
+    if (grows(view.stack().schedule)) {
+        found.error("/schedule", "makes the tower grow from stage to stage, which only the first one does; expected "
+                                 "another choice of the layers that train");
+    }
     for (const Problem& problem : found.take()) {
         const std::string path = pointerOfView(index, problem.path);
         const std::string place = placeOfTower(view.network) + (problem.place.empty() ? "" : " · " + problem.place);
@@ -184,7 +189,7 @@ void checkLosses(const Project& project, Problems& problems)
 
 void validateTowers(const Project& project, Problems& problems)
 {
-    if (project.network.ownLoss == OwnLoss::None && project.towers.empty()) {
+    if (project.network.ownLoss == OwnLoss::None) {
         problems.error("/network/own_loss", "is none; expected a loss, because the first tower judges the run");
     }
     if (project.network.frozen && project.towers.empty()) {

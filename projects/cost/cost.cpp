@@ -12,6 +12,7 @@
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"
 #include "projects/nodes/resolved_graph.h"
+#include "projects/nodes/towers.h"
 
 #include <algorithm>
 #include <functional>
@@ -95,8 +96,8 @@ Cost ofTopology(NodeCost node, const Project& project, const Scale& scale)
 /// Computes the costs of the nodes of a project's graphs, which are all sound.
 class Costing {
 public:
-    Costing(const SoundProject& project, DeviceKind device, std::int64_t ranks)
-        : m_project(*project),
+    Costing(const Project& project, DeviceKind device, std::int64_t ranks)
+        : m_project(project),
           m_device(device),
           m_scale(scaleOf(m_project, ranks)),
           m_tied(tiedNodes(m_project.network)),
@@ -163,7 +164,8 @@ public:
     /// overwrites the logits. A part has its log-softmax, and a copy in the loss's type if that differs.
     double lossBytes() const
     {
-        if (traitsOf(m_project.network.objective).target != Element::Token) {
+        if (m_project.network.ownLoss == OwnLoss::None ||
+            traitsOf(m_project.network.objective).target != Element::Token) {
             return 0;
         }
         const Shape logits = resolveGraph(m_project, GraphRef::head()).outputPorts.front().shape;
@@ -284,6 +286,71 @@ Cost sumOf(const std::map<NodeId, Cost>& nodes)
     return sum;
 }
 
+/// Returns the costs of the first tower of a sound document.
+CostReport costOfFirst(const Project& project, DeviceKind device, std::int64_t ranks)
+{
+    const Network& network = project.network;
+    const Wiring& wiring = project.stack().topology.wiring;
+    const Costing costing(project, device, ranks);
+    CostReport report;
+    report.nodes.emplace(GraphRef::stem(),
+                         costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem), kStemPrefix));
+    report.nodes.emplace(GraphRef::head(),
+                         costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head), kHeadPrefix));
+    std::map<std::string, std::vector<Graph>> graphs; // of each block; a sound one has its halves
+    for (const Block* const block : usedBlocks(network)) {
+        graphs.emplace(block->name, *graphsAsRun(wiring, *block));
+    }
+    report.stem = sumOf(report.nodes.at(GraphRef::stem()));
+    report.head = sumOf(report.nodes.at(GraphRef::head()));
+    report.head.lossBytes = costing.lossBytes();
+    report.topology = ofTopology(topologyCost(network.stack()), project, costing.scale());
+    report.topology.optimiserBytes =
+        topologyElements(project, costing.scale().stateShare) * costing.scale().weightBytes;
+    if (roundsBranches(project.stack().topology)) {
+        report.topology.weightBytes += real(report.topology.parameters) * costing.scale().copyBytes;
+    }
+    report.total = report.stem;
+    report.total += report.head;
+    report.total += report.topology;
+    double recomputed = 0; // activations of the layer whose backward pass runs
+    for (const StackSegment& segment : network.stack().segments) {
+        const GraphRef ref = GraphRef::block(segment.block);
+        const std::vector<Graph>& block = graphs.at(segment.block);
+        if (!report.nodes.contains(ref)) {
+            report.nodes.emplace(ref, costing.nodes(ref, block, layerPrefix(nextLayer(report))));
+        }
+        Cost layer = sumOf(report.nodes.at(ref));
+        if (project.training.activations == Activations::Recompute) {
+            recomputed = std::max(recomputed, layer.activationBytes);
+            layer.activationBytes = static_cast<double>(network.stack().width) * costing.scale().positions *
+                                    costing.scale().tokens * costing.scale().residualBytes;
+            layer.trainFlops += layer.forwardFlops;
+        }
+        for (std::int64_t i = 0; i < segment.repeat; ++i) {
+            if (!project.training.groups.empty()) { // which may name single layers
+                layer.optimiserBytes = costing.optimiserBytes(ref, block, layerPrefix(nextLayer(report)));
+            }
+            report.layers.push_back(layer);
+        }
+    }
+    report.layers = executed(network.stack(), std::move(report.layers));
+    for (const Cost& layer : report.layers) {
+        report.total += layer;
+    }
+    report.total.activationBytes += recomputed;
+    return report;
+}
+
+/// A frozen tower has no gradients, states and kept activations.
+Cost asFrozen(Cost cost)
+{
+    cost.trainFlops = cost.forwardFlops;
+    cost.activationBytes = 0;
+    cost.optimiserBytes = 0;
+    return cost;
+}
+
 } // namespace
 
 Cost& Cost::operator+=(const Cost& other)
@@ -312,56 +379,20 @@ std::int64_t lossRows(std::int64_t vocabulary, double bytes)
 
 CostReport costOf(const SoundProject& project, DeviceKind device, std::int64_t ranks)
 {
-    const Network& network = project->network;
-    const Wiring& wiring = project->stack().topology.wiring;
-    const Costing costing(project, device, ranks);
-    CostReport report;
-    report.nodes.emplace(GraphRef::stem(),
-                         costing.nodes(GraphRef::stem(), graphAsRun(wiring, network.stem), kStemPrefix));
-    report.nodes.emplace(GraphRef::head(),
-                         costing.nodes(GraphRef::head(), graphAsRun(wiring, network.head), kHeadPrefix));
-    std::map<std::string, std::vector<Graph>> graphs; // of each block; a sound one has its halves
-    for (const Block* const block : usedBlocks(network)) {
-        graphs.emplace(block->name, *graphsAsRun(wiring, *block));
+    CostReport report = costOfFirst(*project, device, ranks);
+    if (project->towers.empty()) {
+        return report;
     }
-    report.stem = sumOf(report.nodes.at(GraphRef::stem()));
-    report.head = sumOf(report.nodes.at(GraphRef::head()));
-    report.head.lossBytes = costing.lossBytes();
-    report.topology = ofTopology(topologyCost(network.stack()), *project, costing.scale());
-    report.topology.optimiserBytes =
-        topologyElements(*project, costing.scale().stateShare) * costing.scale().weightBytes;
-    if (roundsBranches(project->stack().topology)) {
-        report.topology.weightBytes += real(report.topology.parameters) * costing.scale().copyBytes;
+    for (const std::size_t index : usedTowers(*project)) {
+        const Network& network = towerAt(*project, index);
+        Cost cost = index == 0 ? report.total : costOfFirst(viewOf(*project, index), device, ranks).total;
+        cost = network.frozen ? asFrozen(cost) : cost;
+        report.towers.emplace(network.name, cost);
     }
-    report.total = report.stem;
-    report.total += report.head;
-    report.total += report.topology;
-    double recomputed = 0; // activations of the layer whose backward pass runs
-    for (const StackSegment& segment : network.stack().segments) {
-        const GraphRef ref = GraphRef::block(segment.block);
-        const std::vector<Graph>& block = graphs.at(segment.block);
-        if (!report.nodes.contains(ref)) {
-            report.nodes.emplace(ref, costing.nodes(ref, block, layerPrefix(nextLayer(report))));
-        }
-        Cost layer = sumOf(report.nodes.at(ref));
-        if (project->training.activations == Activations::Recompute) {
-            recomputed = std::max(recomputed, layer.activationBytes);
-            layer.activationBytes = static_cast<double>(network.stack().width) * costing.scale().positions *
-                                    costing.scale().tokens * costing.scale().residualBytes;
-            layer.trainFlops += layer.forwardFlops;
-        }
-        for (std::int64_t i = 0; i < segment.repeat; ++i) {
-            if (!project->training.groups.empty()) { // which may name single layers
-                layer.optimiserBytes = costing.optimiserBytes(ref, block, layerPrefix(nextLayer(report)));
-            }
-            report.layers.push_back(layer);
-        }
+    report.total = {};
+    for (const auto& [name, cost] : report.towers) {
+        report.total += cost;
     }
-    report.layers = executed(network.stack(), std::move(report.layers));
-    for (const Cost& layer : report.layers) {
-        report.total += layer;
-    }
-    report.total.activationBytes += recomputed;
     return report;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,9 +46,10 @@ struct Cost {
     bool operator==(const Cost&) const = default;
 };
 
-/// The costs of the parts, and their total.
+/// The costs of the parts of the first tower, and the total over all towers.
 struct CostReport {
     Cost total;
+    std::map<std::string, Cost> towers; ///< by name, of those that losses need; empty for a document with one
     Cost stem;
     Cost head;
     Cost topology;                                    ///< mixing weights, gates and kept stack entries

@@ -55,7 +55,7 @@ std::vector<std::int64_t> without(std::vector<std::int64_t> shape, std::int64_t 
 
 ParameterRole parameterRoleOf(const TrainedParameter& parameter)
 {
-    const NetworkPart part = parameterNameFrom(parameter.name).part;
+    const NetworkPart part = parameterNameFrom(withoutTower(parameter.name)).part;
     if (part == NetworkPart::Topology) {
         return ParameterRole::Topology;
     }

@@ -39,6 +39,15 @@ ParameterName parameterNameFrom(std::string_view text)
     return {part, 0, rest};
 }
 
+std::string_view withoutTower(std::string_view name)
+{
+    const std::size_t point = name.find('.');
+    const std::string_view rest = point == std::string_view::npos ? std::string_view() : name.substr(point + 1);
+    const bool isOfTower =
+        parameterNameFrom(name).part == NetworkPart::Other && parameterNameFrom(rest).part != NetworkPart::Other;
+    return isOfTower ? rest : name;
+}
+
 std::string textOf(const ParameterName& name)
 {
     if (name.part == NetworkPart::Other) {

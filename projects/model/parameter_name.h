@@ -47,6 +47,10 @@ struct ParameterName {
 /// Formats the name for files, errors and figures; the inverse of parameterNameFrom().
 [[nodiscard]] std::string textOf(const ParameterName& name);
 
+/// Returns the name without that of a further tower, whose parameters are Other for parameterNameFrom():
+/// "layers.3.up.weight" of "teacher.layers.3.up.weight".
+[[nodiscard]] std::string_view withoutTower(std::string_view name);
+
 /// Returns the prefix of a layer's parameter names: "layers.3.".
 [[nodiscard]] std::string layerPrefix(std::int64_t layer);
 /// Returns the name of a topology parameter: "topology.3.gate.weight" of layer or reader 3, or "topology.norm" without

@@ -155,6 +155,16 @@ std::string pointerOfView(std::size_t index, std::string_view pointer)
     return isOf(pointer, kNetwork) ? tower + std::string(pointer.substr(kNetwork.size())) : std::string(pointer);
 }
 
+Status checkOneTower(const Project& project, std::string_view what)
+{
+    if (project.towers.empty() && project.losses.empty()) {
+        return Done{};
+    }
+    return Error{"towers", "the document has " + std::to_string(towerCount(project)) + " towers and " +
+                               std::to_string(project.losses.size()) + " further losses; " + std::string(what) +
+                               " needs a document with one tower and its objective"};
+}
+
 std::vector<std::string> readValues(const Project& project, std::size_t index)
 {
     const Network& network = towerAt(project, index);

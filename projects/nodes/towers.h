@@ -31,6 +31,9 @@ namespace residua::projects {
 /// "/network/stem". Its own inverse.
 [[nodiscard]] std::string pointerOfView(std::size_t index, std::string_view pointer);
 
+/// Returns an error unless the document has one tower and no further losses, as `what`, such as "an export", needs.
+[[nodiscard]] Status checkOneTower(const Project& project, std::string_view what);
+
 /// Returns the values of other towers that the tower reads, as input and at ports of its graphs.
 [[nodiscard]] std::vector<std::string> readValues(const Project& project, std::size_t index);
 /// Returns the towers in an order in which each comes after those that it reads, the first one as late as possible. The

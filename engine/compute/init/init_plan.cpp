@@ -103,13 +103,15 @@ at::Tensor unfolded(const at::Tensor& whole, Unfolding unfolding)
 }
 
 InitPlan::InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
-                   std::int64_t depth, double residualFactor)
-    : m_compute(compute),
-      m_initialisation(initialisation),
-      m_seed(seed),
-      m_depth(depth),
-      m_residualFactor(residualFactor)
+                   StackStart stack)
+    : m_compute(compute), m_initialisation(initialisation), m_seed(seed), m_stack(stack)
 {
+}
+
+void InitPlan::enter(std::string scope, StackStart stack)
+{
+    m_scope = std::move(scope);
+    m_stack = stack;
 }
 
 at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Role role)
@@ -118,8 +120,10 @@ at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, Role ro
     return add(name, shape, {.role = role, .values = {}, .follows = {}}, decays ? Decay::Yes : Decay::No);
 }
 
-at::Tensor InitPlan::add(const std::string& name, at::IntArrayRef shape, ParameterStart start, Decay decay)
+at::Tensor InitPlan::add(const std::string& unscoped, at::IntArrayRef shape, ParameterStart start, Decay decay)
 {
+    const std::string name = scoped(unscoped);
+    start.stack = m_stack;
     TORCH_CHECK(m_names.insert(name).second, "two parameters are named ", name);
     at::Tensor tensor = at::empty(shape, at::TensorOptions(m_compute.device).dtype(m_compute.parameterType));
     tensor.requires_grad_(true);
@@ -134,7 +138,8 @@ Weight InitPlan::addWeight(const std::string& name, at::IntArrayRef shape, Param
     if (!rank) {
         return {add(name, shape, std::move(start), Decay::Yes), {}, {}};
     }
-    FactoredWeight weight{name, shape.vec(), start, 0, 0, unfolding};
+    start.stack = m_stack;
+    FactoredWeight weight{scoped(name), shape.vec(), start, 0, 0, unfolding};
     std::vector<std::int64_t> inner = shape.vec();
     std::int64_t rows = shape.front();
     inner.front() = *rank;
@@ -169,7 +174,7 @@ at::Tensor InitPlan::addValues(const std::string& name, const at::Tensor& values
 
 void InitPlan::hold(const std::string& name, const at::Tensor& elements)
 {
-    const auto parameter = std::ranges::find(m_parameters, name, &NamedParameter::name);
+    const auto parameter = std::ranges::find(m_parameters, scoped(name), &NamedParameter::name);
     TORCH_CHECK(parameter != m_parameters.end(), "there is no parameter ", name, " to hold");
     parameter->held = elements;
 }
@@ -319,9 +324,10 @@ at::Tensor InitPlan::valuesOf(const std::string& name, at::IntArrayRef shape, co
     }
     at::Tensor matrix = drawMatrix(shape, m_initialisation, random);
     if (start.role == Role::ResidualMatrix && m_initialisation.scaleResidualByDepth) {
-        matrix = matrix / std::sqrt(2.0 * static_cast<double>(m_depth));
+        matrix = matrix / std::sqrt(2.0 * static_cast<double>(start.stack.depth));
     }
-    return start.role == Role::ResidualMatrix && m_residualFactor != 1 ? matrix * m_residualFactor : matrix;
+    const double factor = start.stack.residualFactor;
+    return start.role == Role::ResidualMatrix && factor != 1 ? matrix * factor : matrix;
 }
 
 } // namespace residua::engine

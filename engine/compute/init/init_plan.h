@@ -32,6 +32,12 @@ enum class Role {
     Given,    ///< by values that do not depend on the seed
 };
 
+/// The part of a start that depends on the stack of the parameter's tower.
+struct StackStart {
+    std::int64_t depth = 1;    ///< L of Role::ResidualMatrix
+    double residualFactor = 1; ///< multiplies the start of matrices that write to the residual
+};
+
 /// How a parameter starts.
 struct ParameterStart {
     Role role = Role::Matrix;
@@ -44,6 +50,7 @@ struct ParameterStart {
     /// The activation that all readers apply to the node's output ("relu"), if the parameter is the matrix that
     /// computes it; empty: none.
     std::string follows;
+    StackStart stack = {}; ///< set by InitPlan
 };
 
 /// The matrix that the factors u·v of a weight [out, in, …] make.
@@ -73,9 +80,12 @@ struct FactoredWeight {
 /// starts alike.
 class InitPlan {
 public:
-    /// `residualFactor` multiplies the start of matrices that write to the residual.
     InitPlan(const Compute& compute, const projects::Initialisation& initialisation, std::int64_t seed,
-             std::int64_t depth, double residualFactor = 1);
+             StackStart stack = {});
+
+    /// The parameters declared next belong to a tower with this stack. Their names begin with `scope`, which is added
+    /// to names without it: "teacher.", or empty.
+    void enter(std::string scope, StackStart stack);
 
     /// Declares a parameter; its name must be new. It decays as its role says.
     at::Tensor add(const std::string& name, at::IntArrayRef shape, Role role);
@@ -128,6 +138,10 @@ public:
     [[nodiscard]] FeatureFit fitOf(const AttentionFeatures& attention) const;
 
 private:
+    [[nodiscard]] std::string scoped(const std::string& name) const
+    {
+        return name.starts_with(m_scope) ? name : m_scope + name;
+    }
     /// Returns the values that a parameter starts from, before the start's factor.
     [[nodiscard]] at::Tensor valuesOf(const std::string& name, at::IntArrayRef shape,
                                       const ParameterStart& start) const;
@@ -139,8 +153,8 @@ private:
     Compute m_compute;
     projects::Initialisation m_initialisation;
     std::int64_t m_seed;
-    std::int64_t m_depth;
-    double m_residualFactor;
+    StackStart m_stack;
+    std::string m_scope;
     std::vector<NamedParameter> m_parameters;
     std::vector<ParameterStart> m_starts;
     std::set<std::string> m_names;

@@ -1,124 +1,232 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/network/network.h"
 
-#include "engine/compute/depth/layer_dropping.h"
-#include "engine/compute/depth/layer_wiring.h"
-#include "engine/compute/graph/graph_program.h"
 #include "engine/compute/network/objectives.h"
+#include "engine/compute/network/tower.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/runtime/rounded_weights.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
-#include "projects/depth/depth_parameters.h"
-#include "projects/model/parameter_name.h"
-#include "projects/nodes/ffn_site.h"
-#include "projects/nodes/resolved_graph.h"
+#include "projects/nodes/towers.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/sum.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace residua::engine {
 namespace {
 
 using projects::Project;
-using projects::Shape;
 
 constexpr const char* kLossName = "loss";
 
-/// Returns the factor on the start of the blocks' outputs to the residual: √n under Hyper-Connections (Zhu et al.,
-/// section 4.1).
-double residualFactor(const Project& project)
+/// Returns the mean over all dimensions but the last of T²·KL(softmax(target/T) ‖ softmax(output/T)).
+at::Tensor softTargets(const at::Tensor& output, const at::Tensor& target, double temperature)
 {
-    const auto* const streams = std::get_if<projects::MultiStream>(&project.stack().topology.wiring);
-    const bool scales = streams && streams->scaleOutputs && streams->state == projects::StreamState::Copies;
-    return scales ? std::sqrt(static_cast<double>(streams->streams)) : 1;
+    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const at::Tensor mine = at::log_softmax(output.to(type) / temperature, -1);
+    const at::Tensor wanted = at::log_softmax(target.to(type) / temperature, -1);
+    const at::Tensor divergence = at::sum(at::exp(wanted) * (wanted - mine), -1);
+    return at::mean(divergence) * (temperature * temperature);
+}
+
+at::Tensor lossOf(const projects::Loss& loss, const at::Tensor& output, const at::Tensor& target)
+{
+    const at::ScalarType type = output.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    switch (loss.kind) {
+    case projects::LossKind::SoftTargets:
+        return softTargets(output, target, loss.temperature);
+    case projects::LossKind::SquaredError: {
+        const at::Tensor error = output.to(type) - target.to(type);
+        return at::mean(error * error);
+    }
+    case projects::LossKind::CrossEntropy:
+        break;
+    }
+    const at::Tensor logits = output.to(type);
+    return at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}), target.reshape({-1}).to(at::kLong), {},
+                                  at::Reduction::Mean, projects::kIgnoredTarget);
+}
+
+/// The losses whose gradients go to the same towers.
+struct LossGroup {
+    std::set<std::size_t> trains;       ///< towers, by index in the document
+    std::vector<projects::Loss> losses; ///< further ones
+    bool hasObjectives = false;         ///< true if it has the towers' objectives
+};
+
+/// Returns the groups, the one with the objectives first. Towers that a group does not train pass gradients on.
+std::vector<LossGroup> groupsOf(const Project& project)
+{
+    LossGroup all{.trains = {}, .losses = {}, .hasObjectives = true};
+    for (std::size_t index = 0; index < projects::towerCount(project); ++index) {
+        if (!projects::towerAt(project, index).frozen) {
+            all.trains.insert(index);
+        }
+    }
+    std::vector<LossGroup> groups{all};
+    for (const projects::Loss& loss : project.losses) {
+        std::set<std::size_t> trains;
+        for (const std::string& name : loss.trains) {
+            trains.insert(projects::towerNamed(project, name));
+        }
+        const std::set<std::size_t>& wanted = trains.empty() ? all.trains : trains;
+        auto group = std::ranges::find(groups, wanted, &LossGroup::trains);
+        if (group == groups.end()) {
+            group = groups.insert(groups.end(), {.trains = wanted, .losses = {}});
+        }
+        group->losses.push_back(loss);
+    }
+    return groups;
 }
 
 class Network final : public CompiledNetwork {
 public:
-    Network(const Compute& compute, const Project& project, const projects::ExampleSchema& examples)
-        : m_compute(compute),
-          m_examples(examples),
-          m_objective(objectiveEntryOf(project.network.objective)),
-          m_smoothing(projects::traitsOf(project.network.objective).smooths ? project.network.labelSmoothing : 0),
-          m_depth(static_cast<std::size_t>(project.network.depth())),
-          m_plan(compute, project.initialisation, project.seeds.init, project.stack().evaluatedDepth(),
-                 residualFactor(project))
+    Network(const Compute& compute, const Project& project)
+        : m_compute(compute), m_groups(groupsOf(project)), m_plan(compute, project.initialisation, project.seeds.init)
     {
+    }
+
+    /// Compiles the towers that losses need, in an order in which each reads earlier ones.
+    [[nodiscard]] Status addTowers(const Project& project, const projects::ExampleSchema& examples)
+    {
+        const Result<std::vector<std::size_t>> order = projects::runOrder(project);
+        if (!order) {
+            return order.error();
+        }
+        const std::vector<std::size_t> used = projects::usedTowers(project);
+        for (const std::size_t index : *order) {
+            if (std::ranges::find(used, index) == used.end()) {
+                continue;
+            }
+            const std::string& name = projects::towerAt(project, index).name;
+            Result<std::unique_ptr<CompiledTower>> tower = CompiledTower::compile(
+                projects::viewOf(project, index), examples, index == 0 ? "" : name + ".", m_plan, m_rotaryTables);
+            if (!tower) {
+                return index == 0 ? tower.error()
+                                  : Error{"tower " + name + " · " + tower.error().place, tower.error().message};
+            }
+            if (index == 0) {
+                m_first = tower->get();
+            }
+            m_towers.push_back({index, *std::move(tower)});
+        }
+        setTrained(m_groups.front());
+        if (m_compute.rounded) {
+            for (const NamedParameter& parameter : m_plan.all()) {
+                m_compute.rounded->add(parameter.tensor);
+            }
+        }
+        return Done{};
     }
 
     using CompiledNetwork::forward;
 
     [[nodiscard]] at::Tensor stackOutput(const DeviceBatch& batch, const Pass& pass) override
     {
-        return stackOf(batch.input, passFor(batch, pass)).sum();
+        Pass whole = passFor(batch, pass);
+        return statesOfFirst(batch.input, whole).sum();
     }
 
     [[nodiscard]] std::vector<BatchMean> lossOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                                 const Pass& pass) override
     {
-        const Pass whole = passFor(batch, pass);
-        return lossTerms(headOf({stackOutput, {}}, whole), batch, whole);
+        Pass whole = passFor(batch, pass);
+        runBefore(batch.input, whole);
+        return objectiveOf(*m_first, m_first->outputs({stackOutput, {}}, whole), batch, whole, kLossName);
     }
 
     [[nodiscard]] at::Tensor outputOf(const at::Tensor& stackOutput, const DeviceBatch& batch,
                                       const Pass& pass) override
     {
-        return headOf({stackOutput, {}}, passFor(batch, pass)).front();
+        Pass whole = passFor(batch, pass);
+        runBefore(batch.input, whole);
+        return m_first->outputs({stackOutput, {}}, whole).front();
     }
 
     [[nodiscard]] at::Tensor forward(const DeviceBatch& batch, const Pass& pass) override
     {
-        const Pass whole = passFor(batch, pass);
-        return headOf(stackOf(batch.input, whole), whole).front();
+        Pass whole = passFor(batch, pass);
+        const Residual states = statesOfFirst(batch.input, whole);
+        return m_first->outputs(states, whole).front();
     }
 
-    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass) override
+    [[nodiscard]] std::size_t lossGroups() const override { return m_groups.size(); }
+
+    [[nodiscard]] GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) override
     {
-        const Pass whole = passFor(batch, pass);
-        std::vector<BatchMean> terms = lossTerms(headOf(stackOf(batch.input, whole), whole), batch, whole);
-        if (batch.weight.defined()) {
-            terms.front().mean = terms.front().mean * batch.weight;
+        const LossGroup& losses = m_groups[group];
+        if (m_groups.size() > 1) {
+            setTrained(losses);
         }
-        at::Tensor loss = sumOf(terms);
-        if (pass.training()) {
-            for (const Regulariser& regulariser : m_regularisers) {
-                loss = loss + regulariser.term(whole);
+        Pass whole = passFor(batch, pass);
+        GroupLoss result;
+        const auto add = [&result](const at::Tensor& term) {
+            result.trained = result.trained.defined() ? result.trained + term : term;
+        };
+        runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
+            const projects::Network& network = tower.compiled->network();
+            if (losses.hasObjectives && network.ownLoss != projects::OwnLoss::None) {
+                std::vector<BatchMean> terms = objectiveOf(*tower.compiled, std::move(outputs), batch, own, kLossName);
+                if (batch.weight.defined()) {
+                    terms.front().mean = terms.front().mean * batch.weight;
+                }
+                const at::Tensor sum = sumOf(terms);
+                if (tower.index == 0) {
+                    result.judged = sum;
+                }
+                if (network.ownLoss == projects::OwnLoss::Trained) {
+                    add(network.lossWeight == 1 ? sum : sum * network.lossWeight);
+                }
             }
+            if (losses.hasObjectives && pass.training()) {
+                for (const at::Tensor& term : tower.compiled->regularisers(own)) {
+                    add(term);
+                }
+            }
+        });
+        for (const projects::Loss& loss : losses.losses) {
+            add(valueOf(loss, batch, whole) * loss.weight);
         }
-        return loss;
+        if (!result.trained.defined()) {
+            result.trained = result.judged; // nothing of the group is trained
+        }
+        if (result.judged.defined() && (m_towers.size() == 1 && losses.losses.empty())) {
+            result.judged = result.trained; // a network alone is judged with its regularisers
+        }
+        return result;
     }
 
     [[nodiscard]] BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) override
     {
-        const Pass whole = passFor(batch, pass);
-        std::vector<at::Tensor> outputs = headOf(stackOf(batch.input, whole), whole);
-        const at::Tensor& output = outputs.front();
+        Pass whole = passFor(batch, pass);
         BatchQuantities quantities;
-        for (const ObjectiveQuantity& quantity : m_objective.further) {
-            if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
-                quantities.means.push_back({quantity.name, mean, countOf(batch)});
+        runAll(batch.input, whole, [&](const Tower& tower, std::vector<at::Tensor> outputs, const Pass& own) {
+            const bool isFirst = tower.index == 0;
+            if (isFirst) {
+                addFurther(outputs, batch, own, quantities);
+            }
+            if (tower.compiled->network().ownLoss != projects::OwnLoss::None) {
+                std::ranges::move(objectiveOf(*tower.compiled, std::move(outputs), batch,
+                                              own, // may overwrite the output
+                                              isFirst ? kLossName : "loss of " + tower.compiled->network().name),
+                                  std::back_inserter(quantities.means));
+            }
+        });
+        for (const LossGroup& group : m_groups) {
+            for (const projects::Loss& loss : group.losses) {
+                quantities.means.push_back({loss.name, valueOf(loss, batch, whole)});
             }
         }
-        if (m_objective.confusion != nullptr) {
-            quantities.confusion = m_objective.confusion(output, batch.target);
-        }
-        for (std::size_t i = 1; i < outputs.size(); ++i) {
-            const std::string& port = m_head->outputPorts()[i];
-            const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
-            quantities.means.push_back(
-                {port + "_accuracy", labels.further.front().mean(outputs[i], whole.inputs.at(port))});
-        }
-        std::ranges::move(lossTerms(std::move(outputs), batch, whole), // may overwrite the output
-                          std::back_inserter(quantities.means));
         return quantities;
     }
 
@@ -128,11 +236,20 @@ public:
         return m_plan.fill(watch, wanted);
     }
     [[nodiscard]] InitPlan& initPlan() override { return m_plan; }
-    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_dropping->draw(pass); }
-    [[nodiscard]] bool drops() const override { return m_drops; }
+    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) override { return m_first->layersOf(pass); }
+    [[nodiscard]] bool drops() const override
+    {
+        return std::ranges::any_of(m_towers, [](const Tower& tower) { return tower.compiled->drops(); });
+    }
+    [[nodiscard]] bool isRecordable() const override
+    {
+        return m_groups.size() == 1 && std::ranges::none_of(m_towers, [](const Tower& tower) {
+                   return tower.index > 0 && tower.compiled->drawsLayers();
+               });
+    }
     void noteTraining(const Pass& pass) override
     {
-        m_lastLayers = pass.layers;
+        m_first->noteTraining(pass);
         if (m_compute.rounded) {
             m_compute.rounded->refresh();
         }
@@ -141,47 +258,153 @@ public:
     [[nodiscard]] std::vector<NamedParameter>& parameters() override { return m_plan.all(); }
     [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step) override
     {
-        std::vector<Matrix> matrices = m_wiring->coefficients(step);
-        if (!m_lastLayers.empty()) {
-            matrices.push_back(activeLayers(m_lastLayers, step));
+        std::vector<Matrix> matrices = m_first->coefficients(step);
+        for (const Tower& tower : m_towers) {
+            for (Matrix& matrix : tower.index == 0 ? std::vector<Matrix>() : tower.compiled->coefficients(step)) {
+                matrix.name.kind = tower.compiled->network().name + "." + matrix.name.kind;
+                matrices.push_back(std::move(matrix));
+            }
         }
         return matrices;
     }
 
 private:
-    friend class NetworkCompiler;
+    struct Tower {
+        std::size_t index = 0; ///< in the document
+        std::unique_ptr<CompiledTower> compiled;
+    };
 
-    /// Returns the output of the stack. The pass must define the use of the layers.
-    [[nodiscard]] Residual stackOf(const at::Tensor& input, const Pass& pass)
+    /// Makes the parameters of the group's towers require gradients, and no others.
+    void setTrained(const LossGroup& group)
     {
-        const bool tokens = m_examples.input().isTokens();
-        const at::Tensor entering[] = {tokens ? input : input.to(m_compute.parameterType)};
-        return m_wiring->run(m_stem->run(entering, pass), pass);
+        for (const Tower& tower : m_towers) {
+            const bool isTrained = group.trains.contains(tower.index);
+            for (std::size_t i = tower.compiled->parameters().first; i < tower.compiled->parameters().second; ++i) {
+                m_plan.all()[i].tensor.requires_grad_(isTrained);
+            }
+        }
     }
 
-    /// Returns the head's outputs in the order of its ports: the network's output, and those for further labels.
-    [[nodiscard]] std::vector<at::Tensor> headOf(const Residual& stackOutput, const Pass& pass)
+    /// Returns the pass of a tower: that of the first one, or with its own draws and without what observes or changes
+    /// the first. A frozen tower runs as in an evaluation.
+    [[nodiscard]] Pass passOf(const Tower& tower, const Pass& whole) const
     {
-        return m_head->runAll(stackOutput, pass);
+        if (tower.index == 0) {
+            return whole;
+        }
+        Pass own = whole.withoutLayers();
+        own.magnitudes = nullptr;
+        own.weightInputs = nullptr;
+        if (tower.compiled->network().frozen) {
+            own.mode = Mode::Evaluation;
+        }
+        own.layers = tower.compiled->layersOf(own);
+        if (own.training()) {
+            tower.compiled->noteTraining(own);
+        }
+        return own;
+    }
+
+    /// True if towers or further losses read values.
+    [[nodiscard]] bool hasValues() const
+    {
+        return m_towers.size() > 1 || m_groups.size() > 1 || !m_groups.front().losses.empty();
+    }
+
+    /// Returns the tower's states, which become an input of the pass.
+    [[nodiscard]] Residual statesOf(const Tower& tower, const at::Tensor& input, Pass& whole, const Pass& own)
+    {
+        const std::string& reads = tower.compiled->network().input;
+        Residual states = tower.compiled->states(reads.empty() ? input : whole.inputs.at(reads), own);
+        if (hasValues()) {
+            states = {states.sum(), {}};
+            whole.inputs.insert_or_assign(projects::statesOf(tower.compiled->network()), states.sum());
+        }
+        return states;
+    }
+
+    /// Runs every tower; the values become inputs of the pass. `use` may overwrite the outputs.
+    template <class Use>
+    void runAll(const at::Tensor& input, Pass& whole, const Use& use)
+    {
+        for (const Tower& tower : m_towers) {
+            const Pass own = passOf(tower, whole);
+            std::vector<at::Tensor> outputs = tower.compiled->outputs(statesOf(tower, input, whole, own), own);
+            if (hasValues()) {
+                whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()), outputs.front());
+            }
+            use(tower, std::move(outputs), own);
+        }
+    }
+
+    /// Runs the towers that come before the first one of the document.
+    void runBefore(const at::Tensor& input, Pass& whole)
+    {
+        for (const Tower& tower : m_towers) {
+            if (tower.index == 0) {
+                return;
+            }
+            const Pass own = passOf(tower, whole);
+            const Residual states = statesOf(tower, input, whole, own);
+            whole.inputs.insert_or_assign(projects::outputOf(tower.compiled->network()),
+                                          tower.compiled->outputs(states, own).front());
+        }
+    }
+
+    [[nodiscard]] Residual statesOfFirst(const at::Tensor& input, Pass& whole)
+    {
+        runBefore(input, whole);
+        const std::string& reads = m_first->network().input;
+        return m_first->states(reads.empty() ? input : whole.inputs.at(reads), whole);
+    }
+
+    /// Returns a further loss of values that the pass has as inputs.
+    [[nodiscard]] static at::Tensor valueOf(const projects::Loss& loss, const DeviceBatch& batch, const Pass& whole)
+    {
+        const at::Tensor target = loss.target.empty() ? batch.target : whole.inputs.at(loss.target).detach();
+        return engine::lossOf(loss, whole.inputs.at(loss.output), target);
+    }
+
+    /// Adds the quantities of the first tower's output beside its loss.
+    void addFurther(const std::vector<at::Tensor>& outputs, const DeviceBatch& batch, const Pass& pass,
+                    BatchQuantities& quantities) const
+    {
+        const ObjectiveEntry& objective = m_first->objective();
+        const at::Tensor& output = outputs.front();
+        for (const ObjectiveQuantity& quantity : objective.further) {
+            if (const at::Tensor mean = quantity.mean(output, batch.target); mean.defined()) {
+                quantities.means.push_back({quantity.name, mean, countOf(objective, batch)});
+            }
+        }
+        if (objective.confusion != nullptr) {
+            quantities.confusion = objective.confusion(output, batch.target);
+        }
+        for (std::size_t i = 1; i < outputs.size(); ++i) {
+            const std::string& port = m_first->outputPorts()[i];
+            const ObjectiveEntry& labels = objectiveEntryOf(projects::Objective::Classification);
+            quantities.means.push_back(
+                {port + "_accuracy", labels.further.front().mean(outputs[i], pass.inputs.at(port))});
+        }
     }
 
     /// Returns the number of targets that the objective is a mean over; undefined if it is every unit.
-    [[nodiscard]] at::Tensor countOf(const DeviceBatch& batch) const
+    [[nodiscard]] static at::Tensor countOf(const ObjectiveEntry& objective, const DeviceBatch& batch)
     {
-        return m_objective.count == nullptr ? at::Tensor() : m_objective.count(batch.target);
+        return objective.count == nullptr ? at::Tensor() : objective.count(batch.target);
     }
 
     /// Returns the objective of the output, then the cross-entropy of each further label. The pass has the labels.
-    [[nodiscard]] std::vector<BatchMean> lossTerms(std::vector<at::Tensor> outputs, const DeviceBatch& batch,
-                                                   const Pass& pass) const
+    [[nodiscard]] static std::vector<BatchMean> objectiveOf(const CompiledTower& tower, std::vector<at::Tensor> outputs,
+                                                            const DeviceBatch& batch, const Pass& pass,
+                                                            const std::string& name)
     {
         std::vector<BatchMean> terms;
-        terms.push_back(
-            {kLossName, m_objective.loss(std::move(outputs.front()), batch.target, m_smoothing, pass), countOf(batch)});
+        terms.push_back({name,
+                         tower.objective().loss(std::move(outputs.front()), batch.target, tower.smoothing(), pass),
+                         countOf(tower.objective(), batch)});
         for (std::size_t i = 1; i < outputs.size(); ++i) {
-            terms.push_back(
-                {kLossName, objectiveEntryOf(projects::Objective::Classification)
-                                .loss(std::move(outputs[i]), pass.inputs.at(m_head->outputPorts()[i]), 0, pass)});
+            terms.push_back({name, objectiveEntryOf(projects::Objective::Classification)
+                                       .loss(std::move(outputs[i]), pass.inputs.at(tower.outputPorts()[i]), 0, pass)});
         }
         return terms;
     }
@@ -195,8 +418,8 @@ private:
         return sum;
     }
 
-    /// Returns the pass with the batch's conditions as its inputs, and with the document's use of its layers unless the
-    /// caller has set them.
+    /// Returns the pass of the first tower, with the batch's conditions as its inputs, and with the document's use of
+    /// its layers unless the caller has set them.
     [[nodiscard]] Pass passFor(const DeviceBatch& batch, const Pass& pass)
     {
         Pass inside = pass;
@@ -205,19 +428,7 @@ private:
         if (pass.layers.empty()) {
             inside.layers = layersOf(pass);
         }
-        if (pass.alteration && !pass.alteration->off.empty()) {
-            inside.layers.resize(m_depth);
-            for (const auto& [layer, part] : pass.alteration->off) {
-                LayerUse& use = inside.layers.at(static_cast<std::size_t>(layer) - 1);
-                use.runs &= part != projects::LayerPart::Whole;
-                use.attention &= part != projects::LayerPart::Attention;
-                use.feedForward &= part != projects::LayerPart::Ffn;
-            }
-        }
-        if (pass.alteration && !pass.alteration->visits.empty()) {
-            inside.layers.resize(m_depth);
-            m_dropping->setVisits(inside.layers, pass.alteration->visits);
-        }
+        m_first->alter(inside);
         if (pass.training()) {
             noteTraining(inside);
         }
@@ -225,271 +436,33 @@ private:
     }
 
     Compute m_compute;
-    projects::ExampleSchema m_examples;
-    const ObjectiveEntry& m_objective;
-    double m_smoothing;  ///< of labels, in training and evaluation alike
-    std::size_t m_depth; ///< L
-    std::vector<Regulariser> m_regularisers;
-    std::optional<GraphProgram> m_stem;
-    std::optional<LayerDropping> m_dropping;
-    std::unique_ptr<LayerWiring> m_wiring;
-    std::optional<GraphProgram> m_head;
-    InitPlan m_plan;
-    bool m_drops = false;               ///< true if one of its operators does
-    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty if it ran all
-};
-
-class NetworkCompiler {
-public:
-    NetworkCompiler(const Project& project, const projects::ExampleSchema& examples, const Compute& compute)
-        : m_project(project),
-          m_examples(examples),
-          m_compute(compute),
-          m_network(std::make_unique<Network>(compute, project, examples))
-    {
-    }
-
-    Result<std::unique_ptr<CompiledNetwork>> run()
-    {
-        Result<projects::Sizes> sizes = sizesOf();
-        if (!sizes) {
-            return sizes.error();
-        }
-        m_sizes = std::move(*sizes);
-        for (const auto part : {&NetworkCompiler::addStem, &NetworkCompiler::addStack, &NetworkCompiler::addHead}) {
-            if (const Status added = (this->*part)(); !added) {
-                return added.error();
-            }
-        }
-        decayProducts();
-        if (m_compute.rounded) {
-            for (const NamedParameter& parameter : m_network->m_plan.all()) {
-                m_compute.rounded->add(parameter.tensor);
-            }
-        }
-        return std::unique_ptr<CompiledNetwork>(std::move(m_network));
-    }
-
-private:
-    /// A product with weight decay, and the executed layers that use it; none if it belongs to no layer.
-    struct DecayedProduct {
-        Weight weight;
-        std::vector<std::int64_t> layers;
-    };
-
-    /// Returns Σ ‖u·v‖_F² of the weights that the pass runs: a layer that it leaves out, or that does not exist yet,
-    /// gets no gradient.
-    [[nodiscard]] static at::Tensor sumOfRunning(const std::vector<DecayedProduct>& products,
-                                                 const std::vector<LayerUse>& layers)
-    {
-        at::Tensor sum = at::zeros({}, products.front().weight.u.options().requires_grad(false));
-        for (const DecayedProduct& product : products) {
-            if (product.layers.empty() || layers.empty() || anyRuns(product.layers, layers)) {
-                sum = sum + squaredNorm(product.weight);
-            }
-        }
-        return sum;
-    }
-
-    /// Adds Frobenius decay, λ/2·‖u·v‖_F² of each factored weight that runs, to the objective, and excludes the factors
-    /// from weight decay.
-    void decayProducts()
-    {
-        const projects::TrainingPlan& training = m_project.training;
-        std::vector<DecayedProduct> products;
-        for (const FactoredWeight& weight : m_network->m_plan.factored()) {
-            std::vector<NamedParameter>& all = m_network->m_plan.all();
-            products.push_back({{{}, all[weight.u].tensor, all[weight.v].tensor},
-                                m_project.stack().visitsOf(projects::parameterNameFrom(weight.name).layer)});
-            if (training.factorDecay == projects::FactorDecay::Product) {
-                all[weight.u].decay = Decay::No;
-                all[weight.v].decay = Decay::No;
-            }
-        }
-        if (training.factorDecay != projects::FactorDecay::Product || products.empty()) {
-            return;
-        }
-        m_network->m_regularisers.push_back({[products, factor = training.frobeniusDecay / 2](const Pass& pass) {
-            return sumOfRunning(products, pass.layers) * factor;
-        }});
-    }
-
-    /// Returns the document's sizes; an error if the data do not match them.
-    [[nodiscard]] Result<projects::Sizes> sizesOf() const
-    {
-        const std::vector<projects::ExampleField> expected = projects::examplesOf(m_project.data).fields;
-        const auto same = [](const projects::ExampleField& a, const projects::ExampleField& b) {
-            return a.role == b.role && a.shape == b.shape;
-        };
-        if (!std::ranges::equal(expected, m_examples.fields, same)) {
-            return Error{"data", "the data and the document disagree on the fields of the examples"};
-        }
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            const projects::ExampleField& field = m_examples.fields[i];
-            if (expected[i].vocabulary < field.vocabulary) {
-                return Error{"data · vocabulary", "the data has " + std::to_string(field.vocabulary) + " different " +
-                                                      field.name + ", the document " +
-                                                      std::to_string(expected[i].vocabulary)};
-            }
-        }
-        return projects::sizesOf(m_project);
-    }
-
-    [[nodiscard]] Result<GraphProgram> compile(const projects::GraphRef& ref, const std::string& prefix,
-                                               const Shape& entering)
-    {
-        const projects::Graph* const graph = projects::findGraph(m_project, ref);
-        if (!graph) {
-            return Error{placeOf(ref), "there is no such graph"};
-        }
-        return compile(projects::graphAsRun(m_project.stack().topology.wiring, *graph), ref, prefix, entering, {});
-    }
-
-    /// Compiles one graph of the network.
-    [[nodiscard]] Result<GraphProgram> compile(const projects::Graph& graph, const projects::GraphRef& ref,
-                                               const std::string& prefix, const Shape& entering,
-                                               std::set<projects::NodeId> residualWriters,
-                                               std::set<projects::NodeId> scaled = {},
-                                               std::optional<projects::HalfEnds> halves = {})
-    {
-        GraphSetting setting{.ref = ref,
-                             .prefix = prefix,
-                             .sizes = m_sizes,
-                             .entering = entering,
-                             .fedByPass = m_examples.conditions(),
-                             .residualWriters = std::move(residualWriters),
-                             .halves = halves,
-                             .scaled = std::move(scaled),
-                             .startFactor =
-                                 ref.isStem() || ref.isHead() ? 1 : projects::postNormFactors(m_project.stack()).start,
-                             .plan = m_network->m_plan,
-                             .rotaryTables = m_rotaryTables,
-                             .tiedNode = {},
-                             .tied = {}};
-        if (const auto tied = projects::tiedNodes(m_project.network); tied && ref.isHead()) {
-            setting.tiedNode = tied->linear;
-            const projects::Graph& stem = *projects::findGraph(m_project, projects::GraphRef::stem());
-            setting.tied = declared(projects::kStemPrefix, *stem.find(tied->embedding));
-        }
-        Result<GraphProgram> program = GraphProgram::compile(graph, setting);
-        if (program) {
-            m_network->m_drops |= std::ranges::any_of(program->operators(), &Operator::drops);
-        }
-        return program;
-    }
-
-    /// Returns the declared weight of a node.
-    [[nodiscard]] at::Tensor declared(const std::string& prefix, const projects::Node& node)
-    {
-        const std::string name = prefix + node.name + ".weight";
-        return std::ranges::find(m_network->m_plan.all(), name, &NamedParameter::name)->tensor;
-    }
-
-    /// Returns the shape of the inputs of layers and head: that of the stem's output.
-    [[nodiscard]] const Shape& inside() const { return m_network->m_stem->outputShape(); }
-
-    [[nodiscard]] Status addStem()
-    {
-        Result<GraphProgram> stem =
-            compile(projects::GraphRef::stem(), projects::kStemPrefix, m_examples.input().shape);
-        if (!stem) {
-            return stem.error();
-        }
-        if (const Shape expected = projects::stackShapeOf(m_project); stem->outputShape() != expected) {
-            return Error{"stem", "ends with " + stem->outputShape().text() + ", expected " + expected.text()};
-        }
-        m_network->m_stem = std::move(*stem);
-        return Done{};
-    }
-
-    /// Returns the nodes of a layer whose outputs are multiplied by 1/p (PLD, algorithm 2): a and f of a block with
-    /// both halves, if they run together. If empty, the factor applies to the branch, or to the half that runs.
-    [[nodiscard]] std::set<projects::NodeId> scaledInside(const projects::Block& block) const
-    {
-        const bool byProbability = m_project.stack().schedule.scaling == projects::DropScaling::InverseProbability;
-        if (!byProbability || projects::grows(m_project.stack().schedule) ||
-            projects::splitsLayers(m_project.stack().topology.wiring)) {
-            return {};
-        }
-        const std::optional<projects::HalfEnds> ends = projects::halfEndsOf(block);
-        return ends ? std::set{ends->attention, ends->feedForward} : std::set<projects::NodeId>();
-    }
-
-    [[nodiscard]] Status addStack()
-    {
-        std::vector<GraphProgram> programs;
-        for (std::int64_t layer = 1; layer <= m_project.stack().stored(); ++layer) {
-            const std::string place = textOf(projects::ParameterName{projects::NetworkPart::Layers, layer, {}});
-            const projects::Block* const block = m_project.network.blockOfStored(layer);
-            if (!block) {
-                return Error{place, "its block does not exist"};
-            }
-            const Result<std::vector<projects::Graph>> parts =
-                projects::graphsAsRun(m_project.stack().topology.wiring, *block);
-            if (!parts) {
-                return parts.error();
-            }
-            const auto halves = parts->size() == 1 ? projects::halfEndsOf(*block) : std::nullopt;
-            for (const projects::Graph& part : *parts) {
-                Result<GraphProgram> program =
-                    compile(part, projects::GraphRef::block(block->name), place + ".", inside(),
-                            projects::residualWriters(block->graph), scaledInside(*block), halves);
-                if (!program) {
-                    return program.error();
-                }
-                if (program->outputShape() != inside()) {
-                    return Error{"block " + block->name,
-                                 "ends with " + program->outputShape().text() + ", expected " + inside().text()};
-                }
-                programs.push_back(std::move(*program));
-            }
-        }
-        LayerStack layers(std::move(programs), m_project.stack(), m_project.training.activations, m_compute.sums);
-        Result<std::unique_ptr<LayerWiring>> wiring =
-            LayerWiring::create(m_project.stack(), std::move(layers), m_network->m_plan);
-        if (!wiring) {
-            return wiring.error();
-        }
-        m_network->m_wiring = std::move(*wiring);
-        m_network->m_regularisers = m_network->m_wiring->regularisers();
-        m_network->m_dropping.emplace(m_project);
-        return Done{};
-    }
-
-    [[nodiscard]] Status addHead()
-    {
-        Result<GraphProgram> head = compile(projects::GraphRef::head(), projects::kHeadPrefix, inside());
-        if (!head) {
-            return head.error();
-        }
-        if (const Shape expected = projects::examplesOf(m_project.data).output(); head->outputShape() != expected) {
-            return Error{"head", "ends with " + head->outputShape().text() + ", expected " + expected.text()};
-        }
-        std::vector<std::string> ports{projects::kOutputPort};
-        for (const auto& [port, shape] : projects::examplesOf(m_project.data).furtherOutputs()) {
-            ports.push_back(port);
-        }
-        if (head->outputPorts() != ports) {
-            return Error{"head",
-                         "has the outputs " + joinedText(head->outputPorts()) + ", expected " + joinedText(ports)};
-        }
-        if (const projects::Node* const norm = projects::headNormOf(m_project.network)) {
-            const Result<projects::ParamMap> params = projects::evaluateParams(*norm, m_sizes);
-            const at::Tensor weight = declared(projects::kHeadPrefix, *norm);
-            m_network->m_wiring->setHeadNorm(
-                {kernels::NormKind::rms, weight, {}, projects::paramDouble(*params, "epsilon")});
-        }
-        m_network->m_head = std::move(*head);
-        return Done{};
-    }
-
-    const Project& m_project;
-    const projects::ExampleSchema& m_examples;
-    Compute m_compute;
-    projects::Sizes m_sizes;
     RotaryTables m_rotaryTables;
-    std::unique_ptr<Network> m_network;
+    std::vector<LossGroup> m_groups;
+    std::vector<Tower> m_towers; ///< in the order in which they run
+    CompiledTower* m_first = nullptr;
+    InitPlan m_plan;
 };
+
+/// Returns an error if the data do not match the document.
+Status checkExamples(const Project& project, const projects::ExampleSchema& examples)
+{
+    const std::vector<projects::ExampleField> expected = projects::examplesOf(project.data).fields;
+    const auto same = [](const projects::ExampleField& a, const projects::ExampleField& b) {
+        return a.role == b.role && a.shape == b.shape;
+    };
+    if (!std::ranges::equal(expected, examples.fields, same)) {
+        return Error{"data", "the data and the document disagree on the fields of the examples"};
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const projects::ExampleField& field = examples.fields[i];
+        if (expected[i].vocabulary < field.vocabulary) {
+            return Error{"data · vocabulary", "the data has " + std::to_string(field.vocabulary) + " different " +
+                                                  field.name + ", the document " +
+                                                  std::to_string(expected[i].vocabulary)};
+        }
+    }
+    return Done{};
+}
 
 /// Checks the size before allocating, because the kernel may overcommit memory and kill the process later.
 Status checkWeights(const projects::SoundProject& project, const std::string& device)
@@ -523,7 +496,14 @@ Result<std::unique_ptr<CompiledNetwork>> CompiledNetwork::compile(const Project&
         return compute.error();
     }
     compute->sums = sums;
-    return NetworkCompiler(project, examples, *compute).run();
+    if (const Status same = checkExamples(project, examples); !same) {
+        return same.error();
+    }
+    auto network = std::make_unique<Network>(*compute, project);
+    if (const Status added = network->addTowers(project, examples); !added) {
+        return added.error();
+    }
+    return std::unique_ptr<CompiledNetwork>(std::move(network));
 }
 
 } // namespace residua::engine

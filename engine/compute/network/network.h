@@ -48,9 +48,15 @@ struct BatchQuantities {
     at::Tensor confusion = {};
 };
 
-/// A document compiled to modules: stem → stack → head. Each graph runs in topological order, and a LayerWiring
-/// connects the layers. Each pass carries its settings (pass.h). Engine thread only. LibTorch's exceptions propagate
-/// and are caught at the session's boundary.
+/// The losses of a group on a batch, scalars on the device.
+struct GroupLoss {
+    at::Tensor trained; ///< the sum, whose gradient trains
+    at::Tensor judged;  ///< the objective of the first tower, which the run is judged by; undefined of later groups
+};
+
+/// A document compiled to modules: its towers (tower.h), of which the first one is judged. Outputs, layers and
+/// alterations are those of the first tower. Each pass carries its settings (pass.h). Engine thread only. LibTorch's
+/// exceptions propagate and are caught at the session's boundary.
 class CompiledNetwork {
 public:
     /// Declares the parameters. Their values are undefined until initialise() or a checkpoint sets them. Errors name
@@ -84,11 +90,20 @@ public:
     {
         return forward(DeviceBatch{input, {}}, pass);
     }
-    /// Returns the document's objective on a batch, a scalar on the device, plus the regularisers in training.
-    [[nodiscard]] virtual at::Tensor loss(const DeviceBatch& batch, const Pass& pass) = 0;
+    /// Returns the number of groups of losses that train the same towers, at least 1. A step adds the gradients of
+    /// lossOfGroup() for all of them.
+    [[nodiscard]] virtual std::size_t lossGroups() const = 0;
+    /// Returns the sum of the group's losses on a batch, in training with the regularisers. From this call to that for
+    /// another group, only the parameters that the group trains require gradients.
+    [[nodiscard]] virtual GroupLoss lossOfGroup(std::size_t group, const DeviceBatch& batch, const Pass& pass) = 0;
+    /// Returns the trained loss of the first group, which has the towers' objectives.
+    [[nodiscard]] at::Tensor loss(const DeviceBatch& batch, const Pass& pass)
+    {
+        return lossOfGroup(0, batch, pass).trained;
+    }
 
-    /// Returns the quantities of the document's objective on a batch: "loss", without regularisers, and those that its
-    /// entry has.
+    /// Returns the quantities of a batch: of the first tower's objective "loss", without regularisers, and those that
+    /// its entry has; of other towers "loss of <tower>"; and the further losses by their names.
     [[nodiscard]] virtual BatchQuantities quantities(const DeviceBatch& batch, const Pass& pass) = 0;
 
     /// Returns the use of each layer that the document defines for the pass; empty if all run.
@@ -96,6 +111,9 @@ public:
 
     /// Returns true if training leaves out elements, by DeviceBatch::draws.
     [[nodiscard]] virtual bool drops() const = 0;
+
+    /// True if a step may be recorded as a graph by Pass::layers.
+    [[nodiscard]] virtual bool isRecordable() const = 0;
 
     /// Prepares for a training pass: rounds changed weights again, which a recorded computation does not do, and takes
     /// the pass for the last one.

@@ -48,7 +48,7 @@ private:
 /// top, what all layers read, the stem.
 std::pair<int, std::int64_t> turnOf(const NamedParameter& parameter)
 {
-    const projects::ParameterName name = projects::parameterNameFrom(parameter.name);
+    const projects::ParameterName name = projects::parameterNameFrom(projects::withoutTower(parameter.name));
     switch (name.part) {
     case projects::NetworkPart::Head:
         return {0, 0};

@@ -12,6 +12,7 @@
 #include "projects/file/json.h"
 #include "projects/transfer/retrofit.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -258,6 +259,12 @@ Result<std::string> callRanks(const PreparedRun& run, const PreparationWatch& wa
     Status status = Done{};
     const auto failure = attempt([&] {
         status = checkBuild(**ranks);
+        const auto named =
+            std::ranges::find_if(run.project.losses, [](const auto& loss) { return !loss.trains.empty(); });
+        if (status && named != run.project.losses.end()) {
+            status = Error{"loss " + named->name, "trains single towers, which one process does alone; expected a loss "
+                                                  "that trains all of them, or a run without other ranks"};
+        }
         if (!status) {
             return;
         }

@@ -300,16 +300,23 @@ Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
 Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
-    const auto lossOf = [this, pass, parts](const DeviceBatch& batch) {
-        const at::Tensor loss = m_parts.network->loss(batch, pass);
+    const auto share = [parts](const at::Tensor& loss) {
         return parts > 1 ? loss.div(static_cast<double>(parts)) : loss;
     };
-    const StepGraphs::Gradients gradients = [lossOf](const DeviceBatch& batch) {
-        const at::Tensor loss = lossOf(batch);
-        loss.backward();
-        return loss.detach();
+    const StepGraphs::Gradients gradients = [this, pass, share](const DeviceBatch& batch) {
+        at::Tensor judged;
+        for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
+            const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, pass);
+            if (loss.judged.defined()) {
+                judged = share(loss.judged).detach();
+            }
+            if (loss.trained.requires_grad()) {
+                share(loss.trained).backward();
+            }
+        }
+        return judged;
     };
-    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr
+    StepGraphs::Graph* const graph = !m_exchange && pass.magnitudes == nullptr && m_parts.network->isRecordable()
                                          ? m_graphs.forStep(pass.layers, m_course.expectedRepeats(pass))
                                          : nullptr;
     if (m_readsAhead) {
@@ -328,12 +335,13 @@ Status Trainer::accumulateGradients(const Pass& pass)
         } else if (!m_exchange) {
             m_ring.addLoss(gradients(*batch));
         } else {
-            const at::Tensor loss = lossOf(*batch);
-            sum = sum.defined() ? sum + loss.detach() : loss.detach();
+            const GroupLoss loss = m_parts.network->lossOfGroup(0, *batch, pass);
+            const at::Tensor judged = share(loss.judged).detach();
+            sum = sum.defined() ? sum + judged : judged;
             if (micro + 1 == parts) {
                 m_exchange->begin(sum);
             }
-            loss.backward();
+            share(loss.trained).backward();
         }
     }
     if (graph != nullptr) {

@@ -9,6 +9,7 @@
 #include "engine/runs/results/run_branch.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"
+#include "projects/nodes/towers.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -33,7 +34,7 @@ protected:
             return opened.error();
         }
         m_opened.emplace(std::move(*opened));
-        return Done{};
+        return projects::checkOneTower(m_opened->run.project, "weights made from those of another network");
     }
     [[nodiscard]] const CheckpointFiles& checkpoint() const { return m_opened->checkpoint; }
 

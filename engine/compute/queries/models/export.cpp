@@ -22,6 +22,7 @@
 #include "projects/huggingface/custom_model.h"
 #include "projects/huggingface/known_model.h"
 #include "projects/huggingface/picture_processor.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>
@@ -72,6 +73,9 @@ private:
             return run.error();
         }
         m_run.emplace(std::move(*run));
+        if (Status one = projects::checkOneTower(m_run->project, "an export"); !one) {
+            return one;
+        }
         Result<CheckpointFiles> checkpoint =
             findCheckpoint(m_request.of.runDirectory, m_request.of.step, &m_run->notes);
         if (!checkpoint) {

@@ -53,7 +53,7 @@ struct Image {
     Result<engine::GraphProgram> program;
 
     Image(std::map<std::string, projects::ParamValue> params, LowRankMethod method)
-        : plan(*engine::Compute::create("cpu", projects::Precision::Fp64), startBy(method), 5, 2),
+        : plan(*engine::Compute::create("cpu", projects::Precision::Fp64), startBy(method), 5, {.depth = 2}),
           program(engine::GraphProgram::compile(GraphBuilder()
                                                     .node("input", "input")
                                                     .node("c", "conv2d", std::move(params))

@@ -50,7 +50,7 @@ private Q_SLOTS:
     {
         const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
         QVERIFY(compute.ok());
-        engine::InitPlan plan(*compute, {}, 5, 2);
+        engine::InitPlan plan(*compute, {}, 5, {.depth = 2});
         const at::Tensor matrix = plan.add("matrix", {3, 4}, engine::Role::Matrix);
         const at::Tensor number = plan.addConstant("number", {2}, 0.5, engine::Decay::No);
         const at::NoGradGuard noGrad;
@@ -75,7 +75,7 @@ private Q_SLOTS:
     {
         const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
         QVERIFY(compute.ok());
-        engine::InitPlan plan(*compute, {}, 5, 2);
+        engine::InitPlan plan(*compute, {}, 5, {.depth = 2});
         (void)plan.addConstant("first", {2}, 1, engine::Decay::No);
         const at::Tensor second = plan.addConstant("second", {2}, 1, engine::Decay::No);
         {
@@ -114,7 +114,7 @@ private Q_SLOTS:
         const Result<projects::Sizes> sizes = projects::sizesOf(project);
         const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
         QVERIFY(sizes.ok() && compute.ok());
-        engine::InitPlan plan(*compute, {}, 5, 1);
+        engine::InitPlan plan(*compute, {}, 5, {.depth = 1});
         engine::RotaryTables tables;
         const engine::GraphSetting setting{.ref = projects::GraphRef::block(block.toStdString()),
                                            .prefix = "layers.1.",

@@ -124,7 +124,7 @@ private Q_SLOTS:
         const projects::Shape shape{{projects::kBatch, 3}};
         const projects::Sizes sizes;
         const Result<engine::Compute> compute = engine::Compute::create("cpu", projects::Precision::Fp64);
-        engine::InitPlan plan(*compute, {}, 5, 1);
+        engine::InitPlan plan(*compute, {}, 5, {.depth = 1});
         engine::RotaryTables tables;
         auto program = engine::GraphProgram::compile(graph, {.ref = projects::GraphRef::block("ports"),
                                                              .prefix = "",

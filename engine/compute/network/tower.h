@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/depth/layer_dropping.h"
+#include "engine/compute/depth/layer_wiring.h"
+#include "engine/compute/graph/graph_program.h"
+#include "engine/compute/graph/pass.h"
+#include "engine/compute/init/init_plan.h"
+#include "engine/compute/network/objectives.h"
+#include "projects/model/project.h"
+#include "projects/nodes/example_schema.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::engine {
+
+/// A compiled tower of a document: stem → stack → head. Each graph runs in topological order, and a LayerWiring
+/// connects the layers. Engine thread.
+class CompiledTower {
+public:
+    /// Compiles the first tower of `view` (projects::viewOf), and declares its parameters in `plan`. `scope` is the
+    /// beginning of their names: "teacher.", or empty.
+    [[nodiscard]] static Result<std::unique_ptr<CompiledTower>> compile(const projects::Project& view,
+                                                                        const projects::ExampleSchema& examples,
+                                                                        const std::string& scope, InitPlan& plan,
+                                                                        RotaryTables& rotaryTables);
+
+    [[nodiscard]] const projects::Network& network() const { return m_network; }
+    [[nodiscard]] const ObjectiveEntry& objective() const { return *m_objective; }
+    [[nodiscard]] double smoothing() const { return m_smoothing; }
+    [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_head->outputPorts(); }
+    /// Returns the indices in InitPlan::all() of its parameters: [first, end).
+    [[nodiscard]] std::pair<std::size_t, std::size_t> parameters() const { return m_parameters; }
+    /// True if one of its operators leaves out elements in training.
+    [[nodiscard]] bool drops() const { return m_drops; }
+    /// True if training leaves out layers or parts of them, or draws visits.
+    [[nodiscard]] bool drawsLayers() const;
+
+    /// Returns the use of each layer that the document defines for the pass; empty if all run.
+    [[nodiscard]] std::vector<LayerUse> layersOf(const Pass& pass) const { return m_dropping->draw(pass); }
+    /// Changes the pass as its alteration says.
+    void alter(Pass& pass) const;
+    /// Returns the output of the stack: [batch, time, d] or [batch, d]. The pass must define the use of the layers.
+    [[nodiscard]] Residual states(const at::Tensor& input, const Pass& pass);
+    /// Returns the head's outputs in the order of its ports: the tower's output, and those for further labels.
+    [[nodiscard]] std::vector<at::Tensor> outputs(const Residual& states, const Pass& pass);
+    /// Returns the regularisers of a pass, which must define the use of the layers.
+    [[nodiscard]] std::vector<at::Tensor> regularisers(const Pass& pass) const;
+
+    /// Takes the pass for the last one of training.
+    void noteTraining(const Pass& pass) { m_lastLayers = pass.layers; }
+    /// As CompiledNetwork::coefficients.
+    [[nodiscard]] std::vector<Matrix> coefficients(std::int64_t step);
+
+private:
+    friend class TowerCompiler;
+    CompiledTower(const projects::Project& view, const projects::ExampleSchema& examples, const Compute& compute);
+
+    projects::Network m_network;
+    c10::ScalarType m_parameterType;
+    bool m_takesTokens;
+    const ObjectiveEntry* m_objective;
+    double m_smoothing; ///< of labels, in training and evaluation alike
+    std::vector<Regulariser> m_regularisers;
+    std::optional<GraphProgram> m_stem;
+    std::optional<LayerDropping> m_dropping;
+    std::unique_ptr<LayerWiring> m_wiring;
+    std::optional<GraphProgram> m_head;
+    std::pair<std::size_t, std::size_t> m_parameters;
+    bool m_drops = false;
+    std::vector<LayerUse> m_lastLayers; ///< of the last training pass; empty if it ran all
+};
+
+} // namespace residua::engine
