@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/help/help_page.h"
 
-#include "app/help/equation_text.h"
+#include "app/help/equation_setting.h"
 #include "app/look/theme.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/places.h"
@@ -9,6 +9,7 @@
 #include "projects/schema/method_keys.h"
 #include "resources/help.h"
 
+#include <QMimeData>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextList>
@@ -25,6 +26,7 @@ constexpr int kMargin = 18;
 constexpr int kCodePadding = 8;
 constexpr int kLineSpacing = 125; ///< per cent
 constexpr int kCellPadding = 5;
+const QString kObjectLetter(QChar(QChar::ObjectReplacementCharacter));
 
 QUrl urlOf(const std::string& name)
 {
@@ -139,11 +141,28 @@ void styleCode(QTextCursor& cursor, const QTextBlock& block)
     }
 }
 
-/// Lowers and raises the indices in lines of code, which hold equations, and in text that is no inline code.
-void setIndices(QTextCursor& cursor, const QTextBlock& block)
+/// True if the cursor is in a frame of equations; false in one of commands.
+bool isEquation(const QTextCursor& cursor)
+{
+    const QTextFrame* const frame = cursor.currentFrame();
+    for (auto line = frame->begin(); !line.atEnd(); ++line) {
+        if (line.currentBlock().text().startsWith(QLatin1String("residua"))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Sets the equations in lines of code, and the indices in text that is no inline code.
+void setEquations(QTextCursor& cursor, const QTextBlock& block, const Theme& theme)
 {
     cursor.setPosition(block.position());
     const bool framed = isFramed(cursor);
+    const double letter = QFontMetricsF(numberFont()).horizontalAdvance(QLatin1Char('x'));
+    const auto inLetters = [letter](const EquationPart& part) {
+        return EquationSetting::widthOf(part, numberFont()) / letter;
+    };
+    const WidthOfPart widthOf = framed && isEquation(cursor) ? WidthOfPart(inLetters) : WidthOfPart();
     std::vector<QTextFragment> texts; // a copy, because setting a fragment makes new ones
     for (auto part = block.begin(); !part.atEnd(); ++part) {
         if (framed || !part.fragment().charFormat().fontFixedPitch()) {
@@ -151,17 +170,22 @@ void setIndices(QTextCursor& cursor, const QTextBlock& block)
         }
     }
     for (auto text = texts.rbegin(); text != texts.rend(); ++text) { // from the end: the places before stay
-        const std::vector<EquationPart> parts = equationParts(text->text());
+        const std::vector<EquationPart> parts = equationParts(text->text(), widthOf);
         if (parts.size() < 2) {
             continue;
         }
-        QTextCharFormat format = text->charFormat();
         cursor.setPosition(text->position());
         cursor.setPosition(text->position() + text->length(), QTextCursor::KeepAnchor);
+        const QTextCharFormat around = text->charFormat();
         cursor.removeSelectedText();
         for (const EquationPart& part : parts) {
+            QTextCharFormat format = around;
             format.setVerticalAlignment(part.place);
-            cursor.insertText(part.text, format);
+            if (part.shape != EquationPart::Shape::Letters) {
+                format.setForeground(theme.colour(QStringLiteral("text")));
+                EquationSetting::show(format, part);
+            }
+            cursor.insertText(part.shape == EquationPart::Shape::Letters ? part.text : kObjectLetter, format);
         }
     }
 }
@@ -268,6 +292,7 @@ HelpPage::HelpPage(const Look& look, QWidget* parent) : QTextBrowser(parent), m_
     setFrameShape(QFrame::NoFrame);
     setOpenExternalLinks(false);
     document()->setDocumentMargin(kMargin);
+    new EquationSetting(*document());
     connect(this, &QTextBrowser::sourceChanged, this, [this](const QUrl& url) { // source() is still the old page
         m_topic = nameOf(url);
         restyle();
@@ -295,6 +320,21 @@ QVariant HelpPage::loadResource(int type, const QUrl& url)
     return QString::fromUtf8(topic->text.data(), static_cast<qsizetype>(topic->text.size()));
 }
 
+/// Copies equations as the page writes them.
+QMimeData* HelpPage::createMimeDataFromSelection() const
+{
+    QTextCursor letter = textCursor();
+    QString text = letter.selectedText();
+    const int begin = letter.selectionStart() + 1;
+    for (qsizetype at = text.lastIndexOf(kObjectLetter); at >= 0; at = text.left(at).lastIndexOf(kObjectLetter)) {
+        letter.setPosition(begin + static_cast<int>(at)); // behind the letter, whose format it has
+        text.replace(at, 1, EquationSetting::sourceOf(letter.charFormat()));
+    }
+    auto* const data = new QMimeData;
+    data->setText(text.replace(QChar::ParagraphSeparator, QLatin1Char('\n')).replace(QChar::Nbsp, QLatin1Char(' ')));
+    return data;
+}
+
 void HelpPage::restyle()
 {
     const Theme& theme = m_look.theme();
@@ -304,7 +344,7 @@ void HelpPage::restyle()
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
         styleBlock(cursor, block);
         styleCode(cursor, block);
-        setIndices(cursor, block);
+        setEquations(cursor, block, theme);
     }
     for (QTextFrame* const frame : document()->rootFrame()->childFrames()) {
         if (auto* const table = qobject_cast<QTextTable*>(frame)) {

@@ -29,6 +29,9 @@ public:
 signals:
     void topicShown();
 
+protected:
+    QMimeData* createMimeDataFromSelection() const override;
+
 private:
     void restyle();
     void scrollTo(const std::string& word);

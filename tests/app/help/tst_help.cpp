@@ -14,6 +14,7 @@
 #include "tests/support/topology_cost.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QTest>
@@ -394,6 +395,45 @@ private slots:
         QCOMPARE(shown, set);
     }
 
+    /// In brackets: a fraction <over|under>, a sum Σ<lower|upper>, a root √<of>, high brackets (<of>).
+    void equationsHaveTwoDimensions_data()
+    {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<QString>("set");
+        const auto row = [](const char* line, const char* set) {
+            QTest::newRow(line) << QString::fromUtf8(line) << QString::fromUtf8(set);
+        };
+        row("η = peak · step / w         w: steps", "η = peak · <step|w>         w: steps");
+        row("‖Δ‖² − tr(Δ)² / (d − r*)", "‖Δ‖² − <tr(Δ)²|d − r*>");
+        row("p = (ℓ_s − |I_s|) / (L − |I_s|), at most 1", "p = <ℓ_s − |I_s||L − |I_s|>, at most 1");
+        row("exp(c_ij/τ) / Σ_{i'<j} exp(c_i'j/τ)   Σ_i p", "<exp(c_ij/τ)|Σ_{i'<j} exp(c_i'j/τ)>   Σ<i|> p");
+        row("−(1/N) Σ_n log f(x/2)", "−<1|N> Σ<n|> log f(<x/2>)");
+        row("u / max(1, rms(u) / d)", "<u|max(1, rms(u) / d)>");
+        row("L·(L + 1)/2 parameters", "L·<L + 1|2> parameters");
+        row("Σ_{l=1…degree} c_l, Π_{i∈S_lj} x_i, Σ Δ", "Σ<l=1|degree> c l , Π<i∈S_lj|> x i , Σ<|> Δ");
+        row("√(1 − ρ²), √h(ρ), O / √(a/heads) · V", "√<1 − ρ²>, √<h(ρ)>, <O|√(a/heads)> · V");
+        row("here: RUN/run.json, batch/N", "here: RUN/run.json, <batch|N>");
+        row("t / base^(2i/in), a^−m", "<t|base^(2i/in)>, a −m ");
+        row("(1, …, 0) in R", "(1, …, 0) in R");
+    }
+
+    void equationsHaveTwoDimensions()
+    {
+        QFETCH(QString, line);
+        QFETCH(QString, set);
+        const auto asLong = [](const EquationPart& part) { return static_cast<double>(part.source.size()); };
+        QString shown;
+        for (const EquationPart& part : equationParts(line, asLong)) {
+            const QString first = "<" + part.first;
+            shown += part.place != QTextCharFormat::AlignNormal    ? " " + part.text + " "
+                     : part.shape == EquationPart::Shape::Letters  ? part.text
+                     : part.shape == EquationPart::Shape::Root     ? "√" + first + ">"
+                     : part.shape == EquationPart::Shape::Brackets ? "(" + first + ">)"
+                                                                   : part.text + first + "|" + part.second + ">";
+        }
+        QCOMPARE(shown, set);
+    }
+
     /// Columns begin where they began: three letters are a third narrower, and two marks are gone.
     void columnsKeepTheirPlaces()
     {
@@ -415,8 +455,12 @@ private slots:
         }
         window.explain("dca");
         const QString shown = window.page().toPlainText();
-        QVERIFY2(shown.contains("gjo = Σi<j (bijo + ReLU(ujoᵀ ei) · 1) ⊙ ei"), qPrintable(shown.left(600)));
+        QVERIFY2(shown.contains("gjo = \uFFFC (bijo + ReLU(ujoᵀ ei) · 1) ⊙ ei"), qPrintable(shown.left(600)));
         QVERIFY(shown.contains("separate_norms"));
+        window.page().selectAll();
+        window.page().copy();
+        const QString copied = QApplication::clipboard()->text();
+        QVERIFY2(copied.contains("= Σ_{i<j} (b"), qPrintable(copied)); // as the page writes it
         for (QTextBlock block = window.page().document()->begin(); block.isValid(); block = block.next()) {
             for (auto part = block.begin(); !part.atEnd(); ++part) {
                 lowered += part.fragment().charFormat().verticalAlignment() == QTextCharFormat::AlignSubScript ? 1 : 0;
