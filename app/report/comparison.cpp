@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/report/report.h"
+#include "app/report/comparison_page.h"
 
 #include "app/report/html_text.h"
 #include "app/report/loss_figures.h"
@@ -11,6 +11,7 @@
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/spent_flops.h"
+#include "engine/runs/results/study_page.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/model/field.h"
@@ -37,86 +38,6 @@ namespace {
 using engine::MetricPoint;
 using resources::shortNumber;
 
-struct ComparedRun {
-    std::string label; ///< name of its directory; then its label among the others (engine::RunGroups)
-    engine::RunInfo info;
-    projects::Project project;
-    std::map<std::string, std::vector<MetricPoint>> metrics = {}; ///< those that rate it, and the seconds
-    std::int64_t parameters = 0;
-    double flops = 0;                    ///< spent so far
-    bool isCostWhole = true;             ///< false if FLOP do not include the training of its initial weights
-    std::optional<engine::Gap> gap = {}; ///< of its factors at the start
-    std::vector<PlotCurve> degrees = {}; ///< the error of each degree of its target (degreeErrors)
-
-    [[nodiscard]] const std::vector<MetricPoint>& metric(const std::string& name) const
-    {
-        static const std::vector<MetricPoint> kNone;
-        const auto found = metrics.find(name);
-        return found == metrics.end() ? kNone : found->second;
-    }
-    [[nodiscard]] const std::vector<MetricPoint>& seconds() const { return metric(engine::metric::kSeconds); }
-};
-
-/// The runs of a folder, and the reasons why others cannot be shown.
-struct Folder {
-    std::vector<ComparedRun> runs;
-    std::vector<std::string> faults;
-};
-
-Folder readRuns(const std::filesystem::path& folder)
-{
-    std::vector<ComparedRun> runs;
-    std::vector<std::string> faults;
-    for (const engine::RunInfo& listed : engine::listRuns(folder)) {
-        const std::filesystem::path directory = listed.directory;
-        const auto reader = engine::RunReader::open(directory);
-        const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-        if (!project) {
-            faults.push_back(directory.filename().string() + ": " + withoutPlaces(project.error().text(), directory));
-            continue;
-        }
-        ComparedRun run{directory.filename().string(), listed, withoutPlaces(*project)};
-        for (const std::string& name : reader->metricNames()) {
-            if (engine::isRating(name) || name == engine::metric::kSeconds) {
-                run.metrics[name] = reader->metric(name);
-            }
-        }
-        run.degrees = degreeErrors(*reader);
-        if (auto gap = reader->gap(); gap) {
-            run.gap = *std::move(gap); // a damaged record is among the reader's faults
-        }
-        if (run.metric(engine::metric::kLoss).empty()) {
-            run.info.values.erase(engine::metric::kLoss); // it has no step yet
-        }
-        for (const Error& fault : reader->faults()) {
-            faults.push_back(run.label + ": " + withoutPlaces(fault.text(), directory));
-        }
-        if (const auto cost = projects::costOf(*project)) {
-            run.parameters = cost->total.parameters;
-            const engine::SpentFlops spent = engine::spentFlopsOf(*reader, *project, *cost);
-            const auto units = reader->lastPoint(engine::metric::kUnits, listed.step);
-            run.flops = units ? spent.at(static_cast<double>(units->step), units->value) : 0;
-            run.isCostWhole = spent.isWhole;
-        }
-        runs.push_back(std::move(run));
-    }
-    std::ranges::sort(runs, {}, &ComparedRun::label);
-    std::ranges::sort(faults);
-    return {std::move(runs), std::move(faults)};
-}
-
-/// Returns the stroke of a group's colour number: solid for the first kPageColours, then two kinds of dashes.
-Stroke strokeOf(std::size_t colour)
-{
-    static constexpr Stroke kStrokes[] = {Stroke::Solid, Stroke::Dashed, Stroke::Dotted};
-    return kStrokes[colour / kPageColours % std::size(kStrokes)];
-}
-
-PlotCurve curveOf(const std::string& name, std::size_t colour, resources::Curve points)
-{
-    return {name, std::move(points), strokeOf(colour), colour % kPageColours};
-}
-
 /// Returns Log if every value is above 0 and they span more than two decades.
 AxisScale scaleFor(const std::vector<PlotCurve>& curves)
 {
@@ -130,129 +51,35 @@ AxisScale scaleFor(const std::vector<PlotCurve>& curves)
     return low > 0 && high > 100 * low ? AxisScale::Logarithmic : AxisScale::Linear;
 }
 
-class ComparisonPage {
-public:
-    ComparisonPage(std::string title, Folder folder, const std::optional<std::filesystem::path>& colours)
-        : m_title(std::move(title)), m_runs(std::move(folder.runs)), m_faults(std::move(folder.faults))
-    {
-        group(colours);
-        m_ratings = engine::ratingColumns(infos());
-    }
+} // namespace
 
-    [[nodiscard]] std::string html();
-
-private:
-    [[nodiscard]] std::vector<engine::RunInfo> infos() const
-    {
-        std::vector<engine::RunInfo> infos;
-        std::ranges::transform(m_runs, std::back_inserter(infos), &ComparedRun::info);
-        return infos;
-    }
-    /// Groups the runs, in the colours that the folder keeps, and labels them.
-    void group(const std::optional<std::filesystem::path>& colours);
-    /// Returns the mean of what the group's finished runs are judged by, and of their FLOP.
-    [[nodiscard]] projects::MeanOfSeveral resultOf(const engine::RunGroup& group) const;
-    [[nodiscard]] double flopsOf(const engine::RunGroup& group) const;
-    /// True if the group's runs repeat it with other seeds, so that they share an entry in legends.
-    [[nodiscard]] bool sharesName(const engine::RunGroup& group) const;
-    [[nodiscard]] std::string nameOf(std::size_t run) const;
-    [[nodiscard]] std::size_t colourOf(std::size_t run) const { return m_groups.groupOf(run).colour; }
-    [[nodiscard]] std::string counts() const;
-    void groupTable();
-    /// Adds a figure with a suitable scale. Returns false if it would be empty.
-    bool draw(PlotSpec spec);
-    void curves(const std::string& title, const std::string& label, const std::string& metric);
-    /// Returns the validation loss if every run has it, else the training loss.
-    [[nodiscard]] const char* comparedLoss() const;
-    void lossesByTime();
-    void degrees();
-    void bounds();
-    void costs();
-    void starts();
-    void table();
-    void reached();
-    void differences();
-    [[nodiscard]] bool onFront(std::size_t group) const { return std::ranges::find(m_front, group) != m_front.end(); }
-    [[nodiscard]] static std::string swatch(std::size_t colour);
-
-    std::string m_title;
-    std::vector<ComparedRun> m_runs;
-    std::vector<std::string> m_faults;
-    engine::RunGroups m_groups;
-    std::vector<std::size_t> m_front;            ///< indices of groups, by cost
-    std::vector<engine::MetricTraits> m_ratings; ///< besides the losses
-    std::ostringstream m_out;
-};
-
-void ComparisonPage::group(const std::optional<std::filesystem::path>& colours)
+ComparisonPage::ComparisonPage(const Comparison& asked, ComparedRuns found)
+    : m_asked(asked), m_runs(std::move(found.runs)), m_faults(std::move(found.faults))
 {
-    std::vector<engine::TrainedRun> trained;
-    for (const ComparedRun& run : m_runs) {
-        trained.push_back({&run.info, &run.project});
-    }
-    m_groups = engine::groupsOf(trained);
-    if (colours) {
-        engine::keepColours(m_groups, *colours);
-    }
-    for (std::size_t run = 0; run < m_runs.size(); ++run) {
-        m_runs[run].label = m_groups.labels[run];
-    }
-    std::vector<projects::CostAndValue> points;
-    for (const engine::RunGroup& each : m_groups.groups) {
-        const bool isWhole = std::ranges::all_of(each.runs, [&](std::size_t run) { return m_runs[run].isCostWhole; });
-        const double none = std::numeric_limits<double>::quiet_NaN(); // is not on the front
-        points.push_back({flopsOf(each), isWhole ? resultOf(each).mean : none});
-    }
-    m_front = projects::paretoFront(points, m_runs.front().info.judge());
+    std::ranges::transform(asked.missing, std::back_inserter(m_faults),
+                           [](const std::string& name) { return name + ": is not there"; });
+    group();
+    m_ratings = engine::ratingColumns(infos());
+    const auto longest = std::ranges::max_element(m_runs, {}, [](const ComparedRun& run) { return run.info.steps; });
+    m_lastSteps = engine::lastSteps(longest->info.steps);
 }
 
-projects::MeanOfSeveral ComparisonPage::resultOf(const engine::RunGroup& group) const
+Result<ComparisonPageText> ComparisonPage::html()
 {
-    std::vector<double> values;
-    for (const std::size_t run : group.runs) {
-        const std::optional<double> value = finalValue(m_runs[run].info);
-        values.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
+    if (const Status found = findBaseline(); !found) {
+        return found.error();
     }
-    return projects::meanOf(values);
-}
-
-double ComparisonPage::flopsOf(const engine::RunGroup& group) const
-{
-    std::vector<double> values;
-    for (const std::size_t run : group.runs) {
-        if (finalValue(m_runs[run].info)) {
-            values.push_back(m_runs[run].flops);
-        }
-    }
-    return projects::meanOf(values).mean;
-}
-
-bool ComparisonPage::sharesName(const engine::RunGroup& group) const
-{
-    std::set<std::string> seeds;
-    for (const std::size_t run : group.runs) {
-        seeds.insert(m_groups.seeds[run]);
-    }
-    return group.runs.size() > 1 && seeds.size() == group.runs.size();
-}
-
-/// Returns the name of the run in legends: the group's for its first run, and an empty one for the others.
-std::string ComparisonPage::nameOf(std::size_t run) const
-{
-    const engine::RunGroup& of = m_groups.groupOf(run);
-    return !sharesName(of) ? m_runs[run].label : of.runs.front() == run ? of.label : std::string();
-}
-
-std::string ComparisonPage::html()
-{
-    m_out << pageHead(m_title) << "<h1>" << escapeHtml(m_title) << "</h1><p class='sub'>" << counts() << "</p>";
+    m_out << pageHead(m_asked.title) << "<h1>" << escapeHtml(m_asked.title) << "</h1><p class='sub'>" << counts()
+          << "</p>" << htmlMarkdown(m_asked.notes);
     if (!m_runs.front().project.description.empty()) {
         m_out << "<p>" << escapeHtml(m_runs.front().project.description) << "</p>";
     }
     m_out << faultList(m_faults);
     groupTable();
+    notes();
     table();
     m_out << sweepSections(infos());
+    lossDifferences();
     curves("Training loss", "loss", engine::metric::kLoss);
     curves("Validation loss", "loss", engine::metric::kValidationLoss);
     for (const engine::MetricTraits& metric : m_ratings) {
@@ -266,7 +93,13 @@ std::string ComparisonPage::html()
     bounds();
     differences();
     m_out << "</body></html>\n";
-    return m_out.str();
+    ComparisonPageText page{m_out.str()};
+    if (m_baseline) {
+        const std::size_t first = m_baseline->runs.front();
+        page.baselineRun = m_runs[first].info.directory;
+        page.baselineAlone = m_baseline->runs != m_groups.groupOf(first).runs;
+    }
+    return page;
 }
 
 /// Returns a text such as "14 runs: 9 finished, 2 running", so that an unfinished study is recognisable.
@@ -299,37 +132,6 @@ std::string progressOf(const engine::RunInfo& info)
     default:
         return word + " at step " + std::to_string(info.step) + " of " + std::to_string(info.steps);
     }
-}
-
-/// Returns a dash in the colour of a group's curves.
-std::string ComparisonPage::swatch(std::size_t colour)
-{
-    const std::string stroke = strokeOf(colour) == Stroke::Solid    ? "solid"
-                               : strokeOf(colour) == Stroke::Dashed ? "dashed"
-                                                                    : "dotted";
-    return "<svg style='display:inline-block;width:22px;height:10px;margin-right:6px' viewBox='0 0 22 10'><line "
-           "class='curve c" +
-           std::to_string(colour % kPageColours) + " " + stroke + "' x1='0' x2='22' y1='5' y2='5'/></svg>";
-}
-
-/// The groups with means and deviations, if runs repeat a configuration.
-void ComparisonPage::groupTable()
-{
-    if (std::ranges::all_of(m_groups.groups, [](const auto& group) { return group.runs.size() == 1; })) {
-        return;
-    }
-    m_out << "<div class='panel'><table><tr><th>group</th><th>runs</th><th>training FLOP</th><th>"
-          << escapeHtml(m_runs.front().info.judge().quantity)
-          << ", mean ± deviation (n)</th><th>Pareto front</th></tr>";
-    for (std::size_t i = 0; i < m_groups.groups.size(); ++i) {
-        const engine::RunGroup& group = m_groups.groups[i];
-        const double flops = flopsOf(group);
-        m_out << "<tr><td>" << swatch(group.colour) << escapeHtml(group.label) << "</td><td class='n'>"
-              << group.runs.size() << "</td><td class='n'>" << (std::isfinite(flops) ? shortNumber(flops) : "–")
-              << "</td><td class='n'>" << escapeHtml(projects::textOf(resultOf(group))) << "</td><td>"
-              << (onFront(i) ? "★" : "") << "</td></tr>";
-    }
-    m_out << "</table></div>";
 }
 
 void ComparisonPage::table()
@@ -558,19 +360,41 @@ void ComparisonPage::differences()
     m_out << "</table></div>";
 }
 
-} // namespace
-
-Result<std::string> comparisonHtml(const std::filesystem::path& folder)
+Result<ComparisonPageText> comparisonHtml(const Comparison& comparison)
 {
-    Folder found = readRuns(folder);
+    ComparedRuns found = readRuns(comparison.runs);
     if (found.runs.empty()) {
-        const std::string first = found.faults.empty() ? "" : "; " + found.faults.front();
-        return Error{folder.string(),
-                     "holds no run that can be read; expected a run's directory or a folder of runs" + first};
+        std::vector<std::string> reasons = std::move(found.faults);
+        reasons.insert(reasons.end(), comparison.missing.begin(), comparison.missing.end());
+        return Error{comparison.title, "has no run that can be read; expected a run's directory or a folder of runs" +
+                                           (reasons.empty() ? "" : "; " + reasons.front())};
     }
-    std::error_code ignored; // on an error the page has no title
-    const auto name = std::filesystem::absolute(folder / "", ignored).lexically_normal().parent_path().filename();
-    return ComparisonPage(name.string(), std::move(found), engine::groupsFolderOf(folder)).html();
+    return ComparisonPage(comparison, std::move(found)).html();
+}
+
+Result<std::string> pageHtml(const std::filesystem::path& file)
+{
+    const auto page = engine::readPage(file);
+    if (!page) {
+        return page.error();
+    }
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::absolute(file, ignored).lexically_normal().parent_path();
+    engine::PageRuns found = engine::runsOf(*page, engine::listRuns(folder), folder);
+    Comparison comparison{.title = engine::pageName(file),
+                          .runs = std::move(found.runs),
+                          .folder = folder,
+                          .notes = page->notes,
+                          .missing = std::move(found.missing)};
+    const std::string baseline = page->baseline.empty() ? std::string() : (folder / page->baseline).string();
+    if (std::ranges::find(comparison.runs, baseline, &engine::RunInfo::directory) != comparison.runs.end()) {
+        comparison.baseline = baseline;
+        comparison.baselineIs = page->baselineAlone ? Comparison::Baseline::AsNamed : Comparison::Baseline::WholeGroup;
+    } else if (!baseline.empty()) {
+        comparison.missing.push_back("the baseline " + page->baseline);
+    }
+    auto text = comparisonHtml(comparison);
+    return text ? Result<std::string>(std::move(text->html)) : text.error();
 }
 
 } // namespace residua::report

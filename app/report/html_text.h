@@ -16,6 +16,10 @@ namespace residua::report {
 /// Escapes text for HTML or SVG. Invalid characters, as from a damaged file, are replaced (U+FFFD).
 [[nodiscard]] std::string escapeHtml(std::string_view text);
 
+/// Returns Markdown (resources/markdown.h) as HTML in which all text is escaped. Links lead to web pages and mail
+/// addresses alone; others are text. Headings are below the page's own.
+[[nodiscard]] std::string htmlMarkdown(std::string_view markdown);
+
 /// Estimates the width of `text` in SVG units in the page's 12-unit font, rather too large than too small.
 [[nodiscard]] double textWidth(std::string_view text);
 /// Returns `text`, with its middle omitted if it is wider than `width`.

@@ -7,6 +7,7 @@
 #include "projects/base/result.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,34 @@ namespace residua::report {
 /// Writes the report to `path` (writeOutput).
 [[nodiscard]] Status writeReport(const std::filesystem::path& runDirectory, const std::filesystem::path& path);
 
-/// Returns every run directly in `folder`, sorted by name, as one self-contained HTML page: overlaid losses, theorems
-/// on them, loss over cost with its Pareto front, and a table. Runs that have not finished are marked, and have no loss
-/// in the table and no point of the cost. Returns an error if no run can be read.
-[[nodiscard]] Result<std::string> comparisonHtml(const std::filesystem::path& folder);
+/// A comparison of several runs.
+struct Comparison {
+    std::string title;
+    std::vector<engine::RunInfo> runs;
+    std::optional<std::filesystem::path> folder =
+        {};                    ///< keeps the colours and notes of groups (engine::groupsFolderOf)
+    std::string baseline = {}; ///< a group or run, as engine::groupNamed(); empty: none
+    /// Whether a baseline that names one run means all seeds of its group.
+    enum class Baseline { AsNamed, WholeGroup } baselineIs = Baseline::AsNamed;
+    std::string notes = {};                ///< Markdown at the beginning
+    std::vector<std::string> missing = {}; ///< names of what cannot be shown
+};
+
+/// A comparison as a page, and its baseline as a page of the project names it.
+struct ComparisonPageText {
+    std::string html;
+    std::string baselineRun = {}; ///< directory of the baseline's first run; empty: no baseline
+    bool baselineAlone = false;   ///< true if the baseline is that run without the others of its group
+};
+
+/// Returns the runs, sorted by name, as one self-contained HTML page: groups with means, their differences from the
+/// baseline and the notes; overlaid losses, theorems on them, loss over cost with its Pareto front, and a table. Runs
+/// that have not finished are marked, and have no loss in the table and no point of the cost. Returns an error if no
+/// run can be read, or the baseline is unknown.
+[[nodiscard]] Result<ComparisonPageText> comparisonHtml(const Comparison& comparison);
+/// Returns the page that this file of a folder of runs describes (engine::StudyPage). Runs that are missing are named
+/// on it.
+[[nodiscard]] Result<std::string> pageHtml(const std::filesystem::path& file);
 
 /// Returns the distance of a run's initial factors from the full weights as a part of its page: a row with a bar for
 /// each weight, limited to the first ones. Empty without weights.

@@ -175,6 +175,17 @@ std::string withUncertainty(double value, double uncertainty)
 
 } // namespace
 
+std::map<std::int64_t, PairedDifference> differencesByStep(const SeededSeries& a, const SeededSeries& b)
+{
+    std::map<std::int64_t, PairedDifference> differences;
+    for (const auto& [step, values] : a) {
+        if (const auto other = b.find(step); other != b.end()) {
+            differences.emplace(step, differenceOf(values, other->second));
+        }
+    }
+    return differences;
+}
+
 std::string textOf(const MeanOfSeveral& mean)
 {
     return mean.count == 0 ? "–"

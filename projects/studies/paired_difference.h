@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace residua::projects {
 
@@ -67,6 +70,11 @@ struct MeanOfSeveral {
 
 /// Returns pairedBySeed(a, b), or without a common seed the difference of their means.
 [[nodiscard]] PairedDifference differenceOf(std::span<const SeededValue> a, std::span<const SeededValue> b);
+
+/// The values of several runs at each step.
+using SeededSeries = std::map<std::int64_t, std::vector<SeededValue>>;
+/// Returns differenceOf() the values of `a` and `b` at each step that both have.
+[[nodiscard]] std::map<std::int64_t, PairedDifference> differencesByStep(const SeededSeries& a, const SeededSeries& b);
 
 /// Formats a mean with its deviation and the number of values: "3.486 ± 0.017 (3)"; "3.4861" for a single one, "–" for
 /// none.

@@ -167,7 +167,8 @@ QString judge(const fs::path& path)
             (void)engine::difference((*last)[i], (*first)[i]);
         }
     }
-    return pageFlaw(report::comparisonHtml(path.parent_path()));
+    const auto both = report::comparisonHtml({.title = "all", .runs = engine::listRuns(path.parent_path())});
+    return pageFlaw(both ? Result<std::string>(both->html) : both.error());
 }
 
 } // namespace

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_harness.h"
 
+#include "app/report/report.h"
 #include "engine/base/api/values.h"
+#include "engine/runs/results/run_groups.h"
+#include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_writer.h"
 
 #include <limits>
+#include <utility>
 
 namespace residua::tests {
 
@@ -36,6 +40,14 @@ std::filesystem::path writeRun(const QTemporaryDir& dir, const std::string& name
         qFatal("%s", flushed.error().text().c_str());
     }
     return path;
+}
+
+Result<std::string> comparisonOf(const std::filesystem::path& folder)
+{
+    auto page = report::comparisonHtml({.title = folder.filename().string(),
+                                        .runs = engine::listRuns(folder),
+                                        .folder = engine::groupsFolderOf(folder)});
+    return page ? Result<std::string>(std::move(page->html)) : page.error();
 }
 
 std::vector<QString> svgsOf(const QString& html)

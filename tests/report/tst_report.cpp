@@ -83,7 +83,7 @@ private slots:
         }
         const auto reader = engine::RunReader::open(run);
         const auto page = report::reportHtml(*reader);
-        const auto comparison = report::comparisonHtml(dir.path().toStdString());
+        const auto comparison = comparisonOf(dir.path().toStdString());
         QVERIFY(page && comparison);
         for (const std::string& html : {*page, *comparison}) {
             QVERIFY(html.find("/home/somebody") == std::string::npos);
@@ -163,7 +163,7 @@ private slots:
                 QVERIFY(engine::writeGap(folder / info.name, gap).ok());
             }
         }
-        const QString html = QString::fromStdString(*report::comparisonHtml(folder));
+        const QString html = QString::fromStdString(*comparisonOf(folder));
         const QString section = html.section("What a closer start is worth</h2>", 1, 1).section("</figure>", 0, 0);
         QVERIFY(section.contains(">exact gradient<") && section.contains(">LFAI-WS<"));
         QVERIFY(!section.contains(">baseline<"));
@@ -171,7 +171,7 @@ private slots:
         std::filesystem::remove(folder / "1" / "gap.json");
         std::filesystem::remove(folder / "2" / "gap.json");
         std::filesystem::remove(folder / "3" / "gap.json");
-        QVERIFY(!QString::fromStdString(*report::comparisonHtml(folder)).contains("What a closer start is worth"));
+        QVERIFY(!QString::fromStdString(*comparisonOf(folder)).contains("What a closer start is worth"));
     }
 
     /// Name, description and sweeps do not affect training, so they are no difference between two runs.
@@ -194,7 +194,7 @@ private slots:
             project.sweeps.push_back({"depths", {}});
             project.training.learningRate.peak = 0.125;
         }
-        const auto page = report::comparisonHtml(folder);
+        const auto page = comparisonOf(folder);
         QVERIFY(page.ok());
         const QString told =
             QString::fromStdString(*page).section("<h2>Differences</h2>", 1, 1).section("</table>", 0, 0);
@@ -228,7 +228,7 @@ private slots:
             writer->step({12, loss, 1e-3, 0.5, 64, 1});
             QVERIFY(writer->flush().ok());
         }
-        const auto page = report::comparisonHtml(folder);
+        const auto page = comparisonOf(folder);
         QVERIFY(page.ok());
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("<h2>Sweep rates</h2>"));
@@ -257,7 +257,7 @@ private slots:
             writer->step({12, status == engine::RunStatus::Finished ? 0.5 : 0.25, 1e-3, 0.5, 64, 1});
             QVERIFY(writer->flush().ok());
         }
-        const auto page = report::comparisonHtml(folder);
+        const auto page = comparisonOf(folder);
         QVERIFY(page.ok());
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("3 runs: 1 finished, 1 stopped, 1 failed"));
@@ -326,7 +326,7 @@ private slots:
             }
             QVERIFY(writer->flush().ok());
         }
-        const auto page = report::comparisonHtml(folder);
+        const auto page = comparisonOf(folder);
         QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
         const QString html = QString::fromStdString(*page);
         QVERIFY(html.contains("Until the loss of plain"));
@@ -357,7 +357,7 @@ private slots:
             const auto page = run ? report::reportHtml(*run) : Result<std::string>(run.error());
             QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
             QCOMPARE(svgsOf(QString::fromStdString(*page)).size(), std::size_t(steps == 0 ? 0 : 4));
-            const auto both = report::comparisonHtml(path.parent_path());
+            const auto both = comparisonOf(path.parent_path());
             QVERIFY2(both.ok(), both ? "" : both.error().text().c_str());
             QVERIFY(steps > 0 || QString::fromStdString(*both).contains("<td class='n'>–</td>"));
         }
@@ -370,12 +370,12 @@ private slots:
         const std::filesystem::path broken = whole.parent_path() / "broken";
         std::filesystem::create_directories(broken / "project");
         std::filesystem::copy(whole / "run.json", broken / "run.json");
-        const auto page = report::comparisonHtml(whole.parent_path());
+        const auto page = comparisonOf(whole.parent_path());
         QVERIFY2(page.ok(), page ? "" : page.error().text().c_str());
         QVERIFY(page->find("<li>broken: [") != std::string::npos);
         QVERIFY(page->find(">1 run") != std::string::npos);
         std::filesystem::remove_all(whole);
-        const auto none = report::comparisonHtml(broken.parent_path());
+        const auto none = comparisonOf(broken.parent_path());
         QVERIFY(!none.ok() && none.error().message.find("broken: ") != std::string::npos);
     }
 

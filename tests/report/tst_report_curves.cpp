@@ -68,7 +68,7 @@ private Q_SLOTS:
         QVERIFY(html.contains("<b>0.25</b><span>validation distance, last</span>"));
         const auto has = [](const QString& svg) { return svg.contains("Validation distance"); };
         QVERIFY(std::ranges::any_of(svgsOf(html), has));
-        const auto compared = report::comparisonHtml(path.parent_path());
+        const auto compared = comparisonOf(path.parent_path());
         QVERIFY(compared.ok());
         QVERIFY(QString::fromStdString(*compared).contains("<th>validation distance</th>"));
         QVERIFY(std::ranges::any_of(svgsOf(QString::fromStdString(*compared)), has));
@@ -152,12 +152,12 @@ private Q_SLOTS:
         QVERIFY(std::abs(shareAtBand(byFlop) - 19 * half / (19 * half + 20)) < 1e-3); // the axis begins at step 1
         QVERIFY(std::abs(shareAtBand(byTime) - 19.0 / 39) < 1e-3);
         QVERIFY(byTime.contains(">seconds<") && byTime.contains(">0.5<")); // of a run of 4 s
-        const QString compared = QString::fromStdString(*report::comparisonHtml(dir.path().toStdString()));
+        const QString compared = QString::fromStdString(*comparisonOf(dir.path().toStdString()));
         QVERIFY(!plotOf(compared, "Training loss against training time").isEmpty());
         const QTemporaryDir other;
         const auto whole = engine::RunReader::open(writeRun(other, "all"));
         QVERIFY(!QString::fromStdString(*report::reportHtml(*whole)).contains("Loss against"));
-        const QString plain = QString::fromStdString(*report::comparisonHtml(other.path().toStdString()));
+        const QString plain = QString::fromStdString(*comparisonOf(other.path().toStdString()));
         QVERIFY(!plain.contains("against training time"));
     }
 
@@ -179,7 +179,7 @@ private Q_SLOTS:
         const auto run = engine::RunReader::open(path);
         const QString html = QString::fromStdString(*report::reportHtml(*run));
         QVERIFY(html.contains("Error by degree, share of the coefficients") && html.contains(">degree 3<"));
-        const QString both = QString::fromStdString(*report::comparisonHtml(path.parent_path()));
+        const QString both = QString::fromStdString(*comparisonOf(path.parent_path()));
         for (const int degree : {1, 2, 3}) { // RaPTr's figure 2b: the runs in one figure, degree by degree
             QVERIFY(both.contains(QStringLiteral("Error of degree %1").arg(degree)));
         }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands/commands.h"
+#include "app/cli/runs/named_runs.h"
 #include "app/cli/terminal/console.h"
-#include "engine/base/api/environment.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/printable.h"
 #include "projects/base/text.h"
-#include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,10 +14,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,95 +25,49 @@ namespace {
 using engine::RunGroup;
 using nlohmann::json;
 using projects::SeededValue;
-namespace fs = std::filesystem;
 
 /// The compared runs, and their groups.
 struct Compared {
     std::vector<engine::RunInfo> infos;
     std::vector<projects::Project> projects; ///< of each run
     engine::RunGroups groups;
-};
 
-/// Returns the runs that one argument names: a run, those of a folder, or those of a project.
-std::vector<engine::RunInfo> runsAt(const fs::path& path)
-{
-    std::error_code ignored;
-    if (fs::exists(path / engine::kRunFile, ignored)) {
-        const auto reader = engine::RunReader::open(path);
-        const auto info = reader ? reader->info() : Result<engine::RunInfo>(reader.error());
-        return info ? std::vector{*info} : std::vector<engine::RunInfo>();
+    [[nodiscard]] std::vector<engine::TrainedRun> trained() const
+    {
+        std::vector<engine::TrainedRun> trained;
+        for (std::size_t i = 0; i < infos.size(); ++i) {
+            trained.push_back({&infos[i], &projects[i]});
+        }
+        return trained;
     }
-    return engine::listRuns(fs::exists(path / projects::kProjectFile, ignored) ? path / projects::kRunsFolder : path);
-}
+};
 
 /// Reads the runs that the arguments name, those of the sweep `sweep` alone unless it is empty.
 Result<Compared> comparedRuns(std::span<const std::string> paths, const std::string& sweep, const Console& console)
 {
+    const auto named = namedRuns(paths, sweep);
+    if (!named) {
+        return named.error();
+    }
     Compared compared;
-    std::set<fs::path> seen;
-    for (const std::string& path : paths) {
-        const std::vector<engine::RunInfo> runs = runsAt(path);
-        if (runs.empty()) {
-            return Error{path, "holds no run; expected a run, a folder of runs or a project"};
+    for (const engine::RunInfo& run : *named) {
+        const auto reader = engine::RunReader::open(run.directory);
+        auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+        if (!project) {
+            console.remark("left out: " + project.error().text());
+            continue;
         }
-        for (const engine::RunInfo& run : runs) {
-            std::error_code ignored;
-            const bool isWanted = sweep.empty() || (run.membership && run.membership->sweep == sweep);
-            if (!isWanted || !seen.insert(fs::weakly_canonical(run.directory, ignored)).second) {
-                continue;
-            }
-            const auto reader = engine::RunReader::open(run.directory);
-            auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
-            if (!project) {
-                console.remark("left out: " + project.error().text());
-                continue;
-            }
-            compared.infos.push_back(run);
-            compared.projects.push_back(std::move(*project));
-        }
+        compared.infos.push_back(run);
+        compared.projects.push_back(std::move(*project));
     }
     if (compared.infos.empty()) {
-        return Error{sweep.empty() ? paths.front() : sweep,
-                     sweep.empty() ? "holds no run that can be read" : "is no sweep of these runs"};
+        return Error{paths.front(), "holds no run that can be read"};
     }
-    std::vector<engine::TrainedRun> trained;
-    for (std::size_t i = 0; i < compared.infos.size(); ++i) {
-        trained.push_back({&compared.infos[i], &compared.projects[i]});
-    }
-    compared.groups = engine::groupsOf(trained);
+    compared.groups = engine::groupsOf(compared.trained());
     if (const auto folder = engine::groupsFolderOf(compared.infos.front().directory)) {
         engine::keepColours(compared.groups, *folder);
     }
     return compared;
-}
-
-/// Returns the group that `name` means, by its label, or one run alone by its label, name or folder.
-Result<RunGroup> baselineOf(const Compared& compared, const std::string& name)
-{
-    std::vector<std::string> labels;
-    for (const RunGroup& group : compared.groups.groups) {
-        if (group.label == name) {
-            return group;
-        }
-        labels.push_back(group.label);
-    }
-    std::vector<std::size_t> meant;
-    for (std::size_t run = 0; run < compared.infos.size(); ++run) {
-        const engine::RunInfo& info = compared.infos[run];
-        if (compared.groups.labels[run] == name || info.name == name ||
-            fs::path(info.directory).filename() == fs::path(name) || fs::path(info.directory) == fs::path(name)) {
-            meant.push_back(run);
-        }
-    }
-    if (meant.size() == 1) {
-        RunGroup alone = compared.groups.groupOf(meant.front());
-        if (alone.runs.size() > 1) {
-            alone = {.key = {}, .label = compared.groups.labels[meant.front()], .colour = alone.colour, .runs = meant};
-        }
-        return alone;
-    }
-    return Error{"--baseline", (meant.empty() ? "no run or group is called \"" : "several runs are called \"") + name +
-                                   "\"; expected one of: " + joinedText(labels) + meantHint(name, labels)};
 }
 
 /// The values of a group that a comparison is about.
@@ -154,10 +105,10 @@ json jsonOf(const projects::PairedDifference& difference)
         {"mean", difference.mean}, {"low", difference.low()}, {"high", difference.high()}, {"pairs", difference.pairs}};
 }
 
-/// Returns the training losses of each run of the group by step.
-std::map<std::int64_t, std::vector<SeededValue>> lossesByStep(const Compared& compared, const RunGroup& group)
+/// Returns the training losses of the group's runs by step.
+projects::SeededSeries lossesOf(const Compared& compared, const RunGroup& group)
 {
-    std::map<std::int64_t, std::vector<SeededValue>> losses;
+    projects::SeededSeries losses;
     for (const std::size_t run : group.runs) {
         const auto reader = engine::RunReader::open(compared.infos[run].directory);
         for (const engine::MetricPoint& point :
@@ -174,14 +125,9 @@ std::string stepsCsv(const Compared& compared, const RunGroup& baseline)
     std::ostringstream csv;
     csv.precision(17);
     csv << "group,step,difference,low,high,pairs\n";
-    const auto base = lossesByStep(compared, baseline);
+    const projects::SeededSeries base = lossesOf(compared, baseline);
     for (const RunGroup& group : compared.groups.groups) {
-        for (const auto& [step, losses] : lossesByStep(compared, group)) {
-            const auto other = base.find(step);
-            if (other == base.end()) {
-                continue;
-            }
-            const projects::PairedDifference difference = projects::differenceOf(losses, other->second);
+        for (const auto& [step, difference] : projects::differencesByStep(lossesOf(compared, group), base)) {
             csv << csvField(group.label) << ',' << step << ',' << difference.mean << ',' << difference.low() << ','
                 << difference.high() << ',' << difference.pairs << '\n';
         }
@@ -268,7 +214,7 @@ Exit runCompare(const Arguments& arguments, const Console& console)
     }
     std::optional<RunGroup> baseline;
     if (const std::string name = arguments.text("baseline"); !name.empty()) {
-        const Result<RunGroup> meant = baselineOf(*compared, name);
+        const auto meant = engine::groupNamed(compared->groups, compared->trained(), name, "--baseline");
         if (!meant) {
             return console.fail(Exit::Usage, meant.error());
         }

@@ -2,18 +2,23 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "app/cli/runs/named_runs.h"
 #include "app/cli/terminal/console.h"
+#include "app/cli/terminal/terminal_text.h"
 #include "app/report/report.h"
 #include "engine/base/api/environment.h"
 #include "engine/base/api/metric_traits.h"
 #include "engine/runs/results/loss_measures.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/study_page.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -166,27 +171,178 @@ Exit runRuns(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
-Exit runReport(const Arguments& arguments, const Console& console)
+/// Writes a page about one run, with what could not be read of it.
+Exit reportOnRun(const engine::RunReader& reader, const std::filesystem::path& output, const Console& console)
 {
-    const std::filesystem::path run = arguments.positional(0);
-    const std::filesystem::path output = arguments.text("output", (run / "report.html").string());
-    const auto reader = engine::RunReader::open(run);
-    // A path that is not a run is a folder of runs, but not if it is a run that cannot be read.
-    std::error_code ignored;
-    const bool folder = !reader && !std::filesystem::exists(run / engine::kRunFile, ignored);
-    const Result<std::string> page = folder   ? report::comparisonHtml(run)
-                                     : reader ? report::reportHtml(*reader)
-                                              : Result<std::string>(reader.error());
+    const Result<std::string> page = report::reportHtml(reader);
     if (!page) {
         return console.fail(Exit::RunFailed, page.error());
     }
     json leftOut = json::array();
-    for (const Error& fault : reader ? reader->faults() : std::vector<Error>()) {
+    for (const Error& fault : reader.faults()) {
         console.remark("left out: " + fault.text());
         leftOut.push_back(fault.text());
     }
     return deliver({output, *page, "html"}, "wrote " + output.string(),
                    {{"report", output.string()}, {"leftOut", leftOut}}, console);
+}
+
+/// Returns what a comparison page is about, as the arguments say.
+Result<report::Comparison> comparisonOf(const Arguments& arguments)
+{
+    auto runs = namedRuns(arguments.positionals(0), arguments.text("sweep"));
+    if (!runs) {
+        return runs.error();
+    }
+    std::error_code ignored; // on an error the page has no title
+    const auto first = std::filesystem::absolute(arguments.positional(0) + "/", ignored).lexically_normal();
+    const std::string sweep = arguments.text("sweep");
+    return report::Comparison{.title = !sweep.empty()                         ? sweep
+                                       : arguments.positionals(0).size() == 1 ? first.parent_path().filename().string()
+                                                                              : countText(runs->size(), "run"),
+                              .runs = *runs,
+                              .folder = engine::groupsFolderOf(runs->front().directory),
+                              .baseline = arguments.text("baseline"),
+                              .notes = arguments.text("note")};
+}
+
+/// Keeps a page in the project's folder of runs, with the view of the page that it replaces.
+Status keepPage(const report::Comparison& comparison, const report::ComparisonPageText& text, const std::string& sweep,
+                const std::string& name)
+{
+    if (!comparison.folder) {
+        return Error{"--keep", "needs runs in a project's folder of runs, which keeps the page"};
+    }
+    const auto file = engine::pageFile(*comparison.folder, name);
+    const auto before = file ? engine::readPage(*file) : Result<engine::StudyPage>(file.error());
+    engine::StudyPage page = before ? *before : engine::StudyPage();
+    page.runs.clear();
+    page.sweep = sweep;
+    page.notes = comparison.notes.empty() ? page.notes : comparison.notes;
+    page.baseline = text.baselineRun.empty() ? "" : engine::pathOnPage(*comparison.folder, text.baselineRun);
+    page.baselineAlone = text.baselineAlone;
+    for (const engine::RunInfo& run : comparison.runs) {
+        page.runs.push_back(engine::pathOnPage(*comparison.folder, run.directory));
+        if (page.runs.back().empty()) {
+            return Error{run.directory, "is not in " + comparison.folder->string() + ", which keeps the page"};
+        }
+    }
+    if (!sweep.empty()) {
+        page.runs.clear(); // so that the page has later members too
+    }
+    return engine::writePage(*comparison.folder, name, page);
+}
+
+Exit reportOnRuns(const Arguments& arguments, const std::filesystem::path& output, const Console& console)
+{
+    const Result<report::Comparison> comparison = comparisonOf(arguments);
+    if (!comparison) {
+        return console.fail(Exit::RunFailed, comparison.error());
+    }
+    const auto page = report::comparisonHtml(*comparison);
+    if (!page) {
+        return console.fail(page.error().place == "--baseline" ? Exit::Usage : Exit::RunFailed, page.error());
+    }
+    if (const std::string name = arguments.text("keep"); !name.empty()) {
+        if (const Status kept = keepPage(*comparison, *page, arguments.text("sweep"), name); !kept) {
+            return console.fail(Exit::Usage, kept.error());
+        }
+    }
+    return deliver({output, page->html, "html"}, "wrote " + output.string(),
+                   {{"report", output.string()}, {"leftOut", json::array()}}, console);
+}
+
+Exit runReport(const Arguments& arguments, const Console& console)
+{
+    const std::filesystem::path first = arguments.positional(0);
+    const bool isOne = arguments.positionals(0).size() == 1;
+    const bool chooses = std::ranges::any_of(std::array{"sweep", "baseline", "note", "keep"},
+                                             [&](const char* each) { return arguments.has(each); });
+    std::error_code ignored;
+    if (engine::isPageFile(first) && isOne) {
+        if (chooses) {
+            return console.fail(Exit::Usage,
+                                {first.string(), "is a page that was kept; expected it without options of its own"});
+        }
+        const std::filesystem::path output =
+            arguments.text("output", (first.parent_path() / (engine::pageName(first) + ".html")).string());
+        const Result<std::string> page = report::pageHtml(first);
+        return page ? deliver({output, *page, "html"}, "wrote " + output.string(),
+                              {{"report", output.string()}, {"leftOut", json::array()}}, console)
+                    : console.fail(Exit::RunFailed, page.error());
+    }
+    const std::filesystem::path output =
+        arguments.text("output", isOne ? (first / "report.html").string() : "report.html");
+    if (isOne && !chooses && std::filesystem::exists(first / engine::kRunFile, ignored)) {
+        const auto reader = engine::RunReader::open(first);
+        return reader ? reportOnRun(*reader, output, console) : console.fail(Exit::RunFailed, reader.error());
+    }
+    return reportOnRuns(arguments, output, console);
+}
+
+/// Prints the note of a group of runs, or replaces it if `note` has a text.
+Exit noteOfGroup(const Arguments& arguments, const std::optional<std::string>& note, const Console& console)
+{
+    const auto runs = namedRuns(arguments.positionals(0), {});
+    const auto folder = runs ? engine::groupsFolderOf(runs->front().directory) : std::nullopt;
+    if (!runs || !folder) {
+        return console.fail(Exit::Usage,
+                            runs ? Error{arguments.positional(0), "is in no project, which keeps the notes of groups"}
+                                 : runs.error());
+    }
+    std::vector<std::pair<engine::RunInfo, projects::Project>> read;
+    for (const engine::RunInfo& run : *runs) {
+        const auto reader = engine::RunReader::open(run.directory);
+        if (auto project = reader ? reader->project() : Result<projects::Project>(reader.error())) {
+            read.emplace_back(run, std::move(*project));
+        }
+    }
+    std::vector<engine::TrainedRun> trained;
+    std::ranges::transform(read, std::back_inserter(trained), [](const auto& run) {
+        return engine::TrainedRun{&run.first, &run.second};
+    });
+    const engine::RunGroups groups = engine::groupsOf(trained);
+    const auto group = engine::groupNamed(groups, trained, arguments.text("group"), "--group");
+    if (!group) {
+        return console.fail(Exit::Usage, group.error());
+    }
+    const std::string key = groups.groupOf(group->runs.front()).key;
+    if (note) {
+        if (const Status kept = engine::noteGroup(*folder, key, *note); !kept) {
+            return console.fail(Exit::RunFailed, kept.error());
+        }
+    }
+    const std::string now = engine::groupNotes(*folder)[key];
+    console.line(terminalText(now, console.width()));
+    console.value({{"group", group->label}, {"note", now}});
+    return Exit::Ok;
+}
+
+Exit runNote(const Arguments& arguments, const Console& console)
+{
+    const std::string run = arguments.positional(0);
+    const std::optional<std::string> note = arguments.has("set") ? std::optional(arguments.text("set")) : std::nullopt;
+    if (arguments.has("group")) {
+        return noteOfGroup(arguments, note, console);
+    }
+    const auto read = [&run] {
+        const auto reader = engine::RunReader::open(run);
+        return reader ? reader->info() : Result<engine::RunInfo>(reader.error());
+    };
+    auto info = read();
+    if (!info) {
+        return console.fail(Exit::Usage,
+                            {run, info.error().text() + "; expected a run, or --group with a folder of runs"});
+    }
+    if (note) {
+        if (const Status kept = engine::annotateRun(run, info->tags, *note); !kept) {
+            return console.fail(Exit::RunFailed, kept.error());
+        }
+        info->notes = *note;
+    }
+    console.line(terminalText(info->notes, console.width()));
+    console.value({{"run", run}, {"note", info->notes}});
+    return Exit::Ok;
 }
 
 Exit runDevices(const Arguments&, const Console& console)
@@ -231,11 +387,28 @@ std::vector<Command> recordCommands()
             "validation where it has one"}}},
          &runRuns},
         {"report",
-         "write a run, or a comparison of the runs in a folder, as one HTML page",
+         "write a run, a comparison of several runs, or a page that was kept of them, as one HTML page",
          "residua-cli report my-project/runs/first -o report.html",
-         {{{"RUN", "a run's directory, or a folder of runs"}},
-          {{"output", OptionKind::Text, "FILE", "the page; - is standard output (default: RUN/report.html)", "o"}}},
+         {{{"RUNS",
+            "a run; several runs, folders of runs or projects; or a page of a project, runs/NAME.page.json",
+            Presence::Repeated,
+            {},
+            Beside::Files}},
+          {{"output", OptionKind::Text, "FILE",
+            "the page; - is standard output (default: report.html in the run or folder, NAME.html beside a page)", "o"},
+           {"sweep", OptionKind::Text, "NAME", "only the runs of this sweep"},
+           {"baseline", OptionKind::Text, "NAME", "show how far each group is from this group or run, as compare does"},
+           {"note", OptionKind::Text, "TEXT", "Markdown at the beginning of the comparison"},
+           {"keep", OptionKind::Text, "NAME",
+            "also keep the choice of runs in the project, as a page that the window opens"}}},
          &runReport},
+        {"note",
+         "print or replace the note of a run, or of a group of runs; reports show it",
+         "residua-cli note my-project/runs/first --set \"the *first* try\"",
+         {{{"RUN", "a run; with --group, a project or a folder of runs"}},
+          {{"group", OptionKind::Text, "NAME", "the note of this group, by its label in `residua-cli compare`"},
+           {"set", OptionKind::Text, "TEXT", "the new note, as Markdown; an empty text removes the note"}}},
+         &runNote},
         {"devices", "list where a run can compute", "residua-cli devices", {}, &runDevices},
     };
 }

@@ -1,48 +1,85 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/files/sha256.h"
 #include "engine/runs/results/run_groups.h"
+#include "engine/runs/results/study_page.h"
+#include "engine/runs/store/run_files.h"
 #include "projects/base/json_tree.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <variant>
 
 namespace residua::engine {
 namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 20;
 constexpr const char* kColours = "colours";
+constexpr const char* kNotes = "notes";
+constexpr std::chrono::milliseconds kPatience{200}; ///< with another program that changes the file
 
 using Colours = std::map<std::string, std::size_t>; ///< by a group's key
 
-/// Skips entries that are invalid.
-Colours readColours(const std::filesystem::path& file)
-{
+/// The content of kGroupsFile.
+struct KeptGroups {
     Colours colours;
+    std::map<std::string, std::string> notes; ///< by a group's key
+};
+
+/// Skips entries that are invalid.
+KeptGroups readGroups(const std::filesystem::path& file)
+{
     const Result<std::string> text = readFile(file, kLargestFile);
     const auto json = text ? projects::parseJson(*text) : Result<projects::JsonValue>(text.error());
-    const auto* const kept = json ? projects::findMember(*json, kColours) : nullptr;
-    const auto* const entries = kept != nullptr ? std::get_if<projects::JsonObject>(&kept->data) : nullptr;
-    for (const projects::JsonMember& entry : entries != nullptr ? *entries : projects::JsonObject()) {
-        const auto* const colour = std::get_if<std::int64_t>(&entry.value.data);
-        if (colour != nullptr && *colour >= 0 && *colour < static_cast<std::int64_t>(kGroupColours) &&
-            isSha256(entry.key)) {
-            colours[entry.key] = static_cast<std::size_t>(*colour);
+    KeptGroups kept;
+    const auto eachOf = [&](const char* key, const auto& take) {
+        const auto* const member = json ? projects::findMember(*json, key) : nullptr;
+        const auto* const entries = member != nullptr ? std::get_if<projects::JsonObject>(&member->data) : nullptr;
+        for (const projects::JsonMember& entry : entries != nullptr ? *entries : projects::JsonObject()) {
+            if (isSha256(entry.key)) {
+                take(entry.key, entry.value.data);
+            }
         }
-    }
-    return colours;
+    };
+    eachOf(kColours, [&](const std::string& key, const auto& value) {
+        const auto* const colour = std::get_if<std::int64_t>(&value);
+        if (colour != nullptr && *colour >= 0 && *colour < static_cast<std::int64_t>(kGroupColours)) {
+            kept.colours[key] = static_cast<std::size_t>(*colour);
+        }
+    });
+    eachOf(kNotes, [&](const std::string& key, const auto& value) {
+        if (const auto* const note = std::get_if<std::string>(&value)) {
+            kept.notes[key] = *note;
+        }
+    });
+    return kept;
 }
 
-Status writeColours(const std::filesystem::path& file, const Colours& colours)
+Status writeGroups(const std::filesystem::path& file, const KeptGroups& kept)
 {
-    projects::JsonObject entries;
-    for (const auto& [key, colour] : colours) {
-        entries.push_back({key, projects::JsonValue{static_cast<std::int64_t>(colour)}});
+    projects::JsonObject colours;
+    for (const auto& [key, colour] : kept.colours) {
+        colours.push_back({key, projects::JsonValue{static_cast<std::int64_t>(colour)}});
     }
-    return writeOwnFile(file, projects::printJson({projects::JsonObject{{kColours, {std::move(entries)}}}}));
+    projects::JsonObject notes;
+    for (const auto& [key, note] : kept.notes) {
+        notes.push_back({key, projects::JsonValue{note}});
+    }
+    projects::JsonObject all{{kColours, {std::move(colours)}}};
+    if (!notes.empty()) {
+        all.push_back({kNotes, {std::move(notes)}});
+    }
+    const std::string text = projects::printJson({std::move(all)});
+    if (text.size() > kLargestFile) {
+        return Error{file.string(), "would be too large; expected shorter notes of groups"};
+    }
+    return writeOwnFile(file, text);
 }
 
 /// Returns the first unused colour. If all are used, returns the one with the fewest groups in `present`; of several,
@@ -77,7 +114,9 @@ std::optional<std::filesystem::path> groupsFolderOf(const std::filesystem::path&
 
 void keepColours(RunGroups& groups, const std::filesystem::path& folder)
 {
-    Colours kept = readColours(folder / kGroupsFile);
+    const auto guard = guardRunFile(folder, kPatience); // without it the file may miss the other program's change
+    KeptGroups file = readGroups(folder / kGroupsFile);
+    Colours& kept = file.colours;
     const Colours before = kept;
     Colours present;
     std::vector<RunGroup*> fresh;
@@ -97,8 +136,32 @@ void keepColours(RunGroups& groups, const std::filesystem::path& folder)
         kept[group->key] = present[group->key] = group->colour;
     }
     if (kept != before) {
-        static_cast<void>(writeColours(folder / kGroupsFile, kept)); // a folder that is read-only keeps no colours
+        static_cast<void>(writeGroups(folder / kGroupsFile, file)); // a folder that is read-only keeps no colours
     }
+}
+
+std::map<std::string, std::string> groupNotes(const std::filesystem::path& folder)
+{
+    return readGroups(folder / kGroupsFile).notes;
+}
+
+Status noteGroup(const std::filesystem::path& folder, const std::string& key, const std::string& note)
+{
+    if (note.size() > kLongestNote) {
+        return Error{"note",
+                     "has " + std::to_string(note.size()) + " bytes; expected at most " + std::to_string(kLongestNote)};
+    }
+    const auto guard = guardRunFile(folder);
+    if (!guard) {
+        return guard.error();
+    }
+    KeptGroups kept = readGroups(folder / kGroupsFile);
+    if (note.empty()) {
+        kept.notes.erase(key);
+    } else {
+        kept.notes[key] = note;
+    }
+    return writeGroups(folder / kGroupsFile, kept);
 }
 
 } // namespace residua::engine

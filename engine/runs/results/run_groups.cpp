@@ -271,6 +271,37 @@ RunGroups groupsOf(std::span<const TrainedRun> runs)
     return found;
 }
 
+RunGroup aloneIn(const RunGroups& groups, std::size_t run)
+{
+    const RunGroup& of = groups.groupOf(run);
+    return of.runs.size() == 1 ? of : RunGroup{{}, groups.labels[run], of.colour, {run}};
+}
+
+Result<RunGroup> groupNamed(const RunGroups& groups, std::span<const TrainedRun> runs, const std::string& name,
+                            const std::string& place)
+{
+    Words labels;
+    for (const RunGroup& group : groups.groups) {
+        if (group.label == name) {
+            return group;
+        }
+        labels.push_back(group.label);
+    }
+    std::vector<std::size_t> meant;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const RunInfo& info = *runs[run].info;
+        const std::filesystem::path directory = info.directory;
+        if (groups.labels[run] == name || info.name == name || directory.filename() == name || directory == name) {
+            meant.push_back(run);
+        }
+    }
+    if (meant.size() == 1) {
+        return aloneIn(groups, meant.front());
+    }
+    return Error{place, (meant.empty() ? "no run or group is called \"" : "several runs are called \"") + name +
+                            "\"; expected one of: " + joinedText(labels) + meantHint(name, labels)};
+}
+
 std::vector<projects::SeededValue> seededValues(const RunGroups& groups, const RunGroup& group,
                                                 const std::function<std::optional<double>(std::size_t run)>& valueOf)
 {

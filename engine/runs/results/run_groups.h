@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/api/values.h"
+#include "projects/base/result.h"
 #include "projects/model/project.h"
 #include "projects/studies/paired_difference.h"
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,7 +51,7 @@ struct RunGroups {
 /// The number of distinct looks of groups: each colour of resources::curveColour with a solid line, and with two kinds
 /// of dashes.
 inline constexpr std::size_t kGroupColours = 24;
-/// The file in a project's folder of runs that keeps the colours of its groups.
+/// The file in a project's folder of runs that keeps the colours and the notes of its groups.
 inline constexpr const char* kGroupsFile = "groups.json";
 /// Returns the folder of runs of the project that `folder` is part of, where its groups have their colours. nullopt for
 /// a folder that belongs to no project.
@@ -58,6 +60,18 @@ inline constexpr const char* kGroupsFile = "groups.json";
 /// added to the file. If all are used, the colour of a group that is not in `groups` is taken. A damaged file counts as
 /// empty. Does not report a file that cannot be written. Blocking; any thread.
 void keepColours(RunGroups& groups, const std::filesystem::path& folder);
+
+/// Returns the notes (Markdown) of groups by their keys, as the folder's kGroupsFile keeps them. Blocking; any thread.
+[[nodiscard]] std::map<std::string, std::string> groupNotes(const std::filesystem::path& folder);
+/// Replaces the note of a group, at most kLongestNote bytes; an empty note removes it. Blocking; any thread.
+[[nodiscard]] Status noteGroup(const std::filesystem::path& folder, const std::string& key, const std::string& note);
+
+/// Returns the group that `name` means, by its label, or one run alone by its label, name, folder or directory. The
+/// error, of the option `place`, lists the groups.
+[[nodiscard]] Result<RunGroup> groupNamed(const RunGroups& groups, std::span<const TrainedRun> runs,
+                                          const std::string& name, const std::string& place);
+/// Returns the run as a group of its own; its group if that has no other run.
+[[nodiscard]] RunGroup aloneIn(const RunGroups& groups, std::size_t run);
 
 /// Returns a value of each run of the group with its seeds. `valueOf` is asked by index; runs without a value are left
 /// out.

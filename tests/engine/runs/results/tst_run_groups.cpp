@@ -2,6 +2,7 @@
 // The groups of runs that differ in their seeds alone: what belongs together, labels, and colours that stay.
 #include "engine/runs/results/run_groups.h"
 
+#include "engine/runs/results/study_page.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 #include "projects/schedule/stage_schedule.h"
@@ -241,6 +242,29 @@ private slots:
         QCOMPARE(groups.groups[0].colour, std::size_t{0});
         const auto kept = readFile(runs / kGroupsFile);
         QVERIFY(kept && kept->find(groups.groups[0].key) != std::string::npos);
+    }
+
+    /// Notes and colours are in one file, and neither change loses the other.
+    void groupsKeepNotes()
+    {
+        QTemporaryDir folder;
+        const fs::path runs = folder.path().toStdString();
+        Listed listed;
+        listed.add("run", plain(), 1);
+        RunGroups groups = listed.groups();
+        const std::string key = groups.groups[0].key;
+        QVERIFY(noteGroup(runs, key, "the *first*\n").ok());
+        keepColours(groups, runs);
+        QCOMPARE(groupNotes(runs).at(key), std::string("the *first*\n"));
+        QVERIFY(noteGroup(runs, key, "again").ok());
+        listed.add("wide", wide(96), 1);
+        RunGroups both = listed.groups();
+        keepColours(both, runs);
+        QCOMPARE(groupNotes(runs), (std::map<std::string, std::string>{{key, "again"}}));
+        QVERIFY(!noteGroup(runs, key, std::string(kLongestNote + 1, 'x')).ok());
+        QCOMPARE(groupNotes(runs).at(key), std::string("again"));
+        QVERIFY(noteGroup(runs, key, "").ok());
+        QVERIFY(groupNotes(runs).empty());
     }
 
     void aProjectsRunsHaveOneFolder()
