@@ -18,6 +18,7 @@ class EngineBridge;
 class FetchCommands;
 class LiveViews;
 class Look;
+class OpenCommands;
 class RunArchive;
 class RunBar;
 class RunController;
@@ -102,6 +103,9 @@ void addInterventionCommands(const WindowParts& parts, FetchCommands& fetch);
 /// Chooses where runs train, and edits the named places. If the background engine has a run of a project that is
 /// opened, chooses the background, so that the window shows that run and steers it.
 void addRemoteCommands(const WindowParts& parts);
+/// The pages about several runs, with the notes: keeps what is shown as a page, shows a page again, also one that
+/// `open` is given, and exports it.
+void addPageCommands(const WindowParts& parts, OpenCommands& open);
 /// The commands on the records of runs: their trash, their reports, the comparison of two, and the settings and the
 /// wiring of one, which can be taken over into the document.
 void addRecordCommands(const WindowParts& parts);

@@ -13,7 +13,9 @@
 #include "app/workspace/workspace.h"
 #include "engine/base/api/environment.h"
 #include "engine/link/bundle/bundle_contents.h"
+#include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/study_page.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"
 #include "projects/shipped/examples.h"
@@ -64,6 +66,10 @@ bool OpenCommands::eventFilter(QObject* watched, QEvent* event)
 
 void OpenCommands::takeDropped(const std::filesystem::path& path)
 {
+    if (engine::isPageFile(path)) {
+        open(path);
+        return;
+    }
     switch (pathKindOf(path)) {
     case PathKind::Run:
         open(path.filename() == engine::kRunFile ? path.parent_path() : path);
@@ -129,7 +135,28 @@ void OpenCommands::open(const std::filesystem::path& path)
         emit bundleGiven(path);
         return;
     }
-    refuse(openFolder(path));
+    refuse(engine::isPageFile(path) ? openPage(path) : openFolder(path));
+}
+
+/// Opens the project that the page belongs to, unless it is open.
+Status OpenCommands::openPage(const std::filesystem::path& file)
+{
+    std::error_code ignored;
+    const auto folder = std::filesystem::absolute(file, ignored).lexically_normal().parent_path();
+    if (engine::groupsFolderOf(folder) != folder) {
+        return Error{file.string(), "is a page outside of a project; expected it in the project's folder of runs"};
+    }
+    const auto page = engine::readPage(file);
+    if (!page) {
+        return page.error();
+    }
+    if (!m_session.isOpen() || !std::filesystem::equivalent(m_session.directory(), folder.parent_path(), ignored)) {
+        if (const Status opened = m_session.open(folder.parent_path()); !opened) {
+            return opened;
+        }
+    }
+    emit pageGiven(QString::fromStdString(engine::pageName(file)));
+    return Done{};
 }
 
 Status OpenCommands::openFolder(const std::filesystem::path& folder)

@@ -18,8 +18,8 @@ class OpenCommands : public CommandGroup {
 public:
     explicit OpenCommands(const WindowParts& parts);
 
-    /// Opens a project's folder, a run's folder (opens its project and shows the run, wherever it is), or a bundle,
-    /// which is unpacked as the user chooses. The banner shows errors.
+    /// Opens a project's folder, a run's folder (opens its project and shows the run, wherever it is), a page in a
+    /// project's folder of runs, or a bundle, which is unpacked as the user chooses. The banner shows errors.
     void open(const std::filesystem::path& path);
     /// Opens the folder of a project or a run.
     [[nodiscard]] Status openFolder(const std::filesystem::path& folder);
@@ -32,6 +32,8 @@ public:
     void takeDropped(const std::filesystem::path& path);
 
 signals:
+    /// Emitted with the name of a page of the open project that is to be shown.
+    void pageGiven(const QString& name);
     void bundleGiven(const std::filesystem::path& file);
     /// Emitted when the project of a run was opened through the run. `run` is absolute, without "..".
     void runOpened(const std::filesystem::path& run);
@@ -44,6 +46,7 @@ private:
     void connectStartPage();
     void fillExamples();
     void refuse(const Status& status);
+    [[nodiscard]] Status openPage(const std::filesystem::path& file);
     [[nodiscard]] Status openRun(const std::filesystem::path& run);
     void chooseAndOpen();
     /// `data` is a proposed file or folder; may be empty.

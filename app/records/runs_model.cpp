@@ -311,7 +311,7 @@ QString RunsModel::textOf(std::size_t at, int column) const
     case Tags:
         return tagsText(run.tags);
     case Notes:
-        return QString::fromStdString(run.notes);
+        return QString::fromStdString(run.notes).simplified();
     default:
         break;
     }
@@ -351,10 +351,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case kSortRole:
         return sortValueOf(index.internalId(), index.column());
     case Qt::EditRole:
-        return index.column() == Name ? QVariant(QString::fromStdString(run.name))
-               : index.column() == Tags || index.column() == Notes
-                   ? QVariant(textOf(index.internalId(), index.column()))
-                   : QVariant();
+        return index.column() == Name    ? QVariant(QString::fromStdString(run.name))
+               : index.column() == Notes ? QVariant(QString::fromStdString(run.notes))
+               : index.column() == Tags  ? QVariant(textOf(index.internalId(), index.column()))
+                                         : QVariant();
     case kFilterRole:
         return index.column() == Name ? nameOf(index.internalId()) : textOf(index.internalId(), index.column());
     case Qt::DisplayRole:

@@ -219,6 +219,7 @@ void RunsPanel::clearFilter()
 /// What is set of the filter's field and of the tree once and for all.
 void RunsPanel::fitTree()
 {
+    m_search->setObjectName(QStringLiteral("runsFilter")); // pages keep its text by this name
     m_search->setPlaceholderText(tr("Filter the runs"));
     m_search->setAccessibleName(tr("Filter the runs"));
     m_search->setClearButtonEnabled(true);

@@ -173,6 +173,7 @@ void MainWindow::makeRunCommands()
     addKnockoutCommands(parts(), *fetch);
     addInterventionCommands(parts(), *fetch);
     addRecordCommands(parts());
+    addPageCommands(parts(), *m_openCommands);
     addGapCommands(parts());
     auto* bundles = new BundleCommands(parts(), *m_saveCommands);
     connect(bundles, &BundleCommands::projectCame, m_openCommands, &OpenCommands::open);

@@ -7,6 +7,7 @@
 #include "app/palette/palette_view.h"
 #include "app/records/run_costs.h"
 #include "app/runs/layers_panel.h"
+#include "app/runs/notes_panel.h"
 #include "app/runs/runs_panel.h"
 #include "app/runs/samples_panel.h"
 #include "app/sides/sides_panel.h"
@@ -112,6 +113,11 @@ QWidget* makeLayers(const PanelModels& models)
     return new LayersPanel(models.shownRuns, models.shownMatrices, models.shownEffects);
 }
 
+QWidget* makeNotes(const PanelModels& models)
+{
+    return new NotesPanel(models.runs);
+}
+
 QWidget* makeSides(const PanelModels& models)
 {
     return new SidesPanel(models.look, models.runs);
@@ -135,6 +141,7 @@ constexpr Panel kPanels[] = {
     {"text", "samplesDock", QT_TRANSLATE_NOOP("Panels", "Samples"), PanelArea::Tables, kBelow, makeSamples},
     {"sweep", "sweepDock", QT_TRANSLATE_NOOP("Panels", "Sweep"), PanelArea::Tables, kBelow, makeSweep},
     {"layers", "layersDock", QT_TRANSLATE_NOOP("Panels", "Layers"), PanelArea::Tables, kBelow, makeLayers},
+    {"notes", "notesDock", QT_TRANSLATE_NOOP("Panels", "Notes"), PanelArea::Tables, kBelow, makeNotes},
     {"sides", "sidesDock", QT_TRANSLATE_NOOP("Panels", "Side by side"), PanelArea::Tables, kBelow, makeSides},
 };
 

@@ -362,6 +362,15 @@ CanvasWidget* Workspace::frontCanvas() const
     return nullptr;
 }
 
+WorkspaceView Workspace::frontView() const
+{
+    const CanvasWidget* const canvas = frontCanvas();
+    return canvas == nullptr    ? WorkspaceView::Schedule
+           : canvas == m_matrix ? WorkspaceView::Matrix
+           : canvas == m_block  ? WorkspaceView::Block
+                                : WorkspaceView::Depth;
+}
+
 void Workspace::bringForward(WorkspaceView view)
 {
     m_centre->setCurrentWidget(view == WorkspaceView::Matrix     ? static_cast<QWidget*>(m_matrix)

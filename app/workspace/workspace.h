@@ -67,6 +67,8 @@ public:
     [[nodiscard]] SchedulePage& schedule() { return *m_schedule; }
     /// Returns the canvas in front; null if the schedule is.
     [[nodiscard]] CanvasWidget* frontCanvas() const;
+    /// Returns what is in front.
+    [[nodiscard]] WorkspaceView frontView() const;
     /// Brings a canvas or the schedule to the front, and gives it the focus.
     void showCanvas(WorkspaceView view);
     /// Returns the canvases, which all show the same document.

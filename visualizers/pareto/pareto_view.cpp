@@ -118,7 +118,6 @@ private:
     QCPCurve* m_line;
     QCPGraph* m_chosen;
     QCPItemText* m_name;
-    bool m_following = true;          ///< everything is shown until the user zooms
     std::optional<QPointF> m_pointer; ///< over the plot, whose runs may change below it
     FrontNames m_names;
 };
@@ -187,7 +186,8 @@ void ParetoView::Impl::connectControls()
         QObject::connect(box, &QComboBox::currentIndexChanged, m_view, [this] { showAll(); });
     }
     QObject::connect(plot, &QCustomPlot::mouseDoubleClick, m_view, [this] { showAll(); });
-    QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { m_following = false; });
+    QObject::connect(plot, &Plot::wholeWanted, m_view, [this] { showAll(); });
+    QObject::connect(plot, &QCustomPlot::mouseWheel, m_view, [this] { plot->setFollowing(false); });
     QObject::connect(plot, &QCustomPlot::mouseMove, m_view, [this](QMouseEvent* event) {
         m_pointer = event->position();
         hover(*m_pointer);
@@ -237,7 +237,7 @@ void ParetoView::Impl::show()
     empty->setVisible(!any);
     plot->axisRect()->setVisible(any);
     setScales();
-    if (m_following) {
+    if (plot->isFollowing()) {
         fit();
     }
     drawPoints();
@@ -248,7 +248,7 @@ void ParetoView::Impl::show()
 
 void ParetoView::Impl::showAll()
 {
-    m_following = true;
+    plot->setFollowing(true);
     show();
 }
 

@@ -123,8 +123,9 @@ CurvePlot::CurvePlot(QWidget* parent)
     m_cursor->setVisible(false);
     connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::resample);
     connect(this, &QCustomPlot::mouseDoubleClick, this, &CurvePlot::showAll);
-    connect(this, &QCustomPlot::mouseWheel, this, [this] { m_following = false; });
-    connect(selectionRect(), &QCPSelectionRect::accepted, this, [this] { m_following = false; });
+    connect(this, &Plot::wholeWanted, this, &CurvePlot::showAll);
+    connect(this, &QCustomPlot::mouseWheel, this, [this] { setFollowing(false); });
+    connect(selectionRect(), &QCPSelectionRect::accepted, this, [this] { setFollowing(false); });
     connect(this, &Plot::pointerLeft, this, [this] {
         selectionRect()->cancel();
         hideCrosshair();
@@ -144,7 +145,7 @@ void CurvePlot::setSpec(PlotSpec spec)
     m_spec = std::move(spec);
     if (rescaled) {
         setScales();
-        m_following = true;
+        setFollowing(true);
     }
     xAxis->setLabel(QString::fromStdString(m_spec.xLabel));
     yAxis->setLabel(QString::fromStdString(m_spec.yLabel));
@@ -273,7 +274,7 @@ void CurvePlot::refresh()
     if (!any) {
         hideCrosshair();
     }
-    if (m_following && any) {
+    if (isFollowing() && any) {
         fitAxes();
     }
     fitTicks(*this);
@@ -311,7 +312,7 @@ void CurvePlot::resizeEvent(QResizeEvent* event)
 
 void CurvePlot::showAll()
 {
-    m_following = true;
+    setFollowing(true);
     refresh();
 }
 
@@ -476,16 +477,16 @@ void CurvePlot::keyPressEvent(QKeyEvent* event)
         return;
     case Qt::Key_Left:
     case Qt::Key_Right:
-        m_following = false;
+        setFollowing(false);
         xAxis->moveRange(event->key() == Qt::Key_Left ? -kPan * size : kPan * size);
         break;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-        m_following = false;
+        setFollowing(false);
         xAxis->scaleRange(kZoom, range.center());
         break;
     case Qt::Key_Minus:
-        m_following = false;
+        setFollowing(false);
         xAxis->scaleRange(1 / kZoom, range.center());
         break;
     default:

@@ -78,7 +78,6 @@ private:
     std::vector<Graphs> m_graphs; ///< of the curves
     resources::Theme m_theme = resources::Theme::Light;
     double m_linearReach = 1e-3; ///< a symmetric logarithm is linear up to here
-    bool m_following = true;     ///< everything is shown until the user zooms
     std::function<QString(double)> m_xText;
     BandMarks m_bands;
     PlotLegend* m_legend;

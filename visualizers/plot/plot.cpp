@@ -16,6 +16,20 @@ void Plot::mousePressEvent(QMouseEvent* event)
     }
 }
 
+void Plot::showWhole()
+{
+    m_following = true;
+    emit wholeWanted();
+}
+
+void Plot::zoomTo(const QCPRange& x, const QCPRange& y)
+{
+    m_following = false;
+    xAxis->setRange(x);
+    yAxis->setRange(y);
+    replot(QCustomPlot::rpQueuedReplot);
+}
+
 void Plot::leaveEvent(QEvent* event)
 {
     QCustomPlot::leaveEvent(event);

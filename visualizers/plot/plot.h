@@ -19,7 +19,17 @@ public:
     /// Returns null if the plot has no legend.
     [[nodiscard]] PlotLegend* plotLegend() const { return m_legend; }
 
+    /// True until a person zooms or moves the plot, while it shows everything.
+    [[nodiscard]] bool isFollowing() const { return m_following; }
+    void setFollowing(bool following) { m_following = following; }
+    /// Has the plot show everything again.
+    void showWhole();
+    /// Shows these ranges, as if a person had zoomed to them.
+    void zoomTo(const QCPRange& x, const QCPRange& y);
+
 signals:
+    /// Emitted by showWhole().
+    void wholeWanted();
     /// Emitted when the pointer leaves the plot. Things shown under the pointer must be hidden.
     void pointerLeft();
 
@@ -31,6 +41,7 @@ protected:
 
 private:
     PlotLegend* m_legend = nullptr;
+    bool m_following = true;
 };
 
 } // namespace residua::visualizers

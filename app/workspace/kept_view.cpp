@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workspace/kept_view.h"
+
+#include "app/canvas/canvas_widget.h"
+#include "app/workspace/workspace.h"
+#include "visualizers/plot/plot.h"
+#include "visualizers/plot/plot_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSlider>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace residua::app {
+namespace {
+
+constexpr std::array<std::pair<const char*, WorkspaceView>, 4> kCanvases{{{"depth", WorkspaceView::Depth},
+                                                                          {"matrix", WorkspaceView::Matrix},
+                                                                          {"block", WorkspaceView::Block},
+                                                                          {"schedule", WorkspaceView::Schedule}}};
+constexpr const char* kBaselineChoice = "baseline"; ///< that of ShownRuns, which a page has by its run
+constexpr const char* kRunsFilter = "runsFilter";
+constexpr const char* kChecked = "on";
+constexpr const char* kUnchecked = "off";
+
+/// Returns a name that no earlier thing has: "loss/scale", then "loss/scale#2".
+std::string numbered(const std::string& name, std::map<std::string, int>& taken)
+{
+    const int number = ++taken[name];
+    return number == 1 ? name : name + "#" + std::to_string(number);
+}
+
+bool isChoice(const QWidget& widget)
+{
+    const QString name = widget.objectName();
+    if (name.isEmpty() || name == QLatin1String(kBaselineChoice)) {
+        return false;
+    }
+    return name == QLatin1String(kRunsFilter) || qobject_cast<const QComboBox*>(&widget) ||
+           qobject_cast<const QCheckBox*>(&widget) || qobject_cast<const QSlider*>(&widget);
+}
+
+/// Returns the choices of panels with plots, and the filter of the runs, by their names.
+std::vector<std::pair<std::string, QWidget*>> choicesOf(const Workspace& workspace)
+{
+    std::vector<std::pair<std::string, QWidget*>> choices;
+    std::map<std::string, int> taken;
+    for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
+        const QDockWidget* const dock = workspace.docks()[i];
+        const bool hasPlot = dock->findChild<visualizers::PlotView*>() != nullptr;
+        for (QWidget* const widget : dock->findChildren<QWidget*>()) {
+            if (isChoice(*widget) && (hasPlot || widget->objectName() == QLatin1String(kRunsFilter))) {
+                const std::string name = std::string(panels()[i].view) + "/" + widget->objectName().toStdString();
+                choices.emplace_back(numbered(name, taken), widget);
+            }
+        }
+    }
+    return choices;
+}
+
+std::vector<std::pair<std::string, visualizers::Plot*>> plotsOf(const Workspace& workspace)
+{
+    std::vector<std::pair<std::string, visualizers::Plot*>> plots;
+    std::map<std::string, int> taken;
+    for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
+        for (visualizers::Plot* const plot : workspace.docks()[i]->findChildren<visualizers::Plot*>()) {
+            plots.emplace_back(numbered(panels()[i].view, taken), plot);
+        }
+    }
+    return plots;
+}
+
+QString textOf(const QWidget& choice)
+{
+    if (const auto* const box = qobject_cast<const QComboBox*>(&choice)) {
+        return box->currentText();
+    }
+    if (const auto* const box = qobject_cast<const QCheckBox*>(&choice)) {
+        return QLatin1String(box->isChecked() ? kChecked : kUnchecked);
+    }
+    if (const auto* const slider = qobject_cast<const QSlider*>(&choice)) {
+        return QString::number(slider->value());
+    }
+    const auto* const field = qobject_cast<const QLineEdit*>(&choice);
+    return field ? field->text() : QString();
+}
+
+/// Returns false if the choice does not offer the text.
+bool choose(QWidget& choice, const QString& text)
+{
+    if (auto* const box = qobject_cast<QComboBox*>(&choice)) {
+        const int index = box->findText(text);
+        box->setCurrentIndex(index >= 0 ? index : box->currentIndex());
+        return index >= 0;
+    }
+    if (auto* const box = qobject_cast<QCheckBox*>(&choice)) {
+        box->setChecked(text == QLatin1String(kChecked));
+        return true;
+    }
+    if (auto* const slider = qobject_cast<QSlider*>(&choice)) {
+        bool isNumber = false;
+        const int value = text.toInt(&isNumber);
+        const bool fits = isNumber && value >= slider->minimum() && value <= slider->maximum();
+        slider->setValue(fits ? value : slider->value());
+        return fits;
+    }
+    if (auto* const field = qobject_cast<QLineEdit*>(&choice)) {
+        field->setText(text);
+    }
+    return true;
+}
+
+} // namespace
+
+engine::PageView keptView(const Workspace& workspace)
+{
+    engine::PageView view;
+    for (const auto& [name, canvas] : kCanvases) {
+        view.canvas = canvas == workspace.frontView() ? name : view.canvas;
+    }
+    for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
+        if (!workspace.docks()[i]->visibleRegion().isEmpty()) {
+            view.panels.emplace_back(panels()[i].view);
+        }
+    }
+    for (const auto& [name, choice] : choicesOf(workspace)) {
+        view.controls[name] = textOf(*choice).toStdString();
+    }
+    for (const auto& [name, plot] : plotsOf(workspace)) {
+        if (!plot->isFollowing()) {
+            const QCPRange x = plot->xAxis->range();
+            const QCPRange y = plot->yAxis->range();
+            view.zooms[name] = {x.lower, x.upper, y.lower, y.upper};
+        }
+    }
+    return view;
+}
+
+void bringForward(Workspace& workspace, const engine::PageView& view)
+{
+    for (const auto& [name, canvas] : kCanvases) {
+        if (view.canvas == name) {
+            workspace.showCanvas(canvas);
+        }
+    }
+    for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
+        if (std::ranges::find(view.panels, panels()[i].view) != view.panels.end()) {
+            workspace.docks()[i]->show();
+            workspace.docks()[i]->raise();
+        }
+    }
+}
+
+void takeChoices(Workspace& workspace, engine::PageView& view)
+{
+    for (const auto& [name, choice] : choicesOf(workspace)) {
+        const auto wanted = view.controls.find(name);
+        if (wanted != view.controls.end() && choose(*choice, QString::fromStdString(wanted->second))) {
+            view.controls.erase(wanted);
+        }
+    }
+}
+
+void zoomPlots(Workspace& workspace, const engine::PageView& view)
+{
+    for (const auto& [name, plot] : plotsOf(workspace)) {
+        if (const auto zoom = view.zooms.find(name); zoom != view.zooms.end()) {
+            plot->zoomTo({zoom->second[0], zoom->second[1]}, {zoom->second[2], zoom->second[3]});
+        } else if (!plot->isFollowing()) {
+            plot->showWhole();
+        }
+    }
+}
+
+} // namespace residua::app

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/runs/results/study_page.h"
+
+namespace residua::app {
+
+class Workspace;
+
+/// Returns what the workspace shows: the canvas and the panels in front, the choices above the plots, the filter of the
+/// runs, and the ranges of the plots that are zoomed. GUI thread.
+[[nodiscard]] engine::PageView keptView(const Workspace& workspace);
+
+/// Brings the view's canvas and panels to the front. Skips names that the workspace lacks.
+void bringForward(Workspace& workspace, const engine::PageView& view);
+/// Sets the choices of the view that the workspace has now, and removes them from it. The others may come with the
+/// numbers of runs.
+void takeChoices(Workspace& workspace, engine::PageView& view);
+/// Zooms the plots as the view has them, and shows everything in the others.
+void zoomPlots(Workspace& workspace, const engine::PageView& view);
+
+} // namespace residua::app
