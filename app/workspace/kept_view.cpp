@@ -11,6 +11,7 @@
 #include <QLineEdit>
 #include <QSlider>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
