@@ -32,7 +32,7 @@ std::vector<std::string> cellsOf(std::string_view row)
     return cells;
 }
 
-/// Returns the marker that begins an item of a list, without the space behind it; empty if the line is none.
+/// Returns the marker that begins an item of a list, without the space behind it; empty for another line.
 std::string_view markerOf(std::string_view line)
 {
     if (line.starts_with("- ") || line.starts_with("* ")) {
@@ -43,7 +43,7 @@ std::string_view markerOf(std::string_view line)
     return isNumbered ? line.substr(0, digits + 1) : std::string_view();
 }
 
-/// Returns the level of the heading that the line is; 0 if it is none.
+/// Returns the level of a heading; 0 for another line.
 int headingLevel(std::string_view line)
 {
     constexpr std::size_t kDeepest = 6;

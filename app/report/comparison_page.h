@@ -35,7 +35,7 @@ private:
     [[nodiscard]] std::vector<engine::TrainedRun> trained() const;
     /// Groups the runs, in the colours that the folder keeps, and labels them.
     void group();
-    /// Finds the baseline by its name. Returns an error if there is none.
+    /// Finds the baseline by its name. Returns an error for an unknown name.
     [[nodiscard]] Status findBaseline();
     /// Returns the mean of what the group's finished runs are judged by, and of their FLOP.
     [[nodiscard]] projects::MeanOfSeveral resultOf(const engine::RunGroup& group) const;

@@ -52,7 +52,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    /// What a note is about.
+    /// The subject of a note.
     enum class Of { Page, Group, Run };
     struct Subject {
         Of of = Of::Page;

@@ -3,7 +3,6 @@
 
 #include "app/canvas/canvas_widget.h"
 #include "app/workspace/workspace.h"
-#include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QCheckBox>
@@ -15,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,12 +66,12 @@ std::vector<std::pair<std::string, QWidget*>> choicesOf(const Workspace& workspa
     return choices;
 }
 
-std::vector<std::pair<std::string, visualizers::Plot*>> plotsOf(const Workspace& workspace)
+std::vector<std::pair<std::string, visualizers::PlotView*>> plotsOf(const Workspace& workspace)
 {
-    std::vector<std::pair<std::string, visualizers::Plot*>> plots;
+    std::vector<std::pair<std::string, visualizers::PlotView*>> plots;
     std::map<std::string, int> taken;
     for (std::size_t i = 0; i < workspace.docks().size(); ++i) {
-        for (visualizers::Plot* const plot : workspace.docks()[i]->findChildren<visualizers::Plot*>()) {
+        for (visualizers::PlotView* const plot : workspace.docks()[i]->findChildren<visualizers::PlotView*>()) {
             plots.emplace_back(numbered(panels()[i].view, taken), plot);
         }
     }
@@ -135,10 +135,8 @@ engine::PageView keptView(const Workspace& workspace)
         view.controls[name] = textOf(*choice).toStdString();
     }
     for (const auto& [name, plot] : plotsOf(workspace)) {
-        if (!plot->isFollowing()) {
-            const QCPRange x = plot->xAxis->range();
-            const QCPRange y = plot->yAxis->range();
-            view.zooms[name] = {x.lower, x.upper, y.lower, y.upper};
+        if (const auto zoom = plot->zoom()) {
+            view.zooms[name] = *zoom;
         }
     }
     return view;
@@ -172,11 +170,8 @@ void takeChoices(Workspace& workspace, engine::PageView& view)
 void zoomPlots(Workspace& workspace, const engine::PageView& view)
 {
     for (const auto& [name, plot] : plotsOf(workspace)) {
-        if (const auto zoom = view.zooms.find(name); zoom != view.zooms.end()) {
-            plot->zoomTo({zoom->second[0], zoom->second[1]}, {zoom->second[2], zoom->second[3]});
-        } else if (!plot->isFollowing()) {
-            plot->showWhole();
-        }
+        const auto zoom = view.zooms.find(name);
+        plot->zoomTo(zoom == view.zooms.end() ? std::nullopt : std::optional(zoom->second));
     }
 }
 

@@ -247,6 +247,27 @@ QFuture<Status> PlotView::exportTo(const QString& path, QSize shape)
     return work ? onThread(*work) : QtFuture::makeReadyFuture(Status(work.error()));
 }
 
+std::optional<std::array<double, 4>> PlotView::zoom() const
+{
+    const auto* const shown = qobject_cast<const Plot*>(&plot());
+    if (shown == nullptr || shown->isFollowing()) {
+        return std::nullopt;
+    }
+    const QCPRange x = shown->xAxis->range();
+    const QCPRange y = shown->yAxis->range();
+    return std::array{x.lower, x.upper, y.lower, y.upper};
+}
+
+void PlotView::zoomTo(const std::optional<std::array<double, 4>>& zoom)
+{
+    auto* const shown = qobject_cast<Plot*>(&plot());
+    if (shown != nullptr && zoom) {
+        shown->zoomTo({(*zoom)[0], (*zoom)[1]}, {(*zoom)[2], (*zoom)[3]});
+    } else if (shown != nullptr && !shown->isFollowing()) {
+        shown->showWhole();
+    }
+}
+
 QFuture<Status> PlotView::exportAs(const QString& path, const ExportChoice& choice)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();

@@ -10,7 +10,9 @@
 #include <QString>
 #include <QWidget>
 
+#include <array>
 #include <future>
+#include <optional>
 #include <vector>
 
 class QCustomPlot;
@@ -35,6 +37,10 @@ public:
     /// shape.
     QFuture<Status> exportAs(const QString& path, const ExportChoice& choice);
 
+    /// Returns the ranges that a person has zoomed to: x from, x to, y from, y to. nullopt while everything is shown.
+    [[nodiscard]] std::optional<std::array<double, 4>> zoom() const;
+    /// Zooms to these ranges, or shows everything.
+    void zoomTo(const std::optional<std::array<double, 4>>& zoom);
     /// Sets the initial values of the next export.
     void setExportChoice(const ExportChoice& choice) { m_exportChoice = choice; }
 
