@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compute/ops/operators.h"
 #include "projects/base/random.h"
 #include "projects/model/training_plan.h"
 #include "projects/nodes/alteration.h"
@@ -119,6 +120,9 @@ struct Pass {
     /// them at the first step that it changes. Must outlive the pass.
     StackBorders* borders = nullptr;
 
+    /// The gradient with which the backward begins, if it is known.
+    LossGradient lossGradient = {};
+
     /// Collects the inputs of each weight that can be factored unless it is null. Must outlive the pass.
     WeightInputs* weightInputs = nullptr;
 
@@ -128,7 +132,7 @@ struct Pass {
     /// Returns a copy without `layers`, which is what the backward of a layer keeps.
     [[nodiscard]] Pass withoutLayers() const
     {
-        return {mode, step, {}, random, draws, inputs, magnitudes, nullptr, nullptr, weightInputs};
+        return {mode, step, {}, random, draws, inputs, magnitudes, nullptr, nullptr, lossGradient, weightInputs};
     }
 };
 

@@ -39,11 +39,11 @@ at::Tensor errorOf(at::Tensor output, const at::Tensor& target)
     return output - target.to(output.scalar_type());
 }
 
-at::Tensor nextToken(at::Tensor output, const at::Tensor& target, double, const Pass&)
+at::Tensor nextToken(at::Tensor output, const at::Tensor& target, double, const Pass& pass)
 {
     if (!takesHostPath(output.device())) {
         const std::int64_t rows = tokenLossRows(output);
-        return tokenLoss(std::move(output), target, rows);
+        return tokenLoss(std::move(output), target, rows, pass.lossGradient);
     }
     const at::Tensor logits = atLeastSingle(output);
     return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), target.view({-1}));

@@ -27,13 +27,22 @@ namespace residua::engine {
 /// one.
 [[nodiscard]] std::int64_t tokenLossRows(const at::Tensor& logits);
 
+/// The gradient that a loss is expected to get in the backward.
+struct LossGradient {
+    at::Tensor tensor; ///< a scalar of the loss's type and device; undefined if the gradient is not known
+    double value = 1;  ///< of the scalar
+};
+
 /// Returns the mean cross entropy of `logits` [..., V] against the tokens `target` [...] (int32 or int64, each below
 /// V), in at least single precision: []. Differentiable once, by the logits.
 ///
-/// Computes `rows` rows at a time. If a gradient is needed, computes it in the same pass, in the logits' type, and the
-/// backward only scales it. The gradient overwrites the logits if the caller moves them here and they have no other
-/// owner.
-[[nodiscard]] at::Tensor tokenLoss(at::Tensor logits, const at::Tensor& target, std::int64_t rows);
+/// If a gradient is needed, computes it in the same pass, in the logits' type: reads the logits once and writes the
+/// gradient, 4 bytes a logit in bfloat16. It overwrites the logits if the caller moves them here and they have no other
+/// owner, else it takes memory of their size until the backward. The backward returns it if the loss gets the very
+/// tensor `expected`; it scales it first, with 4 bytes a logit more, if the loss gets another gradient. Without the
+/// kernel, computes `rows` rows at a time.
+[[nodiscard]] at::Tensor tokenLoss(at::Tensor logits, const at::Tensor& target, std::int64_t rows,
+                                   const LossGradient& expected = {});
 
 /// Attention with positive features instead of a softmax (Choromanski et al. 2020, lemma 1 and section 2.1; definition
 /// B.1 of "Nonlinear Initialization Methods for Low-Rank Neural Networks"). With x' = x/e^¼ and φ_i(x) = exp(ω_i·x' −

@@ -12,6 +12,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/DeviceGuard.h>
@@ -159,6 +160,9 @@ Trainer::Trainer(TrainerParts parts, Ranks* ranks)
     const projects::TargetOf target = projects::traitsOf(m_parts.project.network.objective).targetOf;
     m_readsAhead = drawsByExample() && target == projects::TargetOf::Hidden;
     m_batches.resize(m_readsAhead ? static_cast<std::size_t>(plan.accumulate) : 1);
+    m_lossGradient.value = 1 / static_cast<double>(plan.accumulate);
+    m_lossGradient.tensor =
+        at::full({}, m_lossGradient.value, at::TensorOptions(m_parts.device).dtype(parameterType(plan.precision)));
     if (plan.batching == projects::BatchKind::Full) {
         m_parts.dataset->fillAll(m_batches.front(), Split::Train);
         m_fullBatch = upload(m_batches.front(), m_schema, m_parts.device, parameterType(plan.precision));
@@ -300,18 +304,20 @@ Result<DeviceBatch> Trainer::partOfStep(std::int64_t micro, const Pass& pass)
 Status Trainer::accumulateGradients(const Pass& pass)
 {
     const std::int64_t parts = m_parts.project.training.accumulate;
+    Pass training = pass;
+    training.lossGradient = m_lossGradient;
     const auto share = [parts](const at::Tensor& loss) {
-        return parts > 1 ? loss.div(static_cast<double>(parts)) : loss;
+        return parts > 1 ? loss.detach().div(static_cast<double>(parts)) : loss.detach();
     };
-    const StepGraphs::Gradients gradients = [this, pass, share](const DeviceBatch& batch) {
+    const StepGraphs::Gradients gradients = [this, training, share](const DeviceBatch& batch) {
         at::Tensor judged;
         for (std::size_t group = 0; group < m_parts.network->lossGroups(); ++group) {
-            const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, pass);
+            const GroupLoss loss = m_parts.network->lossOfGroup(group, batch, training);
             if (loss.judged.defined()) {
-                judged = share(loss.judged).detach();
+                judged = share(loss.judged);
             }
             if (loss.trained.requires_grad()) {
-                share(loss.trained).backward();
+                loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
             }
         }
         return judged;
@@ -335,13 +341,13 @@ Status Trainer::accumulateGradients(const Pass& pass)
         } else if (!m_exchange) {
             m_ring.addLoss(gradients(*batch));
         } else {
-            const GroupLoss loss = m_parts.network->lossOfGroup(0, *batch, pass);
-            const at::Tensor judged = share(loss.judged).detach();
+            const GroupLoss loss = m_parts.network->lossOfGroup(0, *batch, training);
+            const at::Tensor judged = share(loss.judged);
             sum = sum.defined() ? sum + judged : judged;
             if (micro + 1 == parts) {
                 m_exchange->begin(sum);
             }
-            share(loss.trained).backward();
+            loss.trained.backward(m_lossGradient.tensor.to(loss.trained.scalar_type()));
         }
     }
     if (graph != nullptr) {

@@ -147,6 +147,7 @@ private:
     StepGraphs m_graphs;
     MetricRing m_ring;
     bool m_readsAhead = false;     ///< true if the number of targets differs by micro-batch
+    LossGradient m_lossGradient;   ///< of a micro-batch: its part of the step's loss
     std::vector<Batch> m_batches;  ///< the last micro-batch, or those of a step
     std::vector<double> m_weights; ///< DeviceBatch::weight of each micro-batch, if they are read ahead
     DeviceBatch m_fullBatch;       ///< kept on the device if every step uses all of the data

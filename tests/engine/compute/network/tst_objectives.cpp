@@ -14,6 +14,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/ones_like.h>
@@ -305,6 +306,23 @@ private Q_SLOTS:
         QVERIFY(!view.equal(drawn)); // the gradient took the place of logits that nobody else holds
         QVERIFY(inPlace.equal(loss));
         QVERIFY(before.grad().equal(once));
+
+        // The gradient that was expected needs no scaling, and another one is scaled as well.
+        const engine::LossGradient expectedGradient{at::full({}, 1.0 / 3, expected.options().requires_grad(false)),
+                                                    1.0 / 3};
+        const at::Tensor third = expectedGradient.tensor;
+        for (const at::Tensor& given : {third, third.clone(), third * 2}) {
+            const at::Tensor scaled = leaf();
+            const at::Tensor again = engine::tokenLoss(scaled, target, rows, expectedGradient);
+            QVERIFY(again.equal(loss));
+            for (const bool comesAgain : {true, false}) {
+                scaled.mutable_grad().reset();
+                again.backward(given, comesAgain);
+                const at::Tensor factor = given / third;
+                const at::Tensor apart = (scaled.grad() - factor * once).to(at::kDouble).abs();
+                QVERIFY(apart.le(allowed * factor).all().item<bool>());
+            }
+        }
 
         const at::NoGradGuard noGrad;
         QVERIFY(engine::tokenLoss(kept, target, rows).equal(loss));
