@@ -8,6 +8,7 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -60,6 +61,9 @@ public:
     void sum(float* values, std::size_t count) override { sumOf(values, count); }
     void sum(double* values, std::size_t count) override { sumOf(values, count); }
 
+    void mean(std::span<const Numbers<float>> arrays) override { meanOf(arrays); }
+    void mean(std::span<const Numbers<double>> arrays) override { meanOf(arrays); }
+
     void share(void* bytes, std::size_t count, int root) override
     {
         gloo::BroadcastOptions options(m_context);
@@ -82,6 +86,23 @@ private:
         options.setReduceFunction(
             static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<Real>));
         gloo::allreduce(options);
+    }
+
+    /// Exchanges a copy of the arrays side by side, because Gloo exchanges one array at a time.
+    template <class Real>
+    void meanOf(std::span<const Numbers<Real>> arrays)
+    {
+        std::vector<Real> all;
+        for (const Numbers<Real>& array : arrays) {
+            all.insert(all.end(), array.values, array.values + array.count);
+        }
+        sumOf(all.data(), all.size());
+        const Real* sum = all.data();
+        for (const Numbers<Real>& array : arrays) {
+            std::transform(sum, sum + array.count, array.values,
+                           [count = static_cast<Real>(m_context->size)](Real value) { return value / count; });
+            sum += array.count;
+        }
     }
 
     std::shared_ptr<gloo::rendezvous::Context> m_context;

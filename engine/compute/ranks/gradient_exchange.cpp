@@ -6,12 +6,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace residua::engine {
@@ -129,26 +129,24 @@ void GradientExchange::exchangeUntil(std::size_t end)
 void GradientExchange::exchange(const Bucket& bucket)
 {
     const at::NoGradGuard noGrad;
-    std::vector<at::Tensor> flat;
+    std::map<const void*, std::size_t> sharers; // of each block of memory: the bucket's gradients in it
     for (const std::size_t i : bucket.parameters) {
         if (const at::Tensor& gradient = m_parameters[i].tensor.grad(); gradient.defined()) {
-            flat.push_back(gradient.reshape({-1}));
+            ++sharers[gradient.storage().unsafeGetStorageImpl()];
         }
     }
-    if (flat.empty()) {
-        return;
-    }
-    const at::Tensor all = at::cat(flat).div_(m_ranks.count());
-    flat.clear();
-    std::int64_t first = 0;
+    std::vector<at::Tensor> gradients;
     for (const std::size_t i : bucket.parameters) {
-        const at::Tensor& tensor = m_parameters[i].tensor;
-        if (tensor.grad().defined()) {
-            tensor.mutable_grad() = all.narrow(0, first, tensor.numel()).view(tensor.sizes());
-            first += tensor.numel();
+        at::Tensor& gradient = m_parameters[i].tensor.mutable_grad();
+        if (gradient.defined()) {
+            // The backward pass may still read the memory, if it has other owners.
+            const at::Storage& memory = gradient.storage();
+            const bool isOwn = memory.use_count() == sharers.at(memory.unsafeGetStorageImpl());
+            gradient = isOwn ? gradient.contiguous() : gradient.clone(at::MemoryFormat::Contiguous);
+            gradients.push_back(gradient);
         }
     }
-    m_exchange.sum(all);
+    m_exchange.mean(std::move(gradients));
 }
 
 at::Tensor GradientExchange::finish()

@@ -16,7 +16,8 @@ namespace residua::engine {
 
 /// Replaces gradients by their means over the ranks while the backward pass computes the others. The parameters are
 /// divided into buckets in the order in which a backward pass reaches the network's parts. A bucket is exchanged when
-/// its gradients and the buckets before it are ready, so that the order is the same on every rank. Gradients that the
+/// its gradients and the buckets before it are ready, so that the order is the same on every rank. Gradients are
+/// exchanged where they are, except those in memory that other tensors use too. Gradients that the
 /// pass does not compute, such as those of absent layers, are not exchanged.
 class GradientExchange {
 public:

@@ -21,6 +21,7 @@ struct Nccl {
     static constexpr int kFloat = 7;
     static constexpr int kDouble = 8;
     static constexpr int kSum = 0;
+    static constexpr int kMean = 4; ///< ncclAvg
     struct Identity {
         std::array<char, 128> bytes;
     };
@@ -32,6 +33,8 @@ struct Nccl {
     int (*commAbort)(Group* group) = nullptr;
     int (*allReduce)(const void* from, void* to, std::size_t count, int type, int operation, Group* group,
                      void* stream) = nullptr;
+    int (*groupStart)() = nullptr;
+    int (*groupEnd)() = nullptr;
     int (*broadcast)(const void* from, void* to, std::size_t count, int type, int root, Group* group,
                      void* stream) = nullptr;
     const char* (*errorString)(int code) = nullptr;
@@ -71,6 +74,9 @@ public:
     void sum(float* values, std::size_t count) override { sum(values, count, Nccl::kFloat); }
     void sum(double* values, std::size_t count) override { sum(values, count, Nccl::kDouble); }
 
+    void mean(std::span<const Numbers<float>> arrays) override { mean(arrays, Nccl::kFloat); }
+    void mean(std::span<const Numbers<double>> arrays) override { mean(arrays, Nccl::kDouble); }
+
     void share(void* bytes, std::size_t count, int root) override
     {
         m_nccl->check(m_nccl->broadcast(bytes, bytes, count, Nccl::kBytes, root, sound(), m_stream), "ncclBroadcast",
@@ -89,6 +95,21 @@ private:
     {
         m_nccl->check(m_nccl->allReduce(values, values, count, type, Nccl::kSum, sound(), m_stream), "ncclAllReduce",
                       m_group);
+    }
+    template <class Real>
+    void mean(std::span<const Numbers<Real>> arrays, int type)
+    {
+        Nccl::Group* const group = sound();
+        m_nccl->check(m_nccl->groupStart(), "ncclGroupStart", group);
+        int code = Nccl::kSuccess;
+        for (const Numbers<Real>& array : arrays) {
+            if (code == Nccl::kSuccess) {
+                code = m_nccl->allReduce(array.values, array.values, array.count, type, Nccl::kMean, group, m_stream);
+            }
+        }
+        const int ended = m_nccl->groupEnd(); // also after an error, which the thread would keep
+        m_nccl->check(code, "ncclAllReduce", group);
+        m_nccl->check(ended, "ncclGroupEnd", group);
     }
     [[nodiscard]] Nccl::Group* sound() const
     {
@@ -123,6 +144,8 @@ Result<std::shared_ptr<const Nccl>> openNccl(const std::string& library)
     bind(nccl->commDestroy, "ncclCommDestroy");
     bind(nccl->commAbort, "ncclCommAbort");
     bind(nccl->allReduce, "ncclAllReduce");
+    bind(nccl->groupStart, "ncclGroupStart");
+    bind(nccl->groupEnd, "ncclGroupEnd");
     bind(nccl->broadcast, "ncclBroadcast");
     bind(nccl->errorString, "ncclGetErrorString");
     bind(nccl->lastError, "ncclGetLastError");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 namespace residua::engine {
@@ -15,6 +16,13 @@ public:
     [[nodiscard]] virtual std::string get(const std::string& key) = 0;
 };
 
+/// Adjacent numbers of one of several arrays.
+template <class Real>
+struct Numbers {
+    Real* values = nullptr;
+    std::size_t count = 0;
+};
+
 /// Processes that exchange numbers. Every rank makes the same calls in the same order. A call throws
 /// std::runtime_error if another rank has ended. One thread at a time.
 class RankGroup {
@@ -23,6 +31,9 @@ public:
     /// Replaces the values by their sums over the ranks: the same bits on each of them, and in each repetition.
     virtual void sum(float* values, std::size_t count) = 0;
     virtual void sum(double* values, std::size_t count) = 0;
+    /// Replaces the values of the arrays by their means over the ranks, likewise, in one exchange.
+    virtual void mean(std::span<const Numbers<float>> arrays) = 0;
+    virtual void mean(std::span<const Numbers<double>> arrays) = 0;
     /// Replaces the bytes by those of rank `root`.
     virtual void share(void* bytes, std::size_t count, int root) = 0;
     /// Ends the calls that wait for other ranks; no call may follow. Any thread.

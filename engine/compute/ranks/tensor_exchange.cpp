@@ -30,6 +30,16 @@ auto beginSpan(const c10::Stream& stream)
     return span;
 }
 
+template <class Real>
+std::vector<Numbers<Real>> numbersOf(const std::vector<at::Tensor>& tensors)
+{
+    std::vector<Numbers<Real>> numbers;
+    for (const at::Tensor& tensor : tensors) {
+        numbers.push_back({tensor.mutable_data_ptr<Real>(), static_cast<std::size_t>(tensor.numel())});
+    }
+    return numbers;
+}
+
 /// Removes the spans that have ended. Returns their seconds.
 double taken(auto& spans)
 {
@@ -65,6 +75,22 @@ void TensorExchange::sum(const at::Tensor& values)
     post([&group, values, count] {
         values.scalar_type() == at::kDouble ? group.sum(values.mutable_data_ptr<double>(), count)
                                             : group.sum(values.mutable_data_ptr<float>(), count);
+    });
+}
+
+void TensorExchange::mean(std::vector<at::Tensor> tensors)
+{
+    if (tensors.empty()) {
+        return;
+    }
+    for (const at::Tensor& tensor : tensors) {
+        TORCH_CHECK(tensor.is_contiguous() && tensor.scalar_type() == tensors.front().scalar_type(),
+                    "ranks exchange contiguous tensors of one type");
+    }
+    RankGroup& group = groupOf(tensors.front());
+    const bool isDouble = tensors.front().scalar_type() == at::kDouble;
+    post([&group, isDouble, tensors = std::move(tensors)] {
+        isDouble ? group.mean(numbersOf<double>(tensors)) : group.mean(numbersOf<float>(tensors));
     });
 }
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 
@@ -46,6 +47,8 @@ public:
     /// Replaces a contiguous tensor's values by their sums over the ranks, from what the current stream computes.
     /// float32 or float64. They are valid after finish().
     void sum(const at::Tensor& values);
+    /// Replaces the values of contiguous tensors of one type and device by their means over the ranks, likewise.
+    void mean(std::vector<at::Tensor> tensors);
     /// Replaces a contiguous tensor's values by those of rank `root`, likewise.
     void share(const at::Tensor& values, int root);
     /// Waits for all exchanges; on a GPU the current stream does. Throws the error of the first that failed.

@@ -20,6 +20,8 @@ constexpr int kInvalidUsage = 5;
 constexpr int kRemoteError = 6;
 constexpr int kFloat = 7;
 constexpr int kDouble = 8;
+constexpr int kSum = 0;
+constexpr int kMean = 4;
 
 struct Identity {
     std::array<char, 128> bytes;
@@ -55,8 +57,9 @@ int together(Group& group, int rank, void* values, const Perform& perform)
     return group.calls > call ? kSuccess : kRemoteError;
 }
 
+/// Replaces the values by their sums over the ranks, divided by `divisor`.
 template <class Real>
-void sum(std::map<int, void*>& values, std::size_t count)
+void sum(std::map<int, void*>& values, std::size_t count, std::size_t divisor)
 {
     std::vector<Real> sums(count);
     for (const auto& [rank, own] : values) {
@@ -64,6 +67,7 @@ void sum(std::map<int, void*>& values, std::size_t count)
             sums[i] += static_cast<const Real*>(own)[i];
         }
     }
+    std::ranges::transform(sums, sums.begin(), [&](Real value) { return value / static_cast<Real>(divisor); });
     for (const auto& [rank, own] : values) {
         std::ranges::copy(sums, static_cast<Real*>(own));
     }
@@ -130,17 +134,29 @@ RESIDUA_FAKE int ncclCommAbort(ncclComm* comm)
 RESIDUA_FAKE int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int operation, ncclComm* comm,
                                void* stream)
 {
-    if (fails("ncclAllReduce") || from != to || operation != 0 || stream == nullptr) {
+    if (fails("ncclAllReduce") || from != to || (operation != kSum && operation != kMean) || stream == nullptr) {
         lastError = "";
         return kUnhandledCudaError;
     }
     return together(*comm->group, comm->rank, to, [&](auto& values) {
+        const std::size_t divisor = operation == kMean ? values.size() : 1;
         if (type == kDouble) {
-            sum<double>(values, count);
+            sum<double>(values, count, divisor);
         } else if (type == kFloat) {
-            sum<float>(values, count);
+            sum<float>(values, count, divisor);
         }
     });
+}
+
+/// Calls between these two wait one after the other.
+RESIDUA_FAKE int ncclGroupStart()
+{
+    return fails("ncclGroupStart") ? kUnhandledCudaError : kSuccess;
+}
+
+RESIDUA_FAKE int ncclGroupEnd()
+{
+    return fails("ncclGroupEnd") ? kUnhandledCudaError : kSuccess;
 }
 
 RESIDUA_FAKE int ncclBroadcast(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,

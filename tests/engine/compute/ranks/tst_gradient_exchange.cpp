@@ -108,6 +108,32 @@ private Q_SLOTS:
         QCOMPARE(gradients[1], gradients[0]);
     }
 
+    /// The upper parameter's gradient is the memory of a gradient from which the lower one's is computed afterwards.
+    void sharedMemoryIsNotExchanged()
+    {
+        std::array<double, 2> upper{};
+        std::array<double, 2> lower{};
+        tests::withRanks(2, [&](Ranks& ranks) {
+            std::vector<NamedParameter> parameters{parameter("layers.1.w", 2), parameter("layers.2.w", 3)};
+            GradientExchange exchange(ranks, parameters, at::kCPU);
+            const double factor = factorOf(ranks);
+            const at::Tensor between = parameters[0].tensor * factor;
+            between.register_hook([&](const at::Tensor&) {
+                while (ranks.exchange(at::kCPU).isBusy()) {
+                    std::this_thread::yield();
+                }
+            });
+            const at::Tensor loss = ((between + parameters[1].tensor.view({2, -1}).view({-1})) * factor).sum();
+            exchange.begin(loss.detach());
+            loss.backward();
+            (void)exchange.finish();
+            upper[static_cast<std::size_t>(ranks.rank())] = firstOf(parameters[1].tensor.grad());
+            lower[static_cast<std::size_t>(ranks.rank())] = firstOf(parameters[0].tensor.grad());
+        });
+        QCOMPARE(upper, (std::array<double, 2>{3, 3}));   // (1 + 5)/2
+        QCOMPARE(lower, (std::array<double, 2>{13, 13})); // (1·1 + 5·5)/2
+    }
+
     void absentLayersAreNotExchanged()
     {
         std::array<bool, 2> absent{};

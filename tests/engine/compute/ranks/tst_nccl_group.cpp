@@ -30,6 +30,8 @@ public:
     HostGroup(Parcel& parcel, int rank) : m_parcel(parcel), m_rank(rank) {}
     void sum(float*, std::size_t) override {}
     void sum(double*, std::size_t) override {}
+    void mean(std::span<const Numbers<float>>) override {}
+    void mean(std::span<const Numbers<double>>) override {}
     void share(void* bytes, std::size_t size, int) override
     {
         std::unique_lock lock(m_parcel.mutex);
@@ -85,12 +87,22 @@ private Q_SLOTS:
         std::vector<float> singles[2] = {{1, 2}, {10, 20}};
         std::vector<double> doubles[2] = {{0.5}, {0.25}};
         std::vector<char> bytes[2] = {{'a'}, {'b'}};
+        std::vector<float> means[2] = {{1, 2, 3}, {3, 4, 5}};
+        std::vector<double> doubleMeans[2] = {{0.5}, {0.25}};
         const std::string error = withTwoRanks([&](int rank, RankGroup& group) {
             group.sum(singles[rank].data(), singles[rank].size());
             group.sum(doubles[rank].data(), doubles[rank].size());
             group.share(bytes[rank].data(), bytes[rank].size(), 1);
+            const Numbers<float> arrays[] = {{means[rank].data(), 1}, {means[rank].data() + 1, 2}};
+            group.mean(arrays);
+            const Numbers<double> array[] = {{doubleMeans[rank].data(), 1}};
+            group.mean(array);
         });
         QCOMPARE(error, std::string());
+        QCOMPARE(means[0], (std::vector<float>{2, 3, 4}));
+        QCOMPARE(means[1], means[0]);
+        QCOMPARE(doubleMeans[0], std::vector<double>{0.375});
+        QCOMPARE(doubleMeans[1], doubleMeans[0]);
         for (const int rank : {0, 1}) {
             QCOMPARE(singles[rank], (std::vector<float>{11, 22}));
             QCOMPARE(doubles[rank], std::vector<double>{0.75});
@@ -123,16 +135,19 @@ private Q_SLOTS:
                                  << "invalid usage, Duplicate GPU detected : rank 0 and rank 1 both on CUDA device "
                                     "1b000; NCCL needs a GPU for each rank: start as many ranks as there are GPUs";
         QTest::newRow("sum") << QByteArray("ncclAllReduce") << "ncclAllReduce: unhandled cuda error";
+        QTest::newRow("begin of a group") << QByteArray("ncclGroupStart") << "ncclGroupStart: unhandled cuda error";
+        QTest::newRow("end of a group") << QByteArray("ncclGroupEnd") << "ncclGroupEnd: unhandled cuda error";
     }
     void codesBecomeTexts()
     {
         QFETCH(QByteArray, call);
         QFETCH(QString, text);
         qputenv("RESIDUA_FAKE_NCCL", call);
-        float value = 1;
+        float values[2] = {1, 1};
         compareText(withTwoRanks([&](int rank, RankGroup& group) {
-                        if (rank == 0) {
-                            group.sum(&value, 1);
+                        if (call == "ncclGroupEnd" || rank == 0) {
+                            const Numbers<float> array[] = {{&values[rank], 1}};
+                            group.mean(array);
                         }
                     }),
                     text.toStdString());

@@ -9,6 +9,7 @@
 #include "engine/compute/train/batches.h"
 #include "projects/library/presets.h"
 #include "projects/nodes/activations.h"
+#include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
