@@ -15,7 +15,7 @@ struct EquationPart {
     enum class Shape {
         Letters,
         Fraction, ///< first over second
-        Sum,      ///< the sign `text` with a lower limit and an upper one, either of which may be empty
+        Sum,      ///< the sign `text` with the limits `first` below and `second` above; either may be empty
         Root,     ///< of first
         Brackets, ///< of first, which is higher than letters; `text` is the pair: "()"
     };

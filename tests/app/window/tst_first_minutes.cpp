@@ -13,6 +13,7 @@
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/pareto/pareto_view.h"
+#include "visualizers/plot/export_dialog.h"
 #include "visualizers/runs/loss_view.h"
 
 #include <QAbstractItemView>
@@ -26,6 +27,7 @@
 #include <QRegularExpression>
 #include <QSlider>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QWindow>
 
 #include <set>
@@ -314,7 +316,8 @@ private:
         QTRY_VERIFY(canvas().surface()->hasFocus());
     }
 
-    /// 4. "Choose ANCRe, ingoing in the toolbar … and run again: the new curve is drawn beside the first."
+    /// 4. "Choose ANCRe, ingoing in the toolbar and run again: the new curve is drawn beside the first. Choose relative
+    /// to … above the plot."
     void compare()
     {
         chooseTopology("ANCRe, ingoing");
@@ -323,6 +326,13 @@ private:
         awaitRuns(2);
         const auto& shown = m_window->workspace().shownRuns();
         QTRY_VERIFY(std::ranges::count_if(shown.runs(), &visualizers::ShownRuns::Run::overlaid) == 2);
+        auto& loss = m_window->workspace().view<visualizers::LossView>();
+        auto* baseline = loss.findChild<QComboBox*>(QStringLiteral("baseline"));
+        QTRY_COMPARE(baseline->count(), 3);
+        baseline->setCurrentIndex(1);
+        QTRY_VERIFY(!shown.baselineLabel().isEmpty());
+        baseline->setCurrentIndex(0);
+        QTRY_VERIFY(shown.baselineLabel().isEmpty());
     }
 
     [[nodiscard]] QPoint arc(const projects::Shortcut& shortcut) { return pointOf(canvas().canvas().locate(shortcut)); }
@@ -333,7 +343,7 @@ private:
         return found == mix().states.end() ? projects::ShortcutState::Learned : found->second;
     }
 
-    /// "Select an arc and press Delete to prune it, F to freeze it."
+    /// 5. "Delete prunes an arc in the project, F freezes it." tst_going_on has "Go on without the selection".
     void pruneAndFreeze()
     {
         const std::pair<projects::Shortcut, std::pair<Qt::Key, projects::ShortcutState::Kind>> wanted[] = {
@@ -350,7 +360,7 @@ private:
         QVERIFY(stateOf({0, 7}).hold == projects::ShortcutState::Hold::Number); // what the run in front has learned
     }
 
-    /// "Choose DeepCrossAttention: the block gets the inputs q, k and v that it feeds."
+    /// A topology with ports of its own: the block gets the inputs q, k and v.
     void wireQkv()
     {
         chooseTopology("DeepCrossAttention");
@@ -369,7 +379,7 @@ private:
                           widget.mapTo(m_window.get(), widget.rect().center()));
     }
 
-    /// "Right-click a value in the inspector to sweep it, and see loss against cost."
+    /// The help's five minutes: "Right-click a value in the inspector to sweep that."
     void sweepAField()
     {
         auto& outline = m_window->workspace().view<OutlineView>();
@@ -416,9 +426,16 @@ private:
         QTRY_COMPARE(pareto.csv().split('\n', Qt::SkipEmptyParts).size(), 1 + 4);
     }
 
-    /// 5. "Save, and train the same project on a machine without a display."
+    /// 6. "Export figure … draws the network with its weights for a paper. Save the project."
     void takeItAlong()
     {
+        const QTemporaryDir figures;
+        m_window->actions().exportFigure->trigger();
+        auto* const dialog = m_window->findChild<visualizers::ExportDialog*>();
+        QVERIFY(dialog);
+        dialog->findChild<QLineEdit*>("exportFolder")->setText(figures.path());
+        dialog->findChild<QPushButton*>("exportGo")->click();
+        QTRY_VERIFY(QFile::exists(figures.filePath("network.pdf")));
         QTest::keyClick(m_window.get(), Qt::Key_S, Qt::ControlModifier);
         QVERIFY(!m_window->session().modified());
         const auto saved = projects::loadProject(m_window->session().directory());
