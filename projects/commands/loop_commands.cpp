@@ -129,13 +129,9 @@ Edit keepingNumbers(const Document& document, Edit edit)
     if (stack.loops.empty() || set == nullptr || !set->pointer.starts_with("/network/") || !applyEdit(trial, edit)) {
         return edit;
     }
-    const Stack& after = trial.project.stack();
-    for (std::size_t i = 0; i < stack.segments.size() && after.segments.size() == stack.segments.size(); ++i) {
-        if (after.segments[i].repeat != stack.segments[i].repeat) {
-            return repeatEdit(document, i, after.segments[i].repeat, titleOf(edit));
-        }
-    }
-    return after.loops != stack.loops ? loopsEdit(document, after.loops, titleOf(edit)) : edit;
+    Stack after = trial.project.stack();
+    std::ranges::sort(after.loops, {}, &Loop::first);
+    return restackEdit(document, after, titleOf(edit)).value_or(edit);
 }
 
 } // namespace residua::projects

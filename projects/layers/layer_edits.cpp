@@ -397,6 +397,15 @@ void restack(EditGroup& group, const Document& document, SetStack set, const Ren
     addRenumbering(group.edits, document, mix ? &*mix : nullptr, layerTo, after.depth());
 }
 
+Edit editOfLoops(const Document& document, std::vector<Loop> loops, const std::string& title)
+{
+    const Stack& stack = document.project.stack();
+    const Renumber same = [](std::int64_t layer) { return std::optional(layer); };
+    EditGroup group{title, {}};
+    restack(group, document, {stack.segments, std::move(loops)}, same);
+    return group;
+}
+
 } // namespace
 
 Edit insertLayersEdit(const Document& document, std::int64_t after, const StackFragment& fragment)
@@ -516,14 +525,24 @@ std::optional<Edit> removeLayersEdit(const Document& document, const std::set<st
 Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::string& title)
 {
     std::ranges::sort(loops, {}, &Loop::first);
+    return editOfLoops(document, std::move(loops), title);
+}
+
+std::optional<Edit> restackEdit(const Document& document, const Stack& changed, const std::string& title)
+{
     const Stack& stack = document.project.stack();
-    Stack after;
-    after.segments = stack.segments;
-    after.loops = loops;
-    const Renumber same = [](std::int64_t layer) { return std::optional(layer); };
-    EditGroup group{title, {}};
-    restack(group, document, {stack.segments, std::move(loops)}, same);
-    return group;
+    if (changed.segments == stack.segments) {
+        return changed.loops != stack.loops ? std::optional(editOfLoops(document, changed.loops, title)) : std::nullopt;
+    }
+    if (stack.loops.empty() || changed.loops != stack.loops || changed.segments.size() != stack.segments.size()) {
+        return std::nullopt;
+    }
+    const auto at = std::ranges::mismatch(stack.segments, changed.segments);
+    std::vector<StackSegment> repeated = stack.segments;
+    const std::int64_t repeat = at.in2->repeat;
+    const auto index = static_cast<std::size_t>(at.in1 - stack.segments.begin());
+    repeated[index].repeat = repeat;
+    return repeated == changed.segments ? std::optional(repeatEdit(document, index, repeat, title)) : std::nullopt;
 }
 
 Edit repeatEdit(const Document& document, std::size_t index, std::int64_t repeat, const std::string& title)

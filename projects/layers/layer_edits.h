@@ -43,6 +43,10 @@ struct StackFragment {
 
 /// Gives the stack these loops. Visits that exist before and after keep their shortcuts.
 [[nodiscard]] Edit loopsEdit(const Document& document, std::vector<Loop> loops, const std::string& title);
+/// Returns the edit that gives the stack the loops of `changed`, in their order, or the repeat of one of its segments.
+/// Shortcuts, groups and always-kept layers keep their visits, and with another repeat loops keep their layers
+/// (repeatEdit). Returns nullopt if `changed` differs in anything else, or has another repeat without loops.
+[[nodiscard]] std::optional<Edit> restackEdit(const Document& document, const Stack& changed, const std::string& title);
 
 /// Gives segment `index` of the stack `repeat` layers, and appends or removes them at its end. Loops that reach its end
 /// keep doing so.

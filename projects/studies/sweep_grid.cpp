@@ -6,6 +6,7 @@
 #include "projects/check/validate.h"
 #include "projects/cost/stage_cost.h"
 #include "projects/file/json.h"
+#include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/text_forms.h"
@@ -24,6 +25,8 @@ namespace residua::projects {
 namespace {
 
 constexpr const char* kTopology = "/topology";
+constexpr const char* kSegments = "/network/stack";
+constexpr const char* kLoops = "/network/loops";
 constexpr const char* kSchedule = "/schedule";
 constexpr const char* kRank = "/network/rank";
 constexpr const char* kAllSeeds = "/seeds";
@@ -161,15 +164,15 @@ std::vector<FieldToSet> fieldsOf(const Sweep& sweep, const std::vector<const Swe
 }
 
 /// Sets several fields in the order of settingTurn().
-Result<Project> withFields(Project project, const std::vector<FieldToSet>& fields)
+Result<Project> withFields(Project project, const std::vector<FieldToSet>& fields, std::vector<LayerGroup>* groups)
 {
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int turn = 0; turn < 4; ++turn) {
         for (const auto& [field, value, place] : fields) {
             if (settingTurn(field) != turn) {
                 continue;
             }
-            Result<Project> next =
-                trains(field) ? withField(project, field, value) : Error{field, "decides nothing that is trained"};
+            Result<Project> next = trains(field) ? withField(project, field, value, groups)
+                                                 : Error{field, "decides nothing that is trained"};
             if (!next) {
                 return place.empty() ? next.error() : Error{place, next.error().text()};
             }
@@ -254,7 +257,7 @@ int settingTurn(std::string_view field)
 {
     const bool whole = field == kTopology || field == kSchedule;
     const bool below = field.starts_with(kTopology) || field.starts_with(kSchedule);
-    return whole ? 1 : below ? 2 : 0;
+    return whole ? 2 : below ? 3 : covers(kLoops, field) ? 1 : 0;
 }
 
 Result<Topology> topologyFrom(std::string_view text, const Network& network)
@@ -278,7 +281,8 @@ Result<Topology> topologyFrom(std::string_view text, const Network& network)
     return topology;
 }
 
-Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value)
+Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value,
+                          std::vector<LayerGroup>* groups)
 {
     JsonValue fresh = treeOf(value);
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
@@ -326,7 +330,7 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
         for (const JsonMember& field : *fields) {
             all.push_back({field.key, FieldValue{lineOf(field.value)}, ""});
         }
-        return withFields(project, all);
+        return withFields(project, all, groups);
     }
     if (!pointer.starts_with('/') || pointer.size() < 2) {
         return Error{pointer, "is no field; expected a JSON pointer such as /training/learning_rate/peak" +
@@ -345,6 +349,19 @@ Result<Project> withField(const Project& project, const std::string& pointer, co
     }
     if (read && pointer == kTrainingSteps) {
         read->stack().schedule = stretched(project.stack().schedule, project.training.steps, read->training.steps);
+    }
+    if (read && (covers(kSegments, pointer) || covers(kLoops, pointer))) {
+        Document document{project, {}};
+        document.layout.groups = groups != nullptr ? *groups : std::vector<LayerGroup>();
+        if (const auto edit = restackEdit(document, read->stack(), "")) {
+            if (const Status done = applyEdit(document, *edit); !done) {
+                return done.error();
+            }
+            if (groups != nullptr) {
+                *groups = std::move(document.layout.groups);
+            }
+            return std::move(document.project);
+        }
     }
     return read;
 }
@@ -389,7 +406,7 @@ Result<std::vector<SweepMember>> expand(const Project& project, const Sweep& swe
             return Error{"sweep " + sweep.name,
                          "two members are called \"" + member.label + "\"; expected labels that tell the values apart"};
         }
-        Result<Project> made = withFields(bare, fieldsOf(sweep, values));
+        Result<Project> made = withFields(bare, fieldsOf(sweep, values), nullptr);
         member.project = made ? *std::move(made) : bare;
         if (!made) {
             member.error = made.error();

@@ -67,12 +67,15 @@ struct SweepPart {
 /// data, so that members are measured on the same examples. A part that is one of several alternatives accepts a
 /// name:
 /// "/training/optimiser" accepts "sgd". "/schedule/full_model_steps" also moves the borders of the stages
-/// (withFullModelSteps), and "/training/steps" scales them (stretched). "/" accepts an object from pointers to values,
-/// to set several fields at once.
-[[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value);
+/// (withFullModelSteps), and "/training/steps" scales them (stretched). If fields of loops change, or with loops the
+/// repeat of a segment, numbers of layers keep their visits (restackEdit). "/" accepts an object from pointers to
+/// values, to set several fields at once. `groups`, if not null, are the document's groups of layers, which are
+/// renumbered too.
+[[nodiscard]] Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value,
+                                        std::vector<LayerGroup>* groups = nullptr);
 
-/// Returns the turn, 0 to 2, in which a field is set among several: depth and widths before the topology and the
-/// schedule, which are made for them, and both before their own fields.
+/// Returns the turn, 0 to 3, in which a field is set among several: depth and widths, then loops, then the topology and
+/// the schedule, which are made for them, then the fields of these two.
 [[nodiscard]] int settingTurn(std::string_view field);
 
 /// Returns the value in the file at `pointer`; nullopt if there is none.

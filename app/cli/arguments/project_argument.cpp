@@ -71,7 +71,8 @@ Result<NamedProject> openProject(const std::string& path)
     return NamedProject{std::move(*document), *directory};
 }
 
-Status setField(projects::Project& project, const std::string& text, const Console& console)
+Status setField(projects::Project& project, const std::string& text, const Console& console,
+                std::vector<projects::LayerGroup>* groups)
 {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -79,7 +80,7 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     }
     const std::string field = text.substr(0, equals);
     const projects::FieldValue value{text.substr(equals + 1)};
-    Result<projects::Project> changed = projects::withField(project, projects::pointerFrom(field), value);
+    Result<projects::Project> changed = projects::withField(project, projects::pointerFrom(field), value, groups);
     if (!changed) {
         // If a single word names no field but is the last part of a field's name, the error names that field.
         const bool isWord = field.find_first_of("/.") == std::string::npos;
@@ -91,14 +92,15 @@ Status setField(projects::Project& project, const std::string& text, const Conso
     return Done{};
 }
 
-Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console)
+Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console,
+                 std::vector<projects::LayerGroup>* groups)
 {
     const auto turnOf = [](const std::string& text) {
         return projects::settingTurn(projects::pointerFrom(text.substr(0, text.find('='))));
     };
     std::ranges::stable_sort(texts, {}, turnOf);
     for (const std::string& text : texts) {
-        if (Status set = setField(project, text, console); !set) {
+        if (Status set = setField(project, text, console, groups); !set) {
             return set;
         }
     }
@@ -117,7 +119,9 @@ std::variant<NamedProject, Refusal> openProject(const std::string& path, const A
     if (!opened) {
         return Refusal{Exit::InvalidProject, opened.error()};
     }
-    if (const Status set = setFields(opened->document.project, arguments.texts("set"), console); !set) {
+    projects::Document& document = opened->document;
+    if (const Status set = setFields(document.project, arguments.texts("set"), console, &document.layout.groups);
+        !set) {
         return Refusal{Exit::Usage, {"--set", set.error().text()}};
     }
     return *std::move(opened);

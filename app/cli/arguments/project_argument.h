@@ -38,13 +38,16 @@ struct Refusal {
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const std::string& path, const Arguments& arguments,
                                                               const Console& console);
 [[nodiscard]] std::variant<NamedProject, Refusal> openProject(const Arguments& arguments, const Console& console);
-/// Applies each of `texts` as setField() does: depth and widths first, then the topology and the schedule, then the
-/// fields of these (settingTurn), otherwise in order. Returns the first error.
-[[nodiscard]] Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console);
+/// Applies each of `texts` as setField() does: depth and widths first, then loops, then the topology and the schedule,
+/// then the fields of these (settingTurn), otherwise in order. Returns the first error. `groups` are as of setField().
+[[nodiscard]] Status setFields(projects::Project& project, std::vector<std::string> texts, const Console& console,
+                               std::vector<projects::LayerGroup>* groups = nullptr);
 /// Applies `text`, FIELD=VALUE: a field of project.json by its pointer, or with dots ("training.batch=32"), and its
 /// value. Presets are given by name, and their blocks get the ports that they feed. Prints other changes as remarks.
-/// The error names the field and its allowed values, and suggests a name.
-[[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console);
+/// The error names the field and its allowed values, and suggests a name. `groups` are those of the document's layout,
+/// which are renumbered with the layers (withField); null to leave them.
+[[nodiscard]] Status setField(projects::Project& project, const std::string& text, const Console& console,
+                              std::vector<projects::LayerGroup>* groups);
 /// Sets the number of steps of the project's training; its stages keep their shares of the steps. Returns an error and
 /// changes nothing if the schedule is invalid, because its shares would then have no meaning.
 [[nodiscard]] Status trainFor(projects::Project& project, std::int64_t steps);

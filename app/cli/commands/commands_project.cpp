@@ -74,7 +74,9 @@ Exit runSet(const Arguments& arguments, const Console& console)
     }
     const projects::Project before = document->project;
     const std::span<const std::string> texts = arguments.positionals(1);
-    if (const Status set = setFields(document->project, {texts.begin(), texts.end()}, console); !set) {
+    if (const Status set =
+            setFields(document->project, {texts.begin(), texts.end()}, console, &document->layout.groups);
+        !set) {
         return console.fail(Exit::Usage, set.error());
     }
     const std::filesystem::path directory = std::filesystem::is_directory(given, ignored) ? given : given.parent_path();

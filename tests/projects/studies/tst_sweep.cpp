@@ -346,6 +346,43 @@ private slots:
         }
     }
 
+    /// Listed shortcuts and groups stay with their visits, in the order of fields that is given or in any other.
+    void fieldsOfLoopsKeepTheNumbers()
+    {
+        Project project = findExample("ancre-language")->project;
+        project.stack().segments.front().repeat = 4;
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
+        auto& mix = std::get<DepthMix>(project.stack().topology.wiring);
+        mix.sources = ExplicitSources{{{0, 1}, {0, 4}, {3, 5}, {1, 6}, {6, 7}}};
+        const auto sourcesOf = [](const Project& of) {
+            return std::get<ExplicitSources>(std::get<DepthMix>(of.stack().topology.wiring).sources).shortcuts;
+        };
+        std::vector<LayerGroup> groups{{"last", 6, 6}};
+        const auto more = withField(project, "/network/loops/0/visits", {"3"}, &groups);
+        QVERIFY(more); // 1 2@1 3@1 2@2 3@2 2@3 3@3 4: the new visit reads the module before it
+        QCOMPARE(sourcesOf(*more), (std::vector<Shortcut>{{0, 1}, {0, 4}, {3, 5}, {5, 6}, {6, 7}, {1, 8}, {8, 9}}));
+        QCOMPARE(groups, (std::vector<LayerGroup>{{"last", 8, 8}}));
+        QCOMPARE(*withField(*more, "/network/loops/0/visits", {"2"}, &groups), project);
+        QCOMPARE(groups, (std::vector<LayerGroup>{{"last", 6, 6}}));
+        const auto fewer = withField(project, "/network/loops", {"[]"});
+        QVERIFY(fewer); // 1 2 3 4: the second visits take their shortcuts along
+        QCOMPARE(sourcesOf(*fewer), (std::vector<Shortcut>{{0, 1}, {1, 4}, {4, 5}}));
+        // A longer segment moves its loop if they end together, and the loop's own fields come after it.
+        for (const char* const fields : {R"({"/network/stack/0/repeat": 8, "/network/loops/0/last": 7})",
+                                         R"({"/network/loops/0/last": 7, "/network/stack/0/repeat": 8})"}) {
+            const auto both = withField(project, "/", {fields});
+            QVERIFY(both);
+            QCOMPARE(both->stack().loops, (std::vector<Loop>{{.first = 2, .last = 7, .visits = 2}}));
+        }
+        Sweep sweep{"visits", {axis("/network/loops/0/visits=1,2,3")}};
+        const auto members = expand(project, sweep);
+        QVERIFY(members);
+        QCOMPARE(sourcesOf(members->back().project), sourcesOf(*more));
+        QCOMPARE(sourcesOf(members->at(1).project), sourcesOf(project));
+        QCOMPARE(members->front().project.network.depth(), std::int64_t{4});
+        QVERIFY(!withField(project, "/network/loops/0/visits", {"1000000"})); // too many layers
+    }
+
     /// Figure 2 of RaPTr at both sizes: every member trains, at the FLOP of RaPTr but for the baseline of as many
     /// steps.
     void figureTwoComparesAtEqualFlop()
