@@ -45,6 +45,7 @@ private:
     void noticeEdit();
     void noticeFront();
     void openAnew();
+    [[nodiscard]] const projects::Block* blockOf(const visualizers::WeightPlace& place) const;
     void choose(const visualizers::WeightPlace& place);
     void mark();
     void train();
@@ -228,14 +229,21 @@ void GapCommands::openAnew()
     m_view.tell({});
 }
 
-/// Selects the weight's layer, or its node if the block canvas is in front.
+/// Returns the block of the weight's layer in the open project; null if it has no such layer.
+const projects::Block* GapCommands::blockOf(const WeightPlace& place) const
+{
+    const projects::Network& network = m_session.project().network;
+    return network.blockOfLayer(network.stack().numberOf({place.layer, 1}));
+}
+
+/// Selects the weight's layer with all of its visits, or its node if the block canvas is in front.
 void GapCommands::choose(const WeightPlace& place)
 {
     if (!m_session.isOpen() || place.layer < 1) {
         return;
     }
     const projects::Project& project = m_session.project();
-    const projects::Block* const block = project.network.blockOfLayer(place.layer);
+    const projects::Block* const block = blockOf(place);
     if (block == nullptr) {
         return; // the run had more layers than the project has now
     }
@@ -244,7 +252,8 @@ void GapCommands::choose(const WeightPlace& place)
     if (inside && node != block->graph.nodes.end()) {
         m_documents.choose(NodePlace{projects::GraphRef::block(block->name), node->id});
     } else {
-        m_documents.select({.layers = {place.layer}});
+        const std::vector<std::int64_t> visits = project.stack().visitsOf(place.layer);
+        m_documents.select({.layers = {visits.begin(), visits.end()}});
     }
 }
 
@@ -262,9 +271,12 @@ void GapCommands::mark()
             nodes.insert(node->name);
         }
     }
-    m_view.mark([this, layers = selection.layers, nodes, block](const WeightPlace& place) {
-        const projects::Block* const of =
-            m_session.isOpen() ? m_session.project().network.blockOfLayer(place.layer) : nullptr;
+    std::set<std::int64_t> layers; // stored
+    for (const std::int64_t layer : selection.layers) {
+        layers.insert(project.stack().visitAt(layer).layer);
+    }
+    m_view.mark([this, layers, nodes, block](const WeightPlace& place) {
+        const projects::Block* const of = m_session.isOpen() ? blockOf(place) : nullptr;
         return nodes.empty() ? layers.contains(place.layer) : of && of->name == block && nodes.contains(place.node);
     });
 }

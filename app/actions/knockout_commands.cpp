@@ -182,7 +182,7 @@ void KnockoutCommands::askWhatIf()
     if (start.only.empty()) {
         start.by = projects::KnockoutBy::Layer;
         for (const std::int64_t layer : selection.layers) {
-            start.only.push_back("layer " + std::to_string(layer));
+            start.only.push_back("layer " + projects::layerName(m_session.project().stack(), layer));
         }
     }
     if (start.only.empty()) {

@@ -3,6 +3,7 @@
 
 #include "app/report/html_text.h"
 #include "engine/base/api/row_curves.h"
+#include "projects/depth/depth_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +65,11 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
 {
     std::vector<PlotSpec> figures;
     std::vector<engine::Matrix> recorded;
+    const auto project = run.project();
+    const auto nameOf = [&project](std::int64_t column, std::int64_t columns) {
+        const bool isLayer = project && project->network.depth() == columns;
+        return isLayer ? projects::layerName(project->stack(), column) : std::to_string(column);
+    };
     for (const engine::RowCurves& row : engine::kRowCurves) {
         if (row.row == 0) {
             recorded = recordedOf(run, row.matrix);
@@ -77,7 +83,7 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
         for (std::int64_t i = 0; i < shown; ++i) {
             const std::int64_t column = shown < 2 ? 0 : i * (columns - 1) / (shown - 1);
             PlotCurve curve = columnCurve(recorded, row.row, column);
-            curve.name = columns > 1 ? row.column + (" " + std::to_string(column + 1)) : "";
+            curve.name = columns > 1 ? row.column + (" " + nameOf(column + 1, columns)) : "";
             curve.colour = static_cast<std::size_t>(i);
             spec.curves.push_back(std::move(curve));
         }

@@ -3,6 +3,7 @@
 #include "projects/check/problems.h"
 
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
@@ -263,10 +264,12 @@ private:
             const Block* const to = m_project.network.blockOfLayer(layer);
             const Block* const from = m_project.network.blockOfLayer(source);
             if (source != layer && to && from && to != from) {
-                m_problems.error(pathOf(index) + "/average_length", "layer " + std::to_string(layer) + " of block " +
-                                                                        to->name + " would be a copy of layer " +
-                                                                        std::to_string(source) + " of block " +
-                                                                        from->name + ", expected layers of one block");
+                const auto named = [this](std::int64_t number, const Block& block) {
+                    return "layer " + layerName(m_project.stack(), number) + " of block " + block.name;
+                };
+                m_problems.error(pathOf(index) + "/average_length", named(layer, *to) + " would be a copy of " +
+                                                                        named(source, *from) +
+                                                                        ", expected layers of one block");
                 return;
             }
         }

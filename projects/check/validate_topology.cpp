@@ -244,7 +244,7 @@ private:
         if (!reader.sources.empty()) {
             return;
         }
-        const std::string place = " · " + readerName(m_mix, m_network.depth(), reader.target);
+        const std::string place = " · " + readerName(m_mix, m_network.stack(), reader.target);
         if (m_mix.normalise == NormaliseOver::Sources && !allSourcesOf(reader.target).empty()) {
             error("/states", place, "every shortcut into it is pruned, and the softmax has nothing left to share");
         } else if (!reader.passes && (m_mix.feeds == MixFeeds::LayerInput || reader.target > m_depth)) {

@@ -85,12 +85,17 @@ bool numbersNameModules(const Project& project)
     return modulesPerLayer(project) == 1 && project.stack().loops.empty() && (mix == nullptr || mix->blockLayers == 1);
 }
 
-std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target)
+std::string ExecutedLayers::nameOf(std::int64_t layer) const
 {
-    return target > mixedModules(mix, layers)
+    return stack != nullptr ? layerName(*stack, layer) : std::to_string(layer);
+}
+
+std::string readerName(const DepthMix& mix, const ExecutedLayers& layers, std::int64_t target)
+{
+    const std::int64_t each = mixedModules(mix, 1);
+    return target > mixedModules(mix, layers.count)
                ? "the final output"
-               : "layer " +
-                     moduleName(target, mixedModules(mix, 1), std::to_string(layerOf(target, mixedModules(mix, 1))));
+               : "layer " + moduleName(target, each, layers.nameOf(layerOf(target, each)));
 }
 
 std::string nameOf(const Shortcut& shortcut)

@@ -40,8 +40,19 @@ enum class LayerPart { Whole, Attention, Ffn };
 /// True if the numbers i:j identify the ends as the canvases name them. If not, moduleName() and entryName() are
 /// clearer.
 [[nodiscard]] bool numbersNameModules(const Project& project);
+/// The executed layers that a wiring is for: their number, and their names in messages.
+struct ExecutedLayers {
+    std::int64_t count;
+    const Stack* stack = nullptr; ///< of the layers; without it, numbers are their names
+
+    ExecutedLayers(std::int64_t layers) : count(layers) {}
+    ExecutedLayers(const Stack& layers) : count(layers.depth()), stack(&layers) {}
+    /// Returns "3", or in a loop "3@2".
+    [[nodiscard]] std::string nameOf(std::int64_t layer) const;
+};
+
 /// Returns the name of the reader `target` for messages: "layer 3", "layer 3a" by moduleName(), or "the final output".
-[[nodiscard]] std::string readerName(const DepthMix& mix, std::int64_t layers, std::int64_t target);
+[[nodiscard]] std::string readerName(const DepthMix& mix, const ExecutedLayers& layers, std::int64_t target);
 
 /// Formats the shortcut as "3:7".
 [[nodiscard]] std::string nameOf(const Shortcut& shortcut);

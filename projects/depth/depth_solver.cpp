@@ -25,8 +25,9 @@ std::string countText(std::size_t count, const std::string& what)
 /// weights are solved one after another from the last input.
 class Solver {
 public:
-    Solver(const DepthProgram& program, const UnrolledDepth& wanted, bool perFeature)
+    Solver(const DepthProgram& program, const ExecutedLayers& layers, const UnrolledDepth& wanted, bool perFeature)
         : m_program(program),
+          m_layers(layers),
           m_wanted(wanted),
           m_features(static_cast<std::size_t>(wanted.features)),
           m_weights{perFeature ? wanted.features : 1, {}}
@@ -135,10 +136,11 @@ private:
         return (part == LayerPart::Whole       ? "layer "
                 : part == LayerPart::Attention ? "the attention of layer "
                                                : "the FFN of layer ") +
-               std::to_string(layerOf(branch, each));
+               m_layers.nameOf(layerOf(branch, each));
     }
 
     const DepthProgram& m_program;
+    const ExecutedLayers& m_layers;
     const UnrolledDepth& m_wanted;
     const std::size_t m_features;
     MixNumbers m_weights;
@@ -146,23 +148,23 @@ private:
 
 } // namespace
 
-Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted)
+Result<MixNumbers> weightsFor(const DepthMix& mix, const ExecutedLayers& layers, const UnrolledDepth& wanted)
 {
-    const DepthProgram program = programOf(mix, layers);
-    Solver solver(program, wanted, traitsOf(mix.weight).isPerFeature);
-    const MixNumbers start = startingWeights(mix, layers);
+    const DepthProgram program = programOf(mix, layers.count);
+    Solver solver(program, layers, wanted, traitsOf(mix.weight).isPerFeature);
+    const MixNumbers start = startingWeights(mix, layers.count);
     return traitsOf(mix.weight).isLearned ? solver.solved()
-                                          : solver.fixed(start, unrolled(mix, layers, start, wanted.granularity));
+                                          : solver.fixed(start, unrolled(mix, layers.count, start, wanted.granularity));
 }
 
-Result<MixNumbers> factorsFor(const UnrolledDepth& wanted, Granularity modules)
+Result<MixNumbers> factorsFor(const ExecutedLayers& layers, const UnrolledDepth& wanted, Granularity modules)
 {
     const bool joins = wanted.granularity == Granularity::Half && modules == Granularity::Layer;
     const DepthProgram program = factorProgram(wanted.inputs.size() / (joins ? 2 : 1), modules);
-    return Solver(program, wanted, false).solved();
+    return Solver(program, layers, wanted, false).solved();
 }
 
-Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied)
+Result<MixNumbers> coefficientsFor(const DepthMix& mix, const ExecutedLayers& layers, const MixNumbers& applied)
 {
     const bool cuts = mix.gate.kind == GateKind::Inside &&
                       std::ranges::any_of(applied.values, [](double weight) { return weight < 0; });
@@ -174,7 +176,7 @@ Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, con
     if (mix.normalise == NormaliseOver::None) {
         return applied;
     }
-    const DepthPlan plan = planOf(mix, layers);
+    const DepthPlan plan = planOf(mix, layers.count);
     MixNumbers result = applied;
     const auto features = static_cast<std::size_t>(applied.features);
     for (const std::vector<std::size_t>& group : normalisedTogether(mix, plan)) {

@@ -57,16 +57,19 @@ struct UnrolledDepth {
 
 /// Returns the weights with which `mix` computes `wanted`: [terms, wanted.features or 1]. Weights that it does not
 /// learn must be the initial ones. The error names the layer whose sum the mix cannot give, and the reason.
-[[nodiscard]] Result<MixNumbers> weightsFor(const DepthMix& mix, std::int64_t layers, const UnrolledDepth& wanted);
+[[nodiscard]] Result<MixNumbers> weightsFor(const DepthMix& mix, const ExecutedLayers& layers,
+                                            const UnrolledDepth& wanted);
 /// Returns the coefficients that apply these weights; under a softmax, τ·ln p. Returns an error if no softmax gives
 /// them.
-[[nodiscard]] Result<MixNumbers> coefficientsFor(const DepthMix& mix, std::int64_t layers, const MixNumbers& applied);
+[[nodiscard]] Result<MixNumbers> coefficientsFor(const DepthMix& mix, const ExecutedLayers& layers,
+                                                 const MixNumbers& applied);
 
 /// Returns the program of x_j = r_j·x_{j−1} + b_j·f_j (ReZero, LAuReL-RW) over modules that are layers or halves. Its
 /// weights are r_1, b_1, r_2, ….
 [[nodiscard]] DepthProgram factorProgram(std::size_t modules, Granularity granularity);
 /// Returns the weights with which such a program computes `wanted`, or an error.
-[[nodiscard]] Result<MixNumbers> factorsFor(const UnrolledDepth& wanted, Granularity modules = Granularity::Layer);
+[[nodiscard]] Result<MixNumbers> factorsFor(const ExecutedLayers& layers, const UnrolledDepth& wanted,
+                                            Granularity modules = Granularity::Layer);
 
 /// Computes and solves unrolled depths. Private to them.
 

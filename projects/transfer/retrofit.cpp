@@ -80,7 +80,7 @@ Departure departureOf(const DepthMix& mix, const DepthReader& reader, std::span<
 }
 
 /// Returns the difference of the first reader of the plan that differs.
-Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
+Departure departureOf(const DepthMix& mix, const ExecutedLayers& layers, const DepthPlan& plan)
 {
     const MixNumbers start = appliedWeights(mix, plan, {1, plan.start});
     std::span<const double> rest = start.values;
@@ -90,31 +90,31 @@ Departure departureOf(const DepthMix& mix, const DepthPlan& plan)
             const auto own = rest.first(reader.sources.size());
             rest = rest.subspan(own.size());
             if (const Departure departure = departureOf(mix, reader, own, newest)) {
-                return readerName(mix, plan.layers, reader.target) + *departure;
+                return readerName(mix, layers, reader.target) + *departure;
             }
         }
     }
     return std::nullopt;
 }
 
-Departure departureOf(const DepthMix& mix, std::int64_t layers)
+Departure departureOf(const DepthMix& mix, const ExecutedLayers& layers)
 {
     if (const Departure departure = given(traitsOf(mix.weight).departure)) {
         return departure;
     }
     if (mix.normalise == NormaliseOver::Targets) {
-        return departureOf(mix, planOf(mix, layers));
+        return departureOf(mix, layers, planOf(mix, layers.count));
     }
-    const std::int64_t last = lastReader(mix, mixedModules(mix, layers));
+    const std::int64_t last = lastReader(mix, mixedModules(mix, layers.count));
     for (std::int64_t target = 1; target <= last; ++target) {
-        if (auto departure = departureOf(mix, planOf(mix, layers, target))) {
+        if (auto departure = departureOf(mix, layers, planOf(mix, layers.count, target))) {
             return departure;
         }
     }
     return std::nullopt;
 }
 
-Departure departureOf(const MultiStream& wiring, std::int64_t)
+Departure departureOf(const MultiStream& wiring, const ExecutedLayers&)
 {
     if (wiring.streams == 1 || wiring.state == StreamState::Fractions) {
         return std::nullopt;
@@ -137,17 +137,17 @@ Departure departureOf(const MultiStream& wiring, std::int64_t)
                : "its " + n + " streams are summed, so " + n + " times the plain network's output leaves";
 }
 
-Departure departureOf(const BranchGate& wiring, std::int64_t)
+Departure departureOf(const BranchGate& wiring, const ExecutedLayers&)
 {
     return hasBoundedFactors(wiring) ? "its bounded factors start at a half" : given(traitsOf(wiring.gate).departure);
 }
 
-Departure departureOf(const Concatenation&, std::int64_t)
+Departure departureOf(const Concatenation&, const ExecutedLayers&)
 {
     return "its projections of the concatenation start at random";
 }
 
-Departure departureOf(const Wiring& wiring, std::int64_t layers)
+Departure departureOf(const Wiring& wiring, const ExecutedLayers& layers)
 {
     return std::visit([&](const auto& value) { return departureOf(value, layers); }, wiring);
 }
@@ -200,10 +200,10 @@ Error beyondSums(const Topology& own, const std::string& why)
 }
 
 /// Returns the presets that start as the plain network.
-std::string plainStarts(std::int64_t layers)
+std::string plainStarts(const ExecutedLayers& layers)
 {
-    std::vector<TopologyPreset> presets = topologyPresets(layers);
-    std::erase_if(presets, [layers](const TopologyPreset& preset) { return !startsAsPlain(preset.wiring, layers); });
+    std::vector<TopologyPreset> presets = topologyPresets(layers.count);
+    std::erase_if(presets, [&layers](const TopologyPreset& preset) { return !startsAsPlain(preset.wiring, layers); });
     return joinedText(presets, ", ", &TopologyPreset::name);
 }
 
@@ -331,12 +331,12 @@ void joinNorms(Graph& graph, NodeId input)
 
 } // namespace
 
-bool startsAsPlain(const Wiring& wiring, std::int64_t layers)
+bool startsAsPlain(const Wiring& wiring, const ExecutedLayers& layers)
 {
     return !departureOf(wiring, layers);
 }
 
-std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers)
+std::optional<Error> departureFromPlain(const Wiring& wiring, const ExecutedLayers& layers)
 {
     if (const Departure departure = departureOf(wiring, layers)) {
         return Error{"topology", "does not start as the plain residual network: " + *departure +

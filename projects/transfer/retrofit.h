@@ -2,6 +2,7 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/project.h"
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace residua::projects {
 
-/// True if a network of `layers` layers wired by `wiring` starts as the plain residual network with the same weights.
-[[nodiscard]] bool startsAsPlain(const Wiring& wiring, std::int64_t layers);
-/// Returns the reason why a network of `layers` layers wired by `wiring` does not start as the plain residual network
+/// True if a network of `layers` wired by `wiring` starts as the plain residual network with the same weights.
+[[nodiscard]] bool startsAsPlain(const Wiring& wiring, const ExecutedLayers& layers);
+/// Returns the reason why a network of `layers` wired by `wiring` does not start as the plain residual network
 /// with the same weights, and the presets that do; nullopt if it does. Ignores rounding, because entries may be summed
 /// in another order.
-[[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, std::int64_t layers);
+[[nodiscard]] std::optional<Error> departureFromPlain(const Wiring& wiring, const ExecutedLayers& layers);
 
 /// Returns the reason why no weights of another topology can compute the function of `own`, whatever it has learned;
 /// nullopt if its layers read sums with weights that do not depend on the input (projects/depth/unrolled_depth.h).

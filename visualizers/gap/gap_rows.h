@@ -12,7 +12,7 @@ namespace residua::visualizers {
 
 /// The place of a weight: "layers.3.attention.q.weight" is in the node "attention" of layer 3.
 struct WeightPlace {
-    std::int64_t layer = 0; ///< from 1; 0: the stem or the head
+    std::int64_t layer = 0; ///< the stored layer, from 1; 0: the stem or the head
     std::string node;
     bool operator==(const WeightPlace&) const = default;
 };

@@ -219,7 +219,7 @@ void RunPlot::addLine(PlotSpec& spec, Item& run, const std::vector<CurveName>& n
         full.number = full.reading = m_shown.title.toStdString();
         if (byColumn() && last > 0) {
             const bool read = line == 0 || line == last || line == last / 2;
-            full.reading = read ? tr("%1 %2").arg(m_shown.title).arg(columnOf(names[line])).toStdString() : "";
+            full.reading = read ? tr("%1 %2").arg(m_shown.title, columnName(run.first, names[line])).toStdString() : "";
         }
         full.alpha = kFirstColumnAlpha + (1 - kFirstColumnAlpha) * depth;
         full.width = kFullWidth;
@@ -421,6 +421,13 @@ std::vector<RunPlot::Beside> RunPlot::besideInCsv() const
     return all;
 }
 
+QString RunPlot::columnName(const std::string& key, const CurveName& curve) const
+{
+    const QStringList& layers = m_shownRuns.find(key)->facts.layerNames.layers;
+    const std::int64_t column = columnOf(curve);
+    return layers.value(column - 1, QString::number(column));
+}
+
 CsvText RunPlot::csvText() const
 {
     QStringList columns{QStringLiteral("run")};
@@ -455,7 +462,7 @@ CsvText RunPlot::csvText() const
             beside.push_back(&run.at(shown.metric));
         }
         for (const CurveName& curve : namesOf(run)) {
-            const QString column = byColumn() ? QLatin1Char(',') + QString::number(columnOf(curve)) : QString();
+            const QString column = byColumn() ? QLatin1Char(',') + columnName(key, curve) : QString();
             rows.emplace_back(csvQuoted(name) + column, run.at(curve), beside);
         }
     }

@@ -99,6 +99,8 @@ private:
         return byColumn() ? run.columnsOf(std::get<CurveRow>(m_shown.number))
                           : std::vector<CurveName>{std::get<std::string>(m_shown.number)};
     }
+    /// Returns the name of the layer that a curve is of, in the run's network.
+    [[nodiscard]] QString columnName(const std::string& key, const CurveName& curve) const;
     void catchUp();
     void addBands(PlotSpec& spec);
     using BandKey = std::pair<std::string, std::string>; ///< group or run, number

@@ -8,12 +8,15 @@
 #include "app/report/svg_plot.h"
 #include "engine/base/api/row_curves.h"
 #include "engine/maths/theory/layer_stability.h"
+#include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <variant>
@@ -60,12 +63,22 @@ double powerOfEffects(const Matrix& stability)
     return theory::fittedPower(layers, effects);
 }
 
-std::string csvOf(const Matrix& stability)
+/// Returns the name of an executed layer in the run's network; its number if the run cannot be read.
+using LayerNamer = std::function<std::string(std::int64_t)>;
+LayerNamer namerOf(const std::filesystem::path& run)
+{
+    const auto reader = engine::RunReader::open(run);
+    const auto project = reader ? reader->project() : Result<projects::Project>(reader.error());
+    return project ? LayerNamer([stack = project->stack()](std::int64_t layer) { return layerName(stack, layer); })
+                   : LayerNamer([](std::int64_t layer) { return std::to_string(layer); });
+}
+
+std::string csvOf(const Matrix& stability, const LayerNamer& nameOf)
 {
     std::ostringstream csv;
     csv << "layer,psi,norm,loss_rise\n";
     for (std::int64_t layer = 1; layer <= stability.columns; ++layer) {
-        csv << layer;
+        csv << nameOf(layer);
         for (const StabilityRow row : {StabilityRow::Effect, StabilityRow::Output, StabilityRow::Rise}) {
             const double value = at(stability, row, layer);
             csv << ',' << (std::isnan(value) ? "" : numberText(value));
@@ -75,7 +88,7 @@ std::string csvOf(const Matrix& stability)
     return csv.str();
 }
 
-void show(const engine::StabilityReady& ready, const Console& console)
+void show(const engine::StabilityReady& ready, const LayerNamer& nameOf, const Console& console)
 {
     const Matrix& stability = ready.matrices.front();
     const double gap = ready.matrices.back().values.front();
@@ -86,8 +99,9 @@ void show(const engine::StabilityReady& ready, const Console& console)
         const double effect = at(stability, StabilityRow::Effect, layer);
         const double norm = at(stability, StabilityRow::Output, layer);
         const double rise = at(stability, StabilityRow::Rise, layer);
-        rows.push_back({std::to_string(layer), cellOf(effect), cellOf(norm), cellOf(rise)});
-        layers.push_back({{"layer", layer}, {"psi", effect}, {"norm", norm}, {"lossRise", rise}});
+        rows.push_back({nameOf(layer), cellOf(effect), cellOf(norm), cellOf(rise)});
+        layers.push_back(
+            {{"layer", layer}, {"name", nameOf(layer)}, {"psi", effect}, {"norm", norm}, {"lossRise", rise}});
     }
     console.line(console.table(rows));
     console.line("loss of all layers " + numberText(ready.loss, 5) + ", less its mean without one " + cellOf(gap) +
@@ -117,11 +131,11 @@ Exit ofRun(const Arguments& arguments, const Console& console)
     }
     if (arguments.has("output")) {
         const std::filesystem::path path = arguments.text("output");
-        return deliver({path, csvOf(ready->matrices.front()), "csv"},
+        return deliver({path, csvOf(ready->matrices.front(), namerOf(request->of.runDirectory)), "csv"},
                        "wrote " + path.string() + ": " + groupedText(ready->matrices.front().columns) + " layers",
                        {{"file", path.string()}}, console);
     }
-    show(*ready, console);
+    show(*ready, namerOf(request->of.runDirectory), console);
     return Exit::Ok;
 }
 

@@ -433,13 +433,13 @@ Result<std::unique_ptr<LayerWiring>> LayerWiring::create(const projects::Stack& 
     std::unique_ptr<LayerWiring> made(new LayerWiring(projects::programOf(stack), std::move(layers), std::move(*rule),
                                                       std::move(loops), plan.compute()));
     made->m_hasStreams = std::holds_alternative<projects::MultiStream>(wiring);
-    if (const Status matched = made->matchPorts(wiring); !matched) {
+    if (const Status matched = made->matchPorts(stack); !matched) {
         return matched.error();
     }
     return made;
 }
 
-Status LayerWiring::matchPorts(const projects::Wiring& wiring)
+Status LayerWiring::matchPorts(const projects::Stack& stack)
 {
     for (std::size_t module = 0; module < m_layers.size(); ++module) {
         std::vector<std::size_t>& mixes = m_ports.emplace_back();
@@ -447,8 +447,8 @@ Status LayerWiring::matchPorts(const projects::Wiring& wiring)
             const projects::MixPort port = projects::mixPortFrom(name).value_or(projects::MixPort::Input);
             const std::optional<std::size_t> mix = projects::mixFor(m_program.ports, port);
             if (!mix) {
-                const std::string place = projects::readerName(std::get<projects::DepthMix>(wiring), m_program.layers,
-                                                               static_cast<std::int64_t>(module) + 1);
+                const std::string place = projects::readerName(std::get<projects::DepthMix>(stack.topology.wiring),
+                                                               stack, static_cast<std::int64_t>(module) + 1);
                 return Error{place, "the topology feeds q, k and v apart, but the block has the port " + name};
             }
             mixes.push_back(*mix);

@@ -48,7 +48,7 @@ private:
     LayerWiring(projects::DepthProgram program, LayerStack layers, std::unique_ptr<DepthRule> rule, LoopRule loops,
                 const Compute& compute);
     /// Matches the input ports of every module with the layer's mixes.
-    [[nodiscard]] Status matchPorts(const projects::Wiring& wiring);
+    [[nodiscard]] Status matchPorts(const projects::Stack& stack);
     [[nodiscard]] std::size_t firstChange(const projects::Alteration& alteration) const;
 
     projects::DepthProgram m_program;

@@ -387,12 +387,12 @@ private slots:
         const std::vector<double> weights{1, 0.5, 0.25, -1, 3, 2}; // of residual and branch
         const DepthProgram program = factorProgram(3, Granularity::Layer);
         for (const Granularity granularity : {Granularity::Layer, Granularity::Half}) {
-            const auto factors = factorsFor(unrolled(program, {1, weights}, granularity));
+            const auto factors = factorsFor(0, unrolled(program, {1, weights}, granularity));
             QVERIFY(factors.ok());
             QVERIFY(alike(factors->values, weights));
         }
         const DepthMix ancre = mixNamed("ancre-none", 4);
-        QVERIFY(!factorsFor(unrolled(ancre, 4, unevenWeights(ancre, 4, 1), Granularity::Layer)).ok());
+        QVERIFY(!factorsFor(4, unrolled(ancre, 4, unevenWeights(ancre, 4, 1), Granularity::Layer)).ok());
     }
 
     void opensTheBlocksOfATransformer_data()

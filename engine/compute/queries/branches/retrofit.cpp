@@ -232,7 +232,7 @@ private:
             return valid;
         }
         m_after = std::move(*after);
-        m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.network.depth());
+        m_departure = projects::departureFromPlain(m_after.stack().topology.wiring, m_after.stack());
         return Done{};
     }
 

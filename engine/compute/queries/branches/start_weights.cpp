@@ -154,7 +154,7 @@ struct Maker {
 
     Result<TopologyWeights> operator()(const DepthMix& mix) const
     {
-        const std::int64_t layers = project.network.depth();
+        const projects::Stack& layers = project.stack();
         const Result<MixNumbers> applied = projects::weightsFor(mix, layers, wanted);
         if (!applied) {
             return applied.error();
@@ -180,8 +180,9 @@ struct Maker {
     {
         const bool factors = wiring.gate == BranchGateKind::ReZero || wiring.gate == BranchGateKind::LaurelRw;
         const bool shifted = projects::sitesOf(wiring) == projects::MixSites::Ffn;
-        const Result<MixNumbers> found = factors && !shifted ? projects::factorsFor(wanted, granularityOf(wiring))
-                                                             : Result<MixNumbers>(impossible());
+        const Result<MixNumbers> found = factors && !shifted
+                                             ? projects::factorsFor(project.stack(), wanted, granularityOf(wiring))
+                                             : Result<MixNumbers>(impossible());
         if (!found) {
             return found.error();
         }
