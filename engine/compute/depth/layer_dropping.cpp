@@ -17,6 +17,34 @@ using projects::DropScaling;
 using projects::KeepShares;
 using projects::StageSpan;
 
+namespace {
+
+/// Returns the rate of VisitDraw::LogNormalPoisson for a number of the standard normal distribution.
+double rateAt(const projects::Loop& loop, double normal)
+{
+    constexpr double kSigma = 0.5;
+    return std::exp(kSigma * normal + std::log(std::max(loop.mean - 1, 1e-9)) - kSigma * kSigma / 2);
+}
+
+/// Returns the probability that `first` + Poisson(rate), cut to 1..most, is `count`.
+double shareOfPoisson(double rate, std::int64_t first, std::int64_t count, std::int64_t most)
+{
+    const auto share = [rate](std::int64_t k) {
+        const auto number = static_cast<double>(k);
+        return k < 0 ? 0 : std::exp(number * std::log(rate) - rate - std::lgamma(number + 1));
+    };
+    if (count < most) {
+        return share(count - first) + (count == 1 && first == 0 ? share(0) : 0);
+    }
+    double rest = 1;
+    for (std::int64_t k = 0; k < most - first; ++k) {
+        rest -= most > 1 ? share(k) : 0;
+    }
+    return std::max(rest, 0.0);
+}
+
+} // namespace
+
 LayerDropping::LayerDropping(const projects::Project& project)
     : m_stack(project.stack()),
       m_schedule(project.stack().schedule),
@@ -30,9 +58,12 @@ LayerDropping::LayerDropping(const projects::Project& project)
 
 std::vector<LayerUse> LayerDropping::draw(const Pass& pass) const
 {
-    std::vector<LayerUse> layers = bySchedule(pass);
-    limitVisits(layers, pass);
-    return layers;
+    if (m_spans.empty() || m_depth == 0) {
+        std::vector<LayerUse> layers;
+        (void)limitVisits(layers, pass);
+        return layers;
+    }
+    return bySchedule(pass);
 }
 
 void LayerDropping::setVisits(std::vector<LayerUse>& layers,
@@ -49,15 +80,12 @@ void LayerDropping::setVisits(std::vector<LayerUse>& layers,
     }
 }
 
-void LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const
+std::vector<bool> LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const
 {
+    std::vector<bool> made(static_cast<std::size_t>(m_depth), true);
     for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
         const projects::Loop& loop = m_stack.loops[i];
-        const Philox random = pass.random.stream("loop." + std::to_string(i + 1));
-        const bool rises = loop.draw == projects::VisitDraw::Rising;
-        const std::int64_t visits = rises             ? projects::risenVisits(loop, pass.step, m_steps)
-                                    : pass.training() ? drawnVisits(loop, random)
-                                                      : projects::evaluatedVisits(loop);
+        const std::int64_t visits = visitsIn(pass, m_stack, i, m_steps);
         const bool cuts = pass.training() && loop.gradientVisits > 0 && loop.gradientVisits < visits;
         if (!m_stack.isSound(i) || (visits == loop.visits && !cuts)) {
             continue;
@@ -66,38 +94,41 @@ void LayerDropping::limitVisits(std::vector<LayerUse>& layers, const Pass& pass)
         for (std::int64_t layer = loop.first; layer <= loop.last; ++layer) {
             const std::vector<std::int64_t> numbers = m_stack.visitsOf(layer);
             for (std::int64_t visit = 1; visit <= std::ssize(numbers); ++visit) {
-                LayerUse& use = layers[static_cast<std::size_t>(numbers[static_cast<std::size_t>(visit - 1)] - 1)];
-                use.runs &= visit <= visits;
-                use.gradient = !cuts || visit > visits - loop.gradientVisits;
+                const auto index = static_cast<std::size_t>(numbers[static_cast<std::size_t>(visit - 1)] - 1);
+                made[index] = visit <= visits;
+                layers[index].runs &= visit <= visits;
+                layers[index].gradient = !cuts || visit > visits - loop.gradientVisits;
             }
         }
     }
+    return made;
 }
 
 std::vector<LayerUse> LayerDropping::bySchedule(const Pass& pass) const
 {
-    if (m_spans.empty() || m_depth == 0) {
-        return {};
-    }
     // A run may continue past the document's number of steps: a curve continues, and the last stage stays.
     const std::int64_t step = std::max<std::int64_t>(pass.step, 1);
     const StageSpan& span = projects::spanAt(m_spans, step);
     const KeepShares shares = projects::keepShares(m_schedule, span, m_depth, m_steps, step);
     const bool grows = projects::grows(m_schedule);
     if (!pass.training() && !grows) {
-        return wholeNetwork(shares);
+        std::vector<LayerUse> layers = wholeNetwork(shares);
+        (void)limitVisits(layers, pass);
+        return layers;
     }
     std::vector<LayerUse> layers(static_cast<std::size_t>(m_depth));
     for (std::size_t l = 0; l < layers.size(); ++l) {
         layers[l].runs = shares.layers[l] >= 1;
     }
     drawLayers(layers, shares, pass.random.stream("layers"));
-    scale(layers, shares);
+    const std::vector<bool> made = limitVisits(layers, pass);
+    scale(layers, shares, made);
     openNew(layers, span, step);
     setParts(layers, shares, span, step, pass.random);
     // If no layer runs, the last one does: a network of layers alone must have a gradient.
     if (pass.training() && std::ranges::none_of(layers, &LayerUse::runs)) {
-        layers.back() = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
+        const auto last = std::find(made.rbegin(), made.rend(), true);
+        layers[static_cast<std::size_t>(made.rend() - last - 1)] = {.runs = true, .factor = 0, .heads = {}, .mlp = {}};
     }
     return layers;
 }
@@ -141,16 +172,17 @@ void LayerDropping::drawLayers(std::vector<LayerUse>& layers, const KeepShares& 
     }
 }
 
-void LayerDropping::scale(std::vector<LayerUse>& layers, const KeepShares& shares) const
+void LayerDropping::scale(std::vector<LayerUse>& layers, const KeepShares& shares, const std::vector<bool>& made) const
 {
     const bool byGap = m_schedule.scaling == DropScaling::SquareRoot || m_schedule.scaling == DropScaling::Linear;
     if (byGap && !projects::grows(m_schedule)) {
-        std::size_t next = layers.size();
+        double gap = 1; // to the next layer that runs
         for (std::size_t l = layers.size(); l-- > 0;) {
             if (layers[l].runs) {
-                const auto gap = static_cast<double>(next - l);
                 layers[l].factor = m_schedule.scaling == DropScaling::Linear ? gap : std::sqrt(gap);
-                next = l;
+                gap = 1;
+            } else {
+                gap += made[l] ? 1 : 0;
             }
         }
     }
@@ -216,6 +248,16 @@ void LayerDropping::setParts(std::vector<LayerUse>& layers, const KeepShares& sh
     }
 }
 
+std::int64_t visitsIn(const Pass& pass, const projects::Stack& stack, std::size_t index, std::int64_t steps)
+{
+    const projects::Loop& loop = stack.loops.at(index);
+    if (loop.draw == projects::VisitDraw::Rising) {
+        return projects::risenVisits(loop, pass.step, steps);
+    }
+    return pass.training() ? drawnVisits(loop, pass.random.stream("loop." + std::to_string(index + 1)))
+                           : projects::evaluatedVisits(loop);
+}
+
 std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random)
 {
     // Poisson by its cumulative distribution, cut at the loop's visits.
@@ -242,15 +284,38 @@ std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random)
         visits = poisson(loop.mean);
         break;
     case projects::VisitDraw::LogNormalPoisson: {
-        constexpr double kSigma = 0.5;
         const double normal = std::sqrt(-2 * std::log(1 - random.uniform(1))) *
                               std::cos(2 * std::numbers::pi * random.uniform(2)); // Box and Muller
-        const double median = std::log(std::max(loop.mean - 1, 1e-9)) - kSigma * kSigma / 2;
-        visits = 1 + poisson(std::exp(kSigma * normal + median));
+        visits = 1 + poisson(rateAt(loop, normal));
         break;
     }
     }
     return std::clamp<std::int64_t>(visits, 1, loop.visits);
+}
+
+double shareOfVisits(const projects::Loop& loop, std::int64_t visits)
+{
+    switch (loop.draw) {
+    case projects::VisitDraw::All:
+    case projects::VisitDraw::Rising:
+        break;
+    case projects::VisitDraw::Uniform:
+        return 1 / static_cast<double>(loop.visits);
+    case projects::VisitDraw::Poisson:
+        return shareOfPoisson(loop.mean, 0, visits, loop.visits);
+    case projects::VisitDraw::LogNormalPoisson: {
+        constexpr double kEnd = 6; // the rest of the normal distribution is below 1e-8
+        constexpr int kParts = 240;
+        double share = 0;
+        for (int i = 0; i < kParts; ++i) {
+            const double normal = kEnd * ((2 * i + 1) / static_cast<double>(kParts) - 1);
+            const double density = std::exp(-normal * normal / 2) / std::sqrt(2 * std::numbers::pi);
+            share += density * 2 * kEnd / kParts * shareOfPoisson(rateAt(loop, normal), 1, visits, loop.visits);
+        }
+        return share;
+    }
+    }
+    return visits == loop.visits ? 1 : 0;
 }
 
 Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step)

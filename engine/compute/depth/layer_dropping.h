@@ -29,12 +29,14 @@ public:
 
 private:
     [[nodiscard]] std::vector<LayerUse> bySchedule(const Pass& pass) const;
-    /// Leaves out the visits that the pass does not make, and marks those that have no gradient.
-    void limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const;
+    /// Leaves out the visits that the pass does not make, and marks those that have no gradient. Returns for each
+    /// executed layer whether the pass visits it. Does not size `layers` if all are visited with a gradient.
+    [[nodiscard]] std::vector<bool> limitVisits(std::vector<LayerUse>& layers, const Pass& pass) const;
     [[nodiscard]] std::vector<LayerUse> wholeNetwork(const projects::KeepShares& shares) const;
     void drawLayers(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const Philox& random) const;
-    /// Sets the factor of each branch that runs. Networks that grow have no gaps and get no factors for them.
-    void scale(std::vector<LayerUse>& layers, const projects::KeepShares& shares) const;
+    /// Sets the factor of each branch that runs. Gaps count layers that the pass visits but leaves out (`made`).
+    /// Networks that grow have no gaps and get no factors for them.
+    void scale(std::vector<LayerUse>& layers, const projects::KeepShares& shares, const std::vector<bool>& made) const;
     /// Returns how far the stage's new layers are open before step `step`, starting from 0 at the stage's first step.
     [[nodiscard]] double openingOf(const projects::StageSpan& span, std::int64_t step) const;
     [[nodiscard]] projects::StageSpan stageBefore(const projects::StageSpan& span) const;
@@ -51,6 +53,11 @@ private:
 
 /// Draws the number of visits of a training step, 1 to Loop::visits; all of them if they rise.
 [[nodiscard]] std::int64_t drawnVisits(const projects::Loop& loop, const Philox& random);
+/// Returns the share of training steps in which drawnVisits() is `visits`.
+[[nodiscard]] double shareOfVisits(const projects::Loop& loop, std::int64_t visits);
+/// Returns the number of visits of loop `index` in the pass, of a run of `steps` steps.
+[[nodiscard]] std::int64_t visitsIn(const Pass& pass, const projects::Stack& stack, std::size_t index,
+                                    std::int64_t steps);
 
 /// Returns "active" (values.h, Matrix): for each layer the fraction that is computed, or 0 if its branch is not used.
 [[nodiscard]] Matrix activeLayers(const std::vector<LayerUse>& layers, std::int64_t step);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/train/stage_course.h"
 
+#include "engine/compute/depth/layer_dropping.h"
 #include "engine/compute/train/transfer_plan.h"
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
@@ -9,7 +10,9 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -144,23 +147,58 @@ bool StageCourse::drawsAt(std::int64_t step) const
     return !std::ranges::all_of(kept.layers, isWhole) || !std::ranges::all_of(kept.parts, isWhole);
 }
 
+StageCourse::VisitRepeats StageCourse::visitRepeats(const Pass& pass, std::int64_t end) const
+{
+    VisitRepeats repeats{end, 1, std::vector<bool>(static_cast<std::size_t>(m_depth), true)};
+    const std::int64_t steps = m_spans.back().to;
+    for (std::size_t i = 0; i < m_stack.loops.size(); ++i) {
+        if (!m_stack.isSound(i)) {
+            continue;
+        }
+        const projects::Loop& loop = m_stack.loops[i];
+        const std::int64_t visits = visitsIn(pass, m_stack, i, steps);
+        if (loop.draw == projects::VisitDraw::Rising) {
+            const auto later = std::views::iota(pass.step, std::max(repeats.end, pass.step) + 1);
+            const auto isAlike = [&](std::int64_t step) { return projects::risenVisits(loop, step, steps) == visits; };
+            repeats.end = *(std::ranges::partition_point(later, isAlike) - 1);
+        } else {
+            repeats.share *= shareOfVisits(loop, visits);
+        }
+        for (std::int64_t layer = loop.first; layer <= loop.last; ++layer) {
+            const std::vector<std::int64_t> numbers = m_stack.visitsOf(layer);
+            for (std::size_t visit = static_cast<std::size_t>(visits); visit < numbers.size(); ++visit) {
+                repeats.made[static_cast<std::size_t>(numbers[visit] - 1)] = false;
+            }
+        }
+    }
+    return repeats;
+}
+
 double StageCourse::expectedRepeats(const Pass& pass) const
 {
     const StageSpan& span = projects::spanAt(m_spans, pass.step);
-    auto repeats = static_cast<double>(span.to - pass.step);
-    if (pass.layers.empty()) {
+    const VisitRepeats visits = visitRepeats(pass, span.to);
+    auto repeats = static_cast<double>(visits.end - pass.step) * visits.share;
+    if (pass.layers.empty() || projects::trainsAll(m_schedule)) {
         return repeats;
     }
     const projects::KeepShares kept = projects::keepShares(m_schedule, span, m_depth, m_spans.back().to, pass.step);
     std::vector<std::size_t> drawn;
     double running = 0;
+    double shareOfAll = 0;
     for (std::size_t l = 0; l < kept.layers.size(); ++l) {
         if (kept.layers[l] > 0 && kept.layers[l] < 1) {
             drawn.push_back(l);
             running += pass.layers[l].runs ? 1 : 0;
+            shareOfAll = kept.layers[l];
         }
     }
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const auto isMade = [&visits](std::size_t l) { return visits.made[l]; };
+    if (!std::ranges::all_of(drawn, isMade)) { // some were drawn that the pass does not visit
+        running = std::round(shareOfAll * static_cast<double>(drawn.size()));
+        std::ranges::stable_partition(drawn, isMade);
+    }
+    for (std::size_t i = 0; i < drawn.size() && isMade(drawn[i]); ++i) {
         const bool runs = pass.layers[drawn[i]].runs;
         // If a fixed number runs, the later layers share the rest of it.
         const bool fixed = m_schedule.sampling == projects::DropSampling::FixedSize;

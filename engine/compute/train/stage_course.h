@@ -58,6 +58,13 @@ public:
     [[nodiscard]] bool meansToKeep() const;
 
 private:
+    /// The steps that make as many visits of all loops as a pass.
+    struct VisitRepeats {
+        std::int64_t end = 0;   ///< the last step that may, because rising visits are as many up to it
+        double share = 1;       ///< of the steps up to it, because others are drawn
+        std::vector<bool> made; ///< for each executed layer: the pass visits it, unless it is left out
+    };
+    [[nodiscard]] VisitRepeats visitRepeats(const Pass& pass, std::int64_t end) const;
     [[nodiscard]] std::string toldOfParts(const StageBorder& border) const;
 
     projects::Stack m_stack;

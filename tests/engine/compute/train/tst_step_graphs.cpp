@@ -305,17 +305,33 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("schedule");
         QTest::addColumn<bool>("fixed");
-        QTest::newRow("each by itself") << "raptr 4-6" << false;
-        QTest::newRow("a fixed number") << "raptr 4-6" << true;
-        QTest::newRow("the deeper the seldomer") << "stochastic-depth 4-6" << false;
-        QTest::newRow("a growing network") << "stacking 4-6" << false;
-        QTest::newRow("no schedule") << "none" << false;
+        QTest::addColumn<int>("draw"); // of a loop's visits; -1: no loop
+        QTest::newRow("each by itself") << "raptr 4-6" << false << -1;
+        QTest::newRow("a fixed number") << "raptr 4-6" << true << -1;
+        QTest::newRow("the deeper the seldomer") << "stochastic-depth 4-6" << false << -1;
+        QTest::newRow("a growing network") << "stacking 4-6" << false << -1;
+        QTest::newRow("no schedule") << "none" << false << -1;
+        const auto drawn = [](projects::VisitDraw draw) { return static_cast<int>(draw); };
+        QTest::newRow("all visits") << "none" << false << drawn(projects::VisitDraw::All);
+        QTest::newRow("uniform visits") << "none" << false << drawn(projects::VisitDraw::Uniform);
+        QTest::newRow("Poisson") << "none" << false << drawn(projects::VisitDraw::Poisson);
+        QTest::newRow("log-normal Poisson") << "none" << false << drawn(projects::VisitDraw::LogNormalPoisson);
+        QTest::newRow("rising visits") << "none" << false << drawn(projects::VisitDraw::Rising);
+        QTest::newRow("visits of drawn layers") << "raptr 4-6" << false << drawn(projects::VisitDraw::Poisson);
+        QTest::newRow("visits of a fixed number") << "raptr 4-6" << true << drawn(projects::VisitDraw::Uniform);
     }
     void expectsAsManyRepeatsAsThereAre()
     {
         QFETCH(QString, schedule);
         QFETCH(bool, fixed);
-        Project project = drawnBy(6, schedule.toUtf8().constData(), 8000);
+        QFETCH(int, draw);
+        Project project = drawnBy(draw < 0 ? 6 : 4, schedule.toUtf8().constData(), 8000);
+        if (draw >= 0) { // 1 2@1 2@2 2@3 3 4
+            project.stack().loops = {{.first = 2, .last = 2, .visits = 3}};
+            project.stack().loops.front().draw = static_cast<projects::VisitDraw>(draw);
+            project.stack().loops.front().mean = 1.7;
+            project.stack().schedule = *projects::scheduleFrom(schedule.toStdString(), 6, 8000);
+        }
         if (fixed) {
             project.stack().schedule.sampling = projects::DropSampling::FixedSize;
         }
