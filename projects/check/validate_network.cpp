@@ -407,6 +407,14 @@ void checkState(const Network& network, std::size_t index, Problems& problems)
                                            "each visit, or a topology without weights between layers");
     }
     checkExit(network, loop, path, problems);
+    if (loop.start == LoopStart::Noise &&
+        (loop.injection == LoopInjection::None || loop.streams != LoopStreams::None)) {
+        problems.error(path + "/start", loop.injection == LoopInjection::None
+                                            ? "starts as noise and never reads the loop's input; expected an "
+                                              "injection, or the start \"input\""
+                                            : "starts several streams as noise; expected one state, or the start "
+                                              "\"input\"");
+    }
     if (loop.gradientVisits > 0 && loop.injection == LoopInjection::None && loop.gradientVisits < loop.visits) {
         problems.warning(path + "/gradient_visits", "the layers before the loop get no gradient, because visits "
                                                     "without gradient do not read the loop's input again; an injection "

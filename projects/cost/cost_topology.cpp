@@ -149,7 +149,8 @@ NodeCost stepCost(const Concatenation& /*wiring*/, const DepthStep& step, std::i
 NodeCost visitCost(const Loop& loop, const DepthStep& step, double d)
 {
     if (step.kind == DepthStepKind::Visit) {
-        const bool adds = loop.injection == LoopInjection::Add && step.visit.visit > 1;
+        const bool adds =
+            loop.injection == LoopInjection::Add && (step.visit.visit > 1 || loop.start == LoopStart::Noise);
         const double sums = (adds ? 1 : 0) + (loop.embedding ? 1 : 0);
         return loop.injection == LoopInjection::Linear ? NodeCost{0, 4 * d * d + sums * d, (2 + sums) * d}
                                                        : NodeCost{0, sums * d, sums * d};

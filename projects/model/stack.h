@@ -31,6 +31,15 @@ enum class LoopInjection {
     Linear, ///< W·[h; e] with W [d, 2d], at every visit; for the first one h is e
 };
 
+/// The state h that the first visit of a loop reads.
+enum class LoopStart {
+    Input, ///< the loop's input e
+    /// A truncated normal draw of deviation √(2/5) for each token and feature (Huginn), which no weight reads but
+    /// through an injection. Every visit injects e then. A training step draws by example, so that ranks and
+    /// micro-batches draw the same; an evaluation has one draw for all examples.
+    Noise,
+};
+
 /// The norm of the state at the end of a loop's visits.
 enum class LoopNorm {
     None,
@@ -72,6 +81,7 @@ struct Loop {
     std::int64_t visits = 2;
     VisitOrder order = VisitOrder::Cycle;
     LoopInjection injection = LoopInjection::None;
+    LoopStart start = LoopStart::Input;
     /// If true, each visit adds a learned vector of its own to its input, or with gated streams to its output (e_v);
     /// starts at 0.
     bool embedding = false;
@@ -94,7 +104,7 @@ struct Loop {
 [[nodiscard]] constexpr bool changesState(const Loop& loop)
 {
     return loop.injection != LoopInjection::None || loop.embedding || loop.gate || loop.norm != LoopNorm::None ||
-           loop.streams != LoopStreams::None;
+           loop.streams != LoopStreams::None || loop.start != LoopStart::Input;
 }
 /// Returns VisitDraw::Rising's number of visits in step `step` of `steps`, both from 1.
 [[nodiscard]] std::int64_t risenVisits(const Loop& loop, std::int64_t step, std::int64_t steps);

@@ -48,6 +48,10 @@ Status checkLoops(const Stack& stack, const VisitedLayers& visited)
         return Error{"/network/loops", "changes the residual between visits, some of which have not begun to train; "
                                        "expected a step after the network has grown"};
     }
+    if (std::ranges::find(stack.loops, LoopStart::Noise, &Loop::start) != stack.loops.end()) {
+        return Error{"/network/loops", "starts as noise of this program's generator, which is not exported; expected "
+                                       "the start \"input\""};
+    }
     const auto* const gate = std::get_if<BranchGate>(&stack.topology.wiring);
     const bool sharesRows = rowStackOf(stack).depth() < stack.depth();
     if (sharesRows && gate != nullptr &&

@@ -83,6 +83,10 @@ struct Choices<LoopInjection> {
         {"none", "none"}, {"add", "add the loop's input"}, {"linear", "linear map of state and loop's input"}};
 };
 template <>
+struct Choices<LoopStart> {
+    static constexpr Choice all[] = {{"input", "the loop's input"}, {"noise", "noise"}};
+};
+template <>
 struct Choices<LoopNorm> {
     static constexpr Choice all[] = {{"none", "none"},
                                      {"visits", "after each visit"},
@@ -109,6 +113,7 @@ template <>
 struct Fields<Loop> {
     static bool hasMean(const Loop& loop) { return loop.draw != VisitDraw::All && loop.draw != VisitDraw::Uniform; }
     static bool hasStreams(const Loop& loop) { return loop.streams != LoopStreams::None; }
+    static bool injects(const Loop& loop) { return loop.injection != LoopInjection::None; }
     static bool isGated(const Loop& loop) { return loop.streams == LoopStreams::Gated; }
 
     static constexpr void visit(auto&& v)
@@ -127,6 +132,11 @@ struct Fields<Loop> {
            "What visits add to their input from the loop's input.",
            {.paper = "linear (Huginn)"}},
           &Loop::injection);
+        v({"start",
+           "state at first",
+           "What the first visit reads beside an injection: the loop's input, or truncated normal noise.",
+           {.paper = "noise (Huginn)", .where = when<injects>}},
+          &Loop::start);
         v({"embedding",
            "visit embedding",
            "Each visit adds a learned vector of its own to its input, or with gated streams to its output.",

@@ -175,6 +175,7 @@ Recipe huginn()
                               .last = 6,
                               .visits = 128,
                               .injection = LoopInjection::Linear,
+                              .start = LoopStart::Noise,
                               .norm = LoopNorm::Head,
                               .draw = VisitDraw::LogNormalPoisson,
                               .mean = 33,
@@ -186,7 +187,7 @@ Recipe huginn()
     project.training.learningRate = {.peak = 4e-5, .warmupSteps = 4096, .curve = RateCurve::Constant};
     return loopedRecipe("huginn", "Huginn", ", 65,536 tokens, drawn visits, the last 8 with gradient",
                         std::move(project),
-                        {"the loop's state starts as the output of the first two layers; Huginn's starts as noise",
+                        {"an evaluation draws one start for all of its examples; Huginn draws for each",
                          "an evaluation makes 33 visits, the mean of training; Huginn's makes 32",
                          "a training step makes at most 128 visits; Huginn's have no bound",
                          "the update is AdamW's; Huginn's takes an arc tangent in place of the division, and clips"});

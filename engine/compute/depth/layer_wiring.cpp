@@ -156,13 +156,17 @@ private:
             hasGradient |= m_wiring.m_layers.hasGradient(module, m_pass);
         }
         const at::AutoGradMode gradient(at::GradMode::is_enabled() && hasGradient);
-        const at::Tensor& h = value(step.inputs[0]);
+        const at::Tensor h = step.kind == DepthStepKind::Visit
+                                 ? m_wiring.m_loops.stateBefore(step.visit, value(step.inputs[0]), m_pass)
+                                 : value(step.inputs[0]);
         const at::Tensor& other = value(step.inputs[1]);
         const at::Tensor streams = step.inputs.size() > 2 ? value(step.inputs[2]) : at::Tensor();
         if (step.kind == DepthStepKind::Leave) {
             set(step.output, m_wiring.m_loops.end(step.visit, h, other, streams, ran));
         } else if (ran) {
             set(step.output, m_wiring.m_loops.begin(step.visit, h, other));
+        } else if (m_wiring.m_loops.startsAsNoise(step.visit)) {
+            set(step.output, h);
         } else {
             copy(step.inputs[0], step.output);
         }

@@ -2,18 +2,48 @@
 #include "engine/compute/depth/loop_rule.h"
 
 #include "engine/compute/ops/fused.h"
+#include "engine/compute/ops/operators.h"
 #include "projects/depth/depth_parameters.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/erfinv.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+#include <numbers>
+#include <string>
 
 namespace residua::engine {
 namespace {
 
 constexpr double kEpsilon = 1e-6;
+constexpr double kNoiseDeviation = 0.6324555320336759; ///< √(2/5)
+constexpr double kNoiseEnd = 3;                        ///< in deviations, where the distribution is cut
+constexpr int kNoiseBits = 20;                         ///< of a uniform number
+
+/// Returns truncated normal noise [batch, ..., d] of a training step, whose numbers depend on its draws, the example,
+/// the place in it and `stream` alone. An evaluation has the same noise for all examples.
+at::Tensor noiseLike(const at::Tensor& x, std::uint64_t stream, const Pass& pass)
+{
+    const at::NoGradGuard noGrad;
+    const bool byExample = pass.training() && pass.draws.defined();
+    const at::Tensor draws = byExample ? pass.draws : at::zeros({2}, x.options().dtype(at::kLong));
+    const at::Tensor half = at::full_like(byExample ? x : x.narrow(0, 0, 1), 0.5, x.options().dtype(at::kFloat));
+    at::Tensor uniform = at::full_like(half, std::ldexp(1.0, -kNoiseBits - 1));
+    for (int bit = 1; bit <= kNoiseBits; ++bit) { // dropout's masks are the bits
+        uniform += dropout(half, 0.5, streamKey(static_cast<std::int64_t>(stream), std::to_string(bit)), draws) *
+                   std::ldexp(1.0, -bit);
+    }
+    const double within = std::erf(kNoiseEnd / std::numbers::sqrt2); // the share of the normal distribution
+    const at::Tensor normal = at::erfinv((2 * uniform - 1) * within) * std::numbers::sqrt2;
+    return (normal * kNoiseDeviation).to(x.scalar_type()).expand_as(x);
+}
 
 std::vector<projects::WiringParameter> parametersOfLoops(const projects::Stack& stack)
 {
@@ -94,6 +124,11 @@ at::Tensor LoopRule::written(const Parts& parts, std::int64_t visit, const at::T
     return (states * shares.select(-3, 1) + 2 * shares.select(-3, 0) * made.unsqueeze(-2)).flatten(-2);
 }
 
+at::Tensor LoopRule::stateBefore(const projects::LoopVisit& at, const at::Tensor& h, const Pass& pass) const
+{
+    return startsAsNoise(at) ? noiseLike(h, streamKey(static_cast<std::int64_t>(at.loop) + 1, "loop.start"), pass) : h;
+}
+
 at::Tensor LoopRule::begin(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& e) const
 {
     const Parts& parts = m_loops[at.loop];
@@ -103,7 +138,7 @@ at::Tensor LoopRule::begin(const projects::LoopVisit& at, const at::Tensor& h, c
     case projects::LoopInjection::None:
         break;
     case projects::LoopInjection::Add:
-        residual = at.visit > 1 ? residual + e : residual;
+        residual = at.visit > 1 || startsAsNoise(at) ? residual + e : residual;
         break;
     case projects::LoopInjection::Linear:
         residual = linear(m_compute, at::cat({residual, e}, -1), parts.injection).to(h.scalar_type());

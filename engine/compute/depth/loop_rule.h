@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compute/depth/depth_rule.h"
+#include "engine/compute/graph/pass.h"
 #include "engine/compute/ops/norm.h"
 #include "projects/model/stack.h"
 
@@ -18,6 +19,13 @@ public:
     /// Gives the loops that end with the head's norm (LoopNorm::Head) its weights.
     void setHeadNorm(const Norm& norm);
 
+    /// True at the first visit of a loop that starts as noise (LoopStart).
+    [[nodiscard]] bool startsAsNoise(const projects::LoopVisit& at) const
+    {
+        return at.visit == 1 && m_loops[at.loop].loop.start == projects::LoopStart::Noise;
+    }
+    /// Returns the residual that a visit reads: the noise if the visit starts so, else `h` [batch, ..., d].
+    [[nodiscard]] at::Tensor stateBefore(const projects::LoopVisit& at, const at::Tensor& h, const Pass& pass) const;
     /// Returns the residual at the begin of a visit, from the residual `h` and the loop's input `e` [..., d]. With
     /// streams, `h` holds them after the first visit: [..., n·d].
     [[nodiscard]] at::Tensor begin(const projects::LoopVisit& at, const at::Tensor& h, const at::Tensor& e) const;

@@ -232,6 +232,9 @@ private:
         m_tower->m_wiring = std::move(*wiring);
         m_tower->m_regularisers = m_tower->m_wiring->regularisers();
         m_tower->m_dropping.emplace(m_project);
+        m_tower->m_drops |= std::ranges::any_of(m_project.stack().loops, [](const projects::Loop& loop) {
+            return loop.start == projects::LoopStart::Noise;
+        });
         return Done{};
     }
 

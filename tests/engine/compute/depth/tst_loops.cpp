@@ -3,6 +3,7 @@
 #include "tests/engine/compute/network/network_harness.h"
 
 #include "engine/compute/depth/layer_dropping.h"
+#include "projects/check/validate.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
@@ -16,6 +17,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <QTest>
@@ -268,6 +270,56 @@ private Q_SLOTS:
         QVERIFY2(distance(got, expected) < 1e-12, qPrintable(QString::number(distance(got, expected))));
         const double apart = gradientDistance(*network, got, expected);
         QVERIFY2(apart < 1e-11, qPrintable(QString::number(apart)));
+    }
+
+    /// The first visit reads noise, which is one for all examples of an evaluation and each example's own in training,
+    /// wherever the batch is divided.
+    void startsAsNoise()
+    {
+        Project project = tinyVectors("mlp", "plain", 1);
+        Loop loop{.first = 1, .last = 1, .visits = 2};
+        loop.injection = projects::LoopInjection::Add;
+        loop.start = projects::LoopStart::Noise;
+        project.stack().loops = {loop};
+        const auto network = compiled(project);
+        QVERIFY(network->drops());
+        const engine::DeviceBatch batch = randomBatch(project, 400, 1, 7);
+        shake(*network, 0.2, 3);
+        // x = h + e, h = x + f(x) twice: the first x of a loop without a start would be e.
+        const auto outputOf = [&](const at::Tensor& noise) {
+            at::Tensor x = noise + batch.input;
+            x = x + branchOf(*network, 1, x) + batch.input;
+            return x + branchOf(*network, 1, x);
+        };
+        // Without weights the output is noise + 2e.
+        const auto empty = compiled(project);
+        for (const engine::NamedParameter& each : empty->parameters()) {
+            at::NoGradGuard noGrad;
+            each.tensor.zero_();
+        }
+        const auto noiseIn = [&](const engine::DeviceBatch& of, const engine::Pass& pass) {
+            return (empty->forward(of.input, pass) - 2 * of.input).detach();
+        };
+        const at::Tensor evaluated = noiseIn(batch, kEvaluation);
+        QVERIFY(distance(evaluated, evaluated.narrow(0, 0, 1).expand_as(evaluated)) < 1e-12);
+        QVERIFY(distance(network->forward(batch.input, kEvaluation), outputOf(evaluated)) < 1e-12);
+        engine::Pass pass = kTraining;
+        pass.draws = at::tensor({std::int64_t{99}, std::int64_t{0}}, at::kLong);
+        const at::Tensor drawn = noiseIn(batch, pass);
+        QVERIFY(distance(network->forward(batch.input, pass), outputOf(drawn)) < 1e-12);
+        QVERIFY(std::abs(drawn.mean().item<double>()) < 0.06);
+        QVERIFY(std::abs(drawn.std().item<double>() - 0.624) < 0.04); // of √(2/5) cut at three deviations
+        QVERIFY(drawn.abs().max().item<double>() < 3 * std::sqrt(0.4));
+        QVERIFY(distance(drawn[0], drawn[1]) > 0.01);
+        // The later half of the batch as a micro-batch of its own; another step draws other noise.
+        engine::DeviceBatch half = batch;
+        half.input = batch.input.narrow(0, 200, 200);
+        pass.draws = at::tensor({std::int64_t{99}, std::int64_t{200}}, at::kLong);
+        QVERIFY(distance(noiseIn(half, pass), drawn.narrow(0, 200, 200)) < 1e-12);
+        pass.draws = at::tensor({std::int64_t{100}, std::int64_t{0}}, at::kLong);
+        QVERIFY(distance(noiseIn(batch, pass), drawn) > 0.1);
+        project.stack().loops.front().injection = projects::LoopInjection::None;
+        QVERIFY(projects::hasErrors(projects::validate(project))); // nothing would read the input
     }
 
     /// A step that makes fewer visits equals a loop with so many; a norm at the exit follows the last one.

@@ -261,6 +261,11 @@ private Q_SLOTS:
             tests::setAttention(project, "dropout", 0.3);
             row("visits with dropout " + std::string(projects::Choices<projects::VisitDraw>::all[draw].name), project);
         }
+        Project noisy = language();
+        noisy.stack().loops = {{.first = 1, .last = noisy.stack().stored(), .visits = 2}};
+        noisy.stack().loops.front().injection = projects::LoopInjection::Linear;
+        noisy.stack().loops.front().start = projects::LoopStart::Noise;
+        row("a loop that starts as noise", noisy);
         std::int64_t number = 0;
         for (const projects::Choice& choice : projects::Choices<projects::Optimiser>::all) {
             row("optimiser " + std::string(choice.name), with(language(), "/training/optimiser/kind", number++));
