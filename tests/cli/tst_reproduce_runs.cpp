@@ -106,6 +106,7 @@ private slots:
         const std::string out = folder.filePath("runs").toStdString();
         const std::vector<std::string> words{"sweep",   "example:linear-ancre",
                                              "--vary",  "topology=none,0:2",
+                                             "--vary",  "training.learning_rate.peak=0.001,1.0",
                                              "--vary",  "seeds.init=1,2,3",
                                              "--steps", "60",
                                              "-o",      out};
@@ -121,14 +122,17 @@ private slots:
         const auto planned = planFrom(*parsed, Console(Output::Json));
         const SweepPlan& plan = std::get<SweepPlan>(planned);
         Comparison comparison;
-        comparison.a = {"0:2", engine::metric::kLoss, {}};
-        comparison.b = {"none", engine::metric::kLoss, {}};
+        comparison.a = {"0:2, *", engine::metric::kLoss, {}};
+        comparison.b = {"none, *", engine::metric::kLoss, {}};
         const std::vector<SeededValue> a = valuesOf(plan, comparison.a, {});
         QCOMPARE(a.size(), std::size_t{3});
         const Outcome outcome = outcomeOf(comparison, a, valuesOf(plan, comparison.b, {}));
         QCOMPARE(outcome.difference.pairs, std::size_t{3});
         QCOMPARE(outcome.verdict, projects::Verdict::Agrees); // a shortcut to the last layer makes it converge at all
         QVERIFY(valuesOf(plan, {"0:1", engine::metric::kLoss, {}}, {}).empty());
+        const std::vector<SeededValue> best = valuesOf(plan, {"0:2, 1.0", engine::metric::kLoss, {}}, {});
+        QCOMPARE(best.size(), std::size_t{3}); // the other rate is too low to learn
+        QCOMPARE(best.front().run, a.front().run);
         QVERIFY(valuesOf(plan, comparison.a, 59'999).empty());
     }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace residua::cli {
@@ -300,20 +301,29 @@ std::vector<Need> needsOf(const Reproduction& row, const std::vector<Outcome>& o
 
 std::vector<SeededValue> valuesOf(const SweepPlan& plan, const Side& side, std::optional<std::int64_t> step)
 {
-    std::vector<std::pair<std::string, std::filesystem::path>> runs;
+    std::map<std::string, std::vector<std::pair<std::string, std::filesystem::path>>> runs; // by label
     for (const Planned& planned : plan.members) {
         const projects::Membership& membership = planned.member.membership;
+        const std::string label = membership.labelApartFromSeeds();
         const bool finished = std::holds_alternative<engine::member::Finished>(planned.status);
-        if (!finished || membership.labelApartFromSeeds() != side.member) {
+        if (!finished || !namesMember(side.member, label)) {
             continue;
         }
         std::string seed;
         for (const projects::AxisPoint& point : membership.point) {
             seed += projects::isSeedField(point.field) ? (seed.empty() ? "" : ", ") + point.value : "";
         }
-        runs.emplace_back(seed, planned.directory);
+        runs[label].emplace_back(seed, planned.directory);
     }
-    return valuesOf(runs, side, step);
+    std::vector<SeededValue> best;
+    for (const auto& [label, folders] : runs) {
+        std::vector<SeededValue> values = valuesOf(folders, side, step);
+        const bool isAsWhole = values.size() == best.size();
+        if (values.size() > best.size() || (isAsWhole && meanOf(values) < meanOf(best))) {
+            best = std::move(values);
+        }
+    }
+    return best;
 }
 
 std::vector<SeededValue> valuesOf(const std::vector<std::pair<std::string, std::filesystem::path>>& folders,

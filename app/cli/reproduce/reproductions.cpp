@@ -152,6 +152,16 @@ const Table& table()
 
 } // namespace
 
+bool namesMember(std::string_view member, std::string_view label)
+{
+    constexpr std::string_view kAny = ", *";
+    if (!member.ends_with(kAny)) {
+        return member == label;
+    }
+    const std::string_view before = member.substr(0, member.size() - 1);
+    return label.starts_with(before) && label.find(", ", before.size()) == label.npos;
+}
+
 const std::vector<Paper>& papers()
 {
     return table().papers;

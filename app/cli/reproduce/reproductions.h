@@ -28,11 +28,16 @@ inline constexpr std::string_view kSeedPlaceholder = "SEED"; ///< in commands an
 
 /// One side of a comparison.
 struct Side {
-    /// The label of the sweep's members without their seed ("dca"), or a run's folder ("OUT/SEED/dca").
+    /// The label of the sweep's members without their seed ("dca"), or a run's folder ("OUT/SEED/dca"). A label that
+    /// ends with ", *" names the members with any value of the last axis but the seed; the one with the lowest mean
+    /// counts ("dca, *": at the best of the swept rates).
     std::string member;
     std::string metric;          ///< name of the recorded value: "loss/validation"
     std::optional<double> paper; ///< the value that the paper prints
 };
+
+/// True if the name of a side's member fits a label of the sweep, which has no seed.
+[[nodiscard]] bool namesMember(std::string_view member, std::string_view label);
 
 /// A statement of a paper that a command tests: `a` is below or above `b`.
 struct Comparison {

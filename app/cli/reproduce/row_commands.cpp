@@ -77,7 +77,8 @@ TrainedRuns runsOf(const Trained& trained, const std::set<std::string>& members)
     std::size_t runs = 0;
     for (std::size_t i = 0; i < trained.projects.size(); ++i) {
         const projects::Project& project = trained.projects[i];
-        if (!members.empty() && !members.contains(trained.labels[i])) {
+        const auto fits = [&](const std::string& member) { return namesMember(member, trained.labels[i]); };
+        if (!members.empty() && std::ranges::none_of(members, fits)) {
             continue;
         }
         ++runs;
