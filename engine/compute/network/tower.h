@@ -39,7 +39,7 @@ public:
     [[nodiscard]] const std::vector<std::string>& outputPorts() const { return m_head->outputPorts(); }
     /// Returns the indices in InitPlan::all() of its parameters: [first, end).
     [[nodiscard]] std::pair<std::size_t, std::size_t> parameters() const { return m_parameters; }
-    /// True if one of its operators leaves out elements in training.
+    /// True if an operator leaves out elements in training, or a loop starts as noise.
     [[nodiscard]] bool drops() const { return m_drops; }
     /// True if training leaves out layers or parts of them, or draws visits.
     [[nodiscard]] bool drawsLayers() const;
