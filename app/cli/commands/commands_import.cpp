@@ -5,11 +5,15 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
+#include "engine/base/api/environment.h"
 #include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
+#include "projects/commands/teacher.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -94,6 +98,66 @@ Exit runOnto(const Arguments& arguments, const Console& console)
     return Exit::Ok;
 }
 
+/// Returns the student's document with the teacher of the options.
+Result<projects::Project> taught(const projects::Project& student, const projects::Project& teacher,
+                                 const Arguments& arguments)
+{
+    projects::Teaching teaching;
+    teaching.name = arguments.text("name", teaching.name);
+    teaching.weight = arguments.real("weight", teaching.weight);
+    teaching.temperature = arguments.real("temperature", teaching.temperature);
+    return projects::withTeacher(student, teacher, teaching);
+}
+
+/// Runs teach: makes a run of a student whose teacher has the weights of another run.
+Exit runTeach(const Arguments& arguments, const Console& console)
+{
+    const std::variant<NamedProject, Refusal> named = openProject(arguments.positional(0), arguments, console);
+    if (const auto* const refusal = std::get_if<Refusal>(&named)) {
+        return console.fail(refusal->code, refusal->error);
+    }
+    const NamedProject& student = std::get<NamedProject>(named);
+    if (!arguments.has("teacher")) {
+        return console.fail(Exit::Usage, {"--teacher", "is missing; expected the run of the teacher"});
+    }
+    const Result<std::filesystem::path> run = absolutePath(arguments.text("teacher"));
+    const Result<engine::RunReader> reader =
+        run ? engine::RunReader::open(*run) : Result<engine::RunReader>(run.error());
+    const Result<projects::Project> teacher = reader ? reader->project() : Result<projects::Project>(reader.error());
+    if (!teacher) {
+        return console.fail(Exit::RunFailed, teacher.error());
+    }
+    const std::vector<std::int64_t> steps = engine::resumableSteps(*run);
+    if (steps.empty()) {
+        return console.fail(Exit::RunFailed, {run->string(), "has no checkpoint whose weights a teacher could have"});
+    }
+    const Result<std::filesystem::path> directory = absolutePath(student.directory);
+    Result<engine::LoadWeightsRequest> request = requestFrom<engine::LoadWeightsRequest>(arguments);
+    const Result<projects::Project> both = taught(student.document.project, *teacher, arguments);
+    if (!directory || !request || !both) {
+        return console.fail(Exit::Usage, !directory ? directory.error() : !request ? request.error() : both.error());
+    }
+    request->file = engine::checkpointDirectory(*run, steps.back()) / "model.safetensors";
+    request->tower = both->towers.back().network.name;
+    request->project = *both;
+    request->projectDirectory = *directory;
+    const std::optional<engine::Event> answer =
+        ask(*request, console, Computing::from(arguments), shareTeller(console, "weights: "));
+    const auto* const ready = answer ? std::get_if<engine::LoadWeightsReady>(&*answer) : nullptr;
+    if (ready == nullptr) {
+        return unanswered(answer, console, "nothing is written");
+    }
+    const auto known = std::ranges::count(ready->rows, true, &engine::LoadWeightsReady::Row::fits);
+    remarkNotes(ready->notes, console);
+    console.line("run " + ready->runDirectory.string() + ": tower " + request->tower + " has " + groupedText(known) +
+                 " tensors of step " + groupedText(steps.back()) + " of " + run->filename().string() +
+                 "; the student starts as its project says");
+    console.line("train it with: residua-cli resume " + ready->runDirectory.string());
+    console.value(
+        {{"run", ready->runDirectory.string()}, {"tower", request->tower}, {"tensors", known}, {"step", steps.back()}});
+    return Exit::Ok;
+}
+
 Exit runImport(const Arguments& arguments, const Console& console)
 {
     if (arguments.has("onto")) {
@@ -153,6 +217,19 @@ std::vector<Command> importCommands()
            labelOption(),
            threadsOption()}},
          &runImport,
+         Yields::Files},
+        {"teach",
+         "make a run of a student that learns from the outputs of a trained teacher too",
+         "residua-cli teach my-project --set topology=dca --teacher my-project/runs/plain -o my-project/runs/student",
+         {{projectArgument()},
+          {{"teacher", OptionKind::Text, "RUN", "the run whose newest weights the teacher has"},
+           {"name", OptionKind::Text, "NAME", "the teacher's tower (default: teacher)"},
+           {"weight", OptionKind::Real, "W", "weight of the loss to the teacher's outputs (default: 0.5)", "", 0},
+           {"temperature", OptionKind::Real, "T", "divides the logits of both (default: 2)", "", 1e-6},
+           optionsOf<engine::LoadWeightsRequest>().front(),
+           setOption(),
+           threadsOption()}},
+         &runTeach,
          Yields::Files},
     };
 }

@@ -16,6 +16,7 @@
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/schema/describe_project.h"
 #include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>
@@ -230,6 +231,13 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
     addLayers(rows, project->stack(), report.layers);
     rows.push_back(costRow("topology", report.topology));
     rows.push_back(costRow("head", report.head));
+    json towers = json::object();
+    for (const auto& [name, cost] : report.towers) {
+        towers[name] = costJson(cost);
+        if (name != project->network.name) {
+            rows.push_back(costRow("tower " + name, cost));
+        }
+    }
     rows.push_back(costRow("total", report.total));
     console.line("\n" + console.table(rows));
     const std::string share = ranks > 1 ? " for each of " + std::to_string(ranks) + " ranks" : "";
@@ -244,7 +252,8 @@ json showCost(const projects::SoundProject& project, const std::string& device, 
             {"stem", costJson(report.stem)},
             {"layers", layers},
             {"topology", costJson(report.topology)},
-            {"head", costJson(report.head)}};
+            {"head", costJson(report.head)},
+            {"towers", towers}};
 }
 
 json jsonOf(const projects::FieldEntry& field)
@@ -294,6 +303,24 @@ void showStack(const projects::Project& project, const Console& console, json& v
     }
 }
 
+/// Shows the towers beside the first one, and the further losses.
+void showTowers(const projects::Project& project, const Console& console)
+{
+    for (const projects::Tower& tower : project.towers) {
+        const projects::Network& network = tower.network;
+        console.line("tower " + printable(network.name, LineEnds::Escape) + ": " +
+                     countText(static_cast<std::size_t>(network.depth()), "layer") + " of width " +
+                     groupedText(network.stack().width) + ", topology " + network.stack().topology.preset +
+                     (network.input.empty() ? "" : "; reads " + printable(network.input, LineEnds::Escape)) +
+                     (network.frozen ? "; frozen" : ""));
+    }
+    for (const projects::Loss& loss : project.losses) {
+        console.line("loss " + printable(loss.name + ": " + loss.output, LineEnds::Escape) + " and " +
+                     (loss.target.empty() ? "the examples' target" : printable(loss.target, LineEnds::Escape)) + ", " +
+                     std::string(choiceOf(loss.kind).title) + ", weight " + numberText(loss.weight));
+    }
+}
+
 /// Describes a project even if it is invalid: its cost if the network is sound, and its problems.
 Exit runInfo(const Arguments& arguments, const Console& console)
 {
@@ -313,6 +340,7 @@ Exit runInfo(const Arguments& arguments, const Console& console)
     console.line(printable(project.name, LineEnds::Escape) +
                  (project.description.empty() ? "" : ": " + project.description));
     showStack(project, console, value);
+    showTowers(project, console);
     if (const auto& data = judgement.data) {
         const json readings = showData(*data, console);
         value["data"] = {{"vocabulary", data->examples.input().vocabulary},

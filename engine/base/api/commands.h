@@ -184,6 +184,8 @@ struct LoadWeightsRequest {
     using Answer = struct LoadWeightsReady;
     QueryTag tag{};
     std::filesystem::path file;
+    /// If not empty, the tensors are those of a network that is the project's tower of this name.
+    std::string tower;
     projects::Project project;
     std::filesystem::path projectDirectory;
     std::filesystem::path runDirectory; ///< must not exist; empty: a new one in the project's folder of runs

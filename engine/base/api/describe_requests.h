@@ -105,6 +105,7 @@ constexpr void describe(const ImportRequest*, auto&& v)
 constexpr void describe(const LoadWeightsRequest*, auto&& v)
 {
     v(keyed("file"), &LoadWeightsRequest::file);
+    v(keyed("tower"), &LoadWeightsRequest::tower);
     v(keyed("project"), &LoadWeightsRequest::project);
     v(keyed("onto"), &LoadWeightsRequest::projectDirectory);
     v({"output", {}, "the new run", {.value = "DIR", .otherwise = "among the project's"}},

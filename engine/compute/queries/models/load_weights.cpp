@@ -116,15 +116,34 @@ private:
         return names ? *names : std::vector<std::string>();
     }
 
-    /// Matches tensors by their names in this program, and by those of the network's architecture.
+    /// Matches tensors by their names in this program, and those of a whole network by its architecture's.
     Status fit()
     {
         std::vector<NamedParameter>& parameters = m_parts->network->parameters();
+        const std::string scope = m_request.tower.empty() ? std::string() : m_request.tower + ".";
         TransferPlan own;
         for (const NamedParameter& parameter : parameters) {
-            own.copy(parameter.name, Moments::Fresh);
+            if (parameter.name.starts_with(scope)) {
+                own.copy(parameter.name, Moments::Fresh);
+            }
         }
-        take(own.match(*m_files, parameters));
+        take(own.match(*m_files, parameters, scope));
+        if (Status known = scope.empty() ? fitKnown() : Done{}; !known) {
+            return known;
+        }
+        if (m_steps.empty()) {
+            const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
+            return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
+                                                  "the first of the file is " +
+                                                      first + ", the first of the network " + parameters.front().name};
+        }
+        return Done{};
+    }
+
+    /// Matches tensors by the names of the network's architecture.
+    Status fitKnown()
+    {
+        std::vector<NamedParameter>& parameters = m_parts->network->parameters();
         const auto sound = projects::soundProject(m_request.project);
         const auto found = sound ? projects::knownModelOf(*sound) : Result<projects::FoundModel>(sound.error());
         if (found) {
@@ -140,12 +159,6 @@ private:
                     projects::headTensorOf(*m_model) +
                     " is left out: it differs from the embedding, to which the project ties the head");
             }
-        }
-        if (m_steps.empty()) {
-            const std::string first = m_files->tensors().empty() ? "none" : m_files->tensors().begin()->first;
-            return Error{m_request.file.string(), "no tensor has the name and the shape of a parameter of the network; "
-                                                  "the first of the file is " +
-                                                      first + ", the first of the network " + parameters.front().name};
         }
         return Done{};
     }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Students that learn from teachers, in the terminal: from a trained run to a finished one.
+#include "engine/base/api/environment.h"
+#include "engine/base/files/tensor_files.h"
+#include "engine/runs/results/run_reader.h"
+#include "engine/runs/results/run_upkeep.h"
+#include "projects/file/store.h"
+#include "tests/cli/ran_program.h"
+#include "tests/support/test_program.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+using namespace residua;
+using namespace residua::cli;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Returns the bytes of the tensors of a run's newest checkpoint whose names begin with `prefix`, without it.
+std::map<std::string, std::vector<std::byte>> tensorsOf(const QString& run, const std::string& prefix)
+{
+    const std::vector<std::int64_t> steps = engine::resumableSteps(run.toStdString());
+    const fs::path file = engine::checkpointDirectory(run.toStdString(), steps.back()) / "model.safetensors";
+    const auto files = engine::TensorFiles::openFile(file);
+    std::map<std::string, std::vector<std::byte>> tensors;
+    for (const auto& [name, tensor] : files->tensors()) {
+        std::vector<std::byte> bytes(tensor.place.bytes);
+        if (name.starts_with(prefix) && files->read(tensor, bytes)) {
+            tensors.emplace(name.substr(prefix.size()), bytes);
+        }
+    }
+    return tensors;
+}
+
+class TestCliTeach : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        QVERIFY(projects::saveProject(path("project").toStdString(), tinyProject()).ok());
+        const Ran trained = run({"train", path("project"), "--steps", "4", "--run", path("teacher")});
+        QVERIFY2(trained.code == 0, qPrintable(trained.errors));
+    }
+
+    /// The teacher's weights are those of its run before and after; the student's are others; both losses are recorded.
+    void studentsHaveTeachersOfRuns()
+    {
+        const Ran made =
+            run({"teach", path("project"), "--set", "topology=dca", "--set", "training.steps=4", "--teacher",
+                 path("teacher"), "--weight", "0.7", "--temperature", "3", "-o", path("student"), "--json"});
+        QVERIFY2(made.code == 0, qPrintable(made.errors));
+        QCOMPARE(made.json().object()["tower"].toString(), QString("teacher"));
+        const auto teacher = tensorsOf(path("teacher"), "");
+        QVERIFY(!teacher.empty());
+        QVERIFY(tensorsOf(path("student"), "teacher.") == teacher);
+        const Ran resumed = run({"resume", path("student")});
+        QVERIFY2(resumed.code == 0, qPrintable(resumed.errors));
+        QVERIFY(tensorsOf(path("student"), "teacher.") == teacher);
+        const auto reader = engine::RunReader::open(path("student").toStdString());
+        QVERIFY(reader);
+        const auto names = reader->metricNames();
+        QVERIFY(std::ranges::find(names, "teacher/validation") != names.end());
+        const auto project = reader->project();
+        QVERIFY(project);
+        QCOMPARE(project->losses.front().weight, 0.7);
+        QCOMPARE(project->stack().topology.preset, std::string("dca"));
+        const Ran shown = run({"info", path("student")});
+        QVERIFY2(shown.code == 0, qPrintable(shown.errors));
+    }
+
+    /// A student that was stopped and resumed has the weights of one that was not.
+    void studentsResumeToTheBit()
+    {
+        for (const QString& name : {QString("once"), QString("twice")}) {
+            const Ran made = run({"teach", path("project"), "--set", "training.steps=6", "--teacher", path("teacher"),
+                                  "-o", path(name)});
+            QVERIFY2(made.code == 0, qPrintable(made.errors));
+        }
+        QCOMPARE(run({"resume", path("once")}).code, 0);
+        QCOMPARE(run({"resume", path("twice"), "--steps", "3"}).code, 0);
+        QCOMPARE(run({"resume", path("twice"), "--steps", "6"}).code, 0);
+        QVERIFY(tensorsOf(path("once"), "") == tensorsOf(path("twice"), ""));
+    }
+
+    /// Teachers that do not fit are refused with the reason, and nothing is written.
+    void teachersThatDoNotFitAreRefused()
+    {
+        const auto refused = [this](const QStringList& more) {
+            QStringList words{"teach", path("project"), "-o", path("refused")};
+            const Ran made = run(words + more);
+            return made.code != 0 && !QDir(path("refused")).exists() ? made.errors : QString();
+        };
+        QVERIFY(refused({}).contains("--teacher"));
+        QVERIFY(!refused({"--teacher", path("nowhere")}).isEmpty());
+        QVERIFY(refused({"--teacher", path("teacher"), "--name", "network"}).contains("network"));
+        QVERIFY(refused({"--teacher", path("teacher"), "--name", "layers"}).contains("layers"));
+        QVERIFY(refused({"--teacher", path("teacher"), "--set", "data.source.vocabulary=32"}).contains("vocabulary") ||
+                refused({"--teacher", path("teacher"), "--set", "data.source.vocabulary=32"}).contains("below 32"));
+        const Ran exported = run({"export", path("student"), "--to", "pytorch", "-o", path("code")});
+        QVERIFY2(exported.code != 0 && exported.errors.contains("one tower"), qPrintable(exported.errors));
+    }
+
+private:
+    [[nodiscard]] static Ran run(const QStringList& words) { return runProcess(words); }
+    [[nodiscard]] QString path(const QString& name) const { return m_folder.filePath(name); }
+
+    QTemporaryDir m_folder;
+};
+
+} // namespace
+
+RESIDUA_TEST_IN(QCoreApplication, TestCliTeach)
+#include "tst_cli_teach.moc"
