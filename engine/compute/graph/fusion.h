@@ -20,8 +20,8 @@ namespace residua::engine {
 /// The role of a linear in its MLP: it computes the hidden features, or reads them.
 enum class MlpSide { None, Opens, Closes };
 
-/// y = x·Wᵀ (+ b). If the pass runs only some parts of the MLP, uses their rows or columns of W in a product of its
-/// own.
+/// y = x·Wᵀ (+ b). An input may have further features, which are 0. If the pass runs only some parts of the MLP, uses
+/// their rows or columns of W in a product of its own.
 class LinearOperator final : public Operator {
 public:
     LinearOperator(const Compute& compute, Weight weight, at::Tensor bias);
@@ -90,11 +90,12 @@ struct ProgramStep {
 };
 
 /// Rewrites a program to compute the same in fewer passes over memory. A SwiGLU becomes one step with its gate and up
-/// products if these have the same input and no bias or other reader. A norm computes a sum of two that no earlier step
-/// reads. If others read what it is the norm of, they read the norm's second output, in the same slot, whose gradient
-/// the norm adds in its backward. On a GPU, a norm whose readers all cast it returns the activation type. `outputs` are
-/// the slots that are read at the end, and `kept` those that must have a step of their own. Must be called before
-/// ProgramStep::done is set.
+/// products if these have the same input and no bias or other reader. On a GPU, if its features make rows of unaligned
+/// length and are read by one product only, these are padded by zeros, which no parameter has. A norm computes a sum of
+/// two that no earlier step reads. If others read what it is the norm of, they read the norm's second output, in the
+/// same slot, whose gradient the norm adds in its backward. On a GPU, a norm whose readers all cast it returns the
+/// activation type. `outputs` are the slots that are read at the end, and `kept` those that must have a step of their
+/// own. Must be called before ProgramStep::done is set.
 void fuse(std::vector<ProgramStep>& steps, std::span<const std::size_t> outputs,
           std::span<const std::size_t> kept = {});
 

@@ -10,11 +10,11 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/addmm.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
@@ -47,11 +47,12 @@ public:
                             const at::Tensor& /*up*/, const at::Tensor& joined, const PartRuns& kept)
     {
         const at::Tensor x = asRows(input);
-        const at::Tensor weight = kept.repeated(2, gate.size(0)).take(joined, 0).to(x.scalar_type());
+        const at::Tensor weight = kept.repeated(2, joined.size(0) / 2).take(joined, 0).to(x.scalar_type());
         const at::Tensor y = timesTransposed(x, weight);
         std::vector<std::int64_t> shape = input.sizes().vec();
         shape.back() = weight.size(0) / 2;
         context->saved_data["rows"] = gate.size(0);
+        context->saved_data["padded"] = joined.size(0) / 2;
         context->saved_data["kept"] = kept.list();
         context->saved_data["shape"] = input.sizes();
         context->saved_data["type"] = gate.scalar_type();
@@ -66,14 +67,15 @@ public:
         const at::Tensor yGrad = at::empty_like(y);
         gatedBackward(half(y, 0), half(y, 1), asRows(grads[0]), half(yGrad, 0), half(yGrad, 1));
         const std::int64_t width = context->saved_data["rows"].toInt();
-        const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, width);
+        const std::int64_t padded = context->saved_data["padded"].toInt();
+        const PartRuns kept = PartRuns(context->saved_data["kept"].toIntVector()).repeated(2, padded);
         const at::Tensor taken = product(yGrad.t(), saved[0]).to(context->saved_data["type"].toScalarType());
-        const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * width);
+        const at::Tensor weightGrad = kept.putBack(taken, 0, 2 * padded);
         at::Tensor inputGrad;
         if (context->needs_input_grad(0)) {
             inputGrad = times(yGrad, saved[2]).view(context->saved_data["shape"].toIntVector());
         }
-        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, width, width), Variable(), Variable()};
+        return {inputGrad, weightGrad.narrow(0, 0, width), weightGrad.narrow(0, padded, width), Variable(), Variable()};
     }
 };
 
@@ -318,15 +320,22 @@ at::Tensor projectedAttention(const ProjectedAttention& attention)
                                              attention.causal, attention.kept);
 }
 
-at::Tensor joinRows(std::vector<at::Tensor>& matrices)
+at::Tensor joinRows(std::vector<at::Tensor>& matrices, std::int64_t multiple)
 {
     const at::NoGradGuard noGrad;
-    at::Tensor joined = at::cat(matrices, 0);
+    const auto padded = [multiple](std::int64_t rows) { return (rows + multiple - 1) / multiple * multiple; };
+    std::vector<std::int64_t> shape = matrices.front().sizes().vec();
+    shape[0] = 0;
+    for (const at::Tensor& matrix : matrices) {
+        shape[0] += padded(matrix.size(0));
+    }
+    at::Tensor joined = at::zeros(shape, matrices.front().options().requires_grad(false));
     std::int64_t row = 0;
     for (at::Tensor& matrix : matrices) {
         const std::int64_t rows = matrix.size(0);
+        joined.narrow(0, row, rows).copy_(matrix);
         matrix.set_data(joined.narrow(0, row, rows));
-        row += rows;
+        row += padded(rows);
     }
     return joined;
 }

@@ -17,12 +17,14 @@ namespace residua::engine {
 /// All tensors are in one of the kernels' types. Each parameter gets its own gradient.
 
 /// Places the rows of several matrices [·, in], or vectors, consecutively in memory and makes the matrices views of it,
-/// so that one product serves all. Names and values are unchanged. Returns the whole as one tensor without gradient.
-[[nodiscard]] at::Tensor joinRows(std::vector<at::Tensor>& matrices);
+/// so that one product serves all. Names and values are unchanged. Each matrix is followed by rows of zeros up to a
+/// multiple of `multiple`, which belong to no matrix. Returns the whole as one tensor without gradient.
+[[nodiscard]] at::Tensor joinRows(std::vector<at::Tensor>& matrices, std::int64_t multiple = 1);
 
-/// Returns silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2h, in] holds the rows of both, or is their copy in x's type; `gate` and
-/// `up` require gradients. With `kept`, uses only these rows of each: copies them once, and the gradients of the other
-/// rows are 0.
+/// Returns silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2H, in] holds the rows of both, or is their copy in x's type, each followed
+/// by H − h rows of zeros; `gate` and `up` [h, in] require gradients. The result has H features, of which the last H −
+/// h are 0. With `kept`, uses only these rows of each: copies them once, the result has their features alone, and the
+/// gradients of the other rows are 0.
 [[nodiscard]] at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
                                      const at::Tensor& joined, const PartRuns& kept = {});
 

@@ -2,7 +2,7 @@
 #include "engine/compute/runtime/rounded_weights.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 namespace residua::engine {
 namespace {
@@ -35,7 +35,7 @@ at::Tensor RoundedWeights::of(const at::Tensor& weight)
     Block& block = found->second;
     if (!block.copy.defined()) {
         const auto elements = static_cast<std::int64_t>(weight.storage().nbytes() / weight.itemsize());
-        block.copy = at::empty({elements}, at::TensorOptions(weight.device()).dtype(at::kBFloat16));
+        block.copy = at::zeros({elements}, at::TensorOptions(weight.device()).dtype(at::kBFloat16));
     }
     block.refresh();
     return alike(block.copy, weight);

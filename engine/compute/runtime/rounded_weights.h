@@ -10,9 +10,10 @@
 namespace residua::engine {
 
 /// The bfloat16 copies of a network's float32 parameters, which its products read. A copy has the layout of the
-/// parameter's memory, which several parameters may share. It exists from its first use on, at one address. It is
-/// rounded again before its next use if the version of a parameter has changed, which LibTorch's operators count and
-/// other writers report by noteWrite(). A kernel may instead write parameter and copy() together. Engine thread.
+/// parameter's memory, which several parameters may share, with zeros between them. It exists from its first use on, at
+/// one address. It is rounded again before its next use if the version of a parameter has changed, which LibTorch's
+/// operators count and other writers report by noteWrite(). A kernel may instead write parameter and copy() together.
+/// Engine thread.
 class RoundedWeights {
 public:
     /// Adds a parameter, whose memory must not be replaced afterwards.

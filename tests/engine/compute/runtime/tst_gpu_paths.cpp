@@ -4,6 +4,7 @@
 
 #include "engine/compute/graph/fusion.h"
 #include "engine/compute/ops/fused.h"
+#include "engine/compute/ops/joined_linear.h"
 #include "engine/compute/ops/norm.h"
 #include "engine/compute/runtime/host_path.h"
 #include "engine/compute/train/batches.h"
@@ -15,8 +16,11 @@
 #include "tests/support/test_program.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/layer_norm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/silu.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <QtTest>
@@ -35,6 +39,7 @@ using projects::Project;
 namespace {
 
 constexpr std::int64_t kStackLayers = 3;
+constexpr std::int64_t kOddHidden = 21;
 
 Project withAttention(const projects::ParamMap& options)
 {
@@ -44,6 +49,18 @@ Project withAttention(const projects::ParamMap& options)
             for (const auto& [name, value] : options) {
                 node.params[name] = value;
             }
+        }
+    }
+    return project;
+}
+
+/// Returns a network whose gated MLPs have rows of unaligned length.
+Project withOddMlp()
+{
+    Project project = tinyLanguage("transformer", "plain", kStackLayers);
+    for (projects::Node& node : project.network.blocks[0].graph.nodes) {
+        if (node.name == "gate" || node.name == "up") {
+            node.params["out"] = kOddHidden;
         }
     }
     return project;
@@ -64,6 +81,7 @@ std::map<std::string, Project> projectsOfAllPaths()
             graphFrom("x input; l linear; a activation function=" + std::string(activation.name) +
                       "; y output; x > l; l > a; a > y");
     }
+    projects["odd MLP"] = withOddMlp();
     projects["layer norms"] = tinyLanguage("gpt", "plain", kStackLayers);
     projects["biases"] = withAttention({{projects::kBiasParam, std::string(projects::kAllBiases)}});
     projects["shared heads"] = withAttention({{"kv_heads", std::int64_t{1}}});
@@ -221,6 +239,58 @@ private Q_SLOTS:
         QCOMPARE(steps.back().second.has_value(), leaves);
         QVERIFY(!leaves || distance(slots[1], x * terms) < 1e-12);
         QVERIFY(distance(slots[2], at::layer_norm(x * terms, {4}, gain, bias, 1e-5)) < 1e-12);
+    }
+
+    /// The zeros belong to no parameter, so nothing but the product sees them.
+    void oddMlpsArePaddedByZeros()
+    {
+        const Project project = withOddMlp();
+        const std::int64_t parameters = parameterCount(*compiled(project));
+        const engine::GpuPathsOnHost paths;
+        const auto network = compiled(project);
+        QCOMPARE(parameterCount(*network), parameters);
+        const at::Tensor gate = parameter(*network, "layers.1.gate.weight");
+        const at::Tensor up = parameter(*network, "layers.1.up.weight");
+        const std::int64_t width = gate.size(1);
+        QCOMPARE(gate.size(0), kOddHidden);
+        QCOMPARE(up.storage_offset() - gate.storage_offset(), 64 * width);
+        QVERIFY(gate.is_contiguous() && up.is_contiguous());
+        lossWithGradients(*network, randomBatch(project, 2, 6, 5));
+        QCOMPARE(gate.grad().sizes(), gate.sizes());
+        const at::NoGradGuard noGrad;
+        for (const engine::NamedParameter& each : network->parameters()) {
+            each.tensor.add_(each.tensor.grad().defined() ? each.tensor.grad() + 1 : each.tensor);
+        }
+        for (const at::Tensor& matrix : {gate, up}) {
+            const at::Tensor zeros =
+                matrix.as_strided({64 - kOddHidden, width}, {width, 1}, matrix.storage_offset() + kOddHidden * width);
+            QCOMPARE(zeros.abs().max().item<double>(), 0.0);
+        }
+    }
+
+    void paddedMatricesTakeParts()
+    {
+        std::vector<at::Tensor> own{leaf({kOddHidden, 4}, 1), leaf({kOddHidden, 4}, 2)};
+        const std::vector<at::Tensor> apart{leaf({kOddHidden, 4}, 1), leaf({kOddHidden, 4}, 2)};
+        const at::Tensor joined = engine::joinRows(own, 64);
+        QCOMPARE(joined.size(0), std::int64_t{128});
+        const at::Tensor x = randomTensor({5, 4}, 3);
+        const at::Tensor all = at::silu(at::matmul(x, apart[0].t())) * at::matmul(x, apart[1].t());
+        for (const std::vector<std::size_t>& parts :
+             {std::vector<std::size_t>{0, 1, 2}, std::vector<std::size_t>{0, 2}}) {
+            const engine::PartRuns kept(kOddHidden, 3, parts);
+            const at::Tensor expected = kept.take(all, 1);
+            const at::Tensor got = engine::gatedLinear(x, own[0], own[1], joined, kept);
+            const at::Tensor features = got.narrow(1, 0, expected.size(1));
+            QCOMPARE(got.size(1), kept.all() ? std::int64_t{64} : expected.size(1));
+            QVERIFY(distance(features, expected) < 1e-12);
+            const at::Tensor probe = randomTensor(expected.sizes(), 4);
+            const auto ofOwn = torch::autograd::grad({(features * probe).sum()}, own);
+            const auto ofApart = torch::autograd::grad({(expected * probe).sum()}, apart, {}, true);
+            for (std::size_t i = 0; i < own.size(); ++i) {
+                QVERIFY(distance(ofOwn[i], ofApart[i]) < 1e-12);
+            }
+        }
     }
 
     void sumsAndTheirNormsHaveTheGradientsOfBoth_data()
