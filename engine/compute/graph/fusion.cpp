@@ -17,7 +17,7 @@
 namespace residua::engine {
 namespace {
 
-// Products of bfloat16 rows of unaligned length take two to three times as long. Whole tiles are the fastest.
+// Products of bfloat16 rows of unaligned length are slow, and whole tiles are the fastest.
 constexpr std::int64_t kAlignedFeatures = 8; ///< 16 bytes
 constexpr std::int64_t kTileFeatures = 64;
 

@@ -22,9 +22,9 @@ namespace residua::engine {
 [[nodiscard]] at::Tensor joinRows(std::vector<at::Tensor>& matrices, std::int64_t multiple = 1);
 
 /// Returns silu(x·Wgᵀ) · (x·Wuᵀ). `joined` [2H, in] holds the rows of both, or is their copy in x's type, each followed
-/// by H − h rows of zeros; `gate` and `up` [h, in] require gradients. The result has H features, of which the last H −
-/// h are 0. With `kept`, uses only these rows of each: copies them once, the result has their features alone, and the
-/// gradients of the other rows are 0.
+/// by zeros up to H rows; `gate` and `up` [h, in] require gradients. The result has H features; those after h are 0.
+/// With `kept`, uses only these rows of each: copies them once, the result has their features alone, and the gradients
+/// of the other rows are 0.
 [[nodiscard]] at::Tensor gatedLinear(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
                                      const at::Tensor& joined, const PartRuns& kept = {});
 

@@ -241,7 +241,7 @@ private Q_SLOTS:
         QVERIFY(distance(slots[2], at::layer_norm(x * terms, {4}, gain, bias, 1e-5)) < 1e-12);
     }
 
-    /// The zeros belong to no parameter, so nothing but the product sees them.
+    /// No parameter covers the zeros, so gradients and updates do not change them.
     void oddMlpsArePaddedByZeros()
     {
         const Project project = withOddMlp();
