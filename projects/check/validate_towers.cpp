@@ -23,7 +23,9 @@ std::string placeOfTower(const Network& network)
 /// True if the name can begin names of values and parameters.
 bool isName(const std::string& name)
 {
-    constexpr std::string_view kTaken[] = {"stem", "layers", "head", "topology"};
+    constexpr std::string_view kTaken[] = {"stem",        "layers", "head",           "topology", "name",
+                                           "description", "data",   "training",       "schedule", "seeds",
+                                           "sweeps",      "towers", "initialisation", "losses"};
     return !name.empty() && name.find_first_of(". \t\n/") == std::string::npos &&
            std::ranges::find(kTaken, name) == std::end(kTaken);
 }
@@ -36,8 +38,8 @@ void checkNames(const Project& project, Problems& problems)
         const std::string path = pointerOfView(index, "/network/name");
         if (!isName(name)) {
             problems.error(path, "is \"" + name +
-                                     "\"; expected a name without spaces, points and slashes, other than stem, "
-                                     "layers, head and topology");
+                                     "\"; expected a name without spaces, points and slashes, which is not one "
+                                     "of a part, such as stem, layers, head, topology or training");
         } else if (!names.insert(name).second) {
             problems.error(path, "is \"" + name + "\", which an earlier tower has; expected a name of its own");
         }

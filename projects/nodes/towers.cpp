@@ -155,6 +155,19 @@ std::string pointerOfView(std::size_t index, std::string_view pointer)
     return isOf(pointer, kNetwork) ? tower + std::string(pointer.substr(kNetwork.size())) : std::string(pointer);
 }
 
+ViewedField viewedField(const Project& project, std::string_view pointer)
+{
+    for (std::size_t index = 1; index < towerCount(project); ++index) {
+        const std::string tower = "/towers/" + std::to_string(index - 1);
+        for (const std::string& typed : {tower, "/" + towerAt(project, index).name}) {
+            if (pointer.starts_with(typed + "/")) {
+                return {index, pointerOfView(index, tower + std::string(pointer.substr(typed.size())))};
+            }
+        }
+    }
+    return {0, std::string(pointer)};
+}
+
 Status checkOneTower(const Project& project, std::string_view what)
 {
     if (project.towers.empty() && project.losses.empty()) {

@@ -31,6 +31,15 @@ namespace residua::projects {
 /// "/network/stem". Its own inverse.
 [[nodiscard]] std::string pointerOfView(std::size_t index, std::string_view pointer);
 
+/// A field in the view of a tower.
+struct ViewedField {
+    std::size_t tower = 0;
+    std::string pointer; ///< in the view
+};
+/// Returns the view of a field that is typed as "/towers/0/width" or by the tower's name, "/teacher/width". Other
+/// pointers are those of the first tower's view, which is the document.
+[[nodiscard]] ViewedField viewedField(const Project& project, std::string_view pointer);
+
 /// Returns an error unless the document has one tower and no further losses, as `what`, such as "an export", needs.
 [[nodiscard]] Status checkOneTower(const Project& project, std::string_view what);
 

@@ -11,6 +11,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/model/text_forms.h"
 #include "projects/nodes/example_schema.h"
+#include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/retrofit.h"
@@ -284,6 +285,10 @@ Result<Topology> topologyFrom(std::string_view text, const Network& network)
 Result<Project> withField(const Project& project, const std::string& pointer, const FieldValue& value,
                           std::vector<LayerGroup>* groups)
 {
+    if (const ViewedField field = viewedField(project, pointer); field.tower > 0) {
+        const Result<Project> changed = withField(viewOf(project, field.tower), field.pointer, value);
+        return changed ? Result<Project>(viewOf(*changed, field.tower)) : changed.error();
+    }
     JsonValue fresh = treeOf(value);
     if (const auto* text = std::get_if<std::string>(&fresh.data); text != nullptr && pointer == kTopology) {
         const std::vector<TopologyPreset> presets = topologyChoices(project.network);
@@ -371,8 +376,9 @@ std::optional<FieldValue> fieldAt(const Project& project, std::string_view point
     if (!pointer.starts_with('/')) { // the pointer is empty: the whole document
         return std::nullopt;
     }
-    JsonValue tree = treeOf(project);
-    const Result<JsonValue*> held = valueAt(tree, pointer);
+    const ViewedField field = viewedField(project, pointer);
+    JsonValue tree = treeOf(viewOf(project, field.tower));
+    const Result<JsonValue*> held = valueAt(tree, field.pointer);
     return held ? std::optional(FieldValue{lineOf(**held)}) : std::nullopt;
 }
 

@@ -73,8 +73,11 @@ private slots:
         QVERIFY(project);
         QCOMPARE(project->losses.front().weight, 0.7);
         QCOMPARE(project->stack().topology.preset, std::string("dca"));
-        const Ran shown = run({"info", path("student")});
+        const Ran shown =
+            run({"info", path("student"), "--set", "teacher.topology=mhc", "--set", "towers.0.stack.0.repeat=3"});
         QVERIFY2(shown.code == 0, qPrintable(shown.errors));
+        QVERIFY2(shown.output.contains("tower teacher: 3 layers") && shown.output.contains("topology mhc; frozen"),
+                 qPrintable(shown.output));
     }
 
     /// A student that was stopped and resumed has the weights of one that was not.

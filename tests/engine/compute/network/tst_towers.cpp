@@ -372,6 +372,10 @@ private Q_SLOTS:
         QCOMPARE(document.layout.positions.size(), std::size_t{1});
         projects::showTower(document, 1);
         QVERIFY(!projects::applyEdit(document, projects::EditGroup{"", {}, 2}));
+        QCOMPARE(projects::viewedField(document.project, "/teacher/topology/preset").pointer,
+                 std::string("/topology/preset"));
+        QCOMPARE(projects::viewedField(document.project, "/towers/0/width").pointer, std::string("/network/width"));
+        QCOMPARE(projects::viewedField(document.project, "/network/width").tower, std::size_t{0});
         QCOMPARE(projects::pointerOfView(2, "/network/stem/nodes/3"), std::string("/towers/1/stem/nodes/3"));
         QCOMPARE(projects::pointerOfView(2, "/towers/1/topology/preset"), std::string("/topology/preset"));
         QCOMPARE(projects::pointerOfView(2, "/training/steps"), std::string("/training/steps"));
