@@ -79,11 +79,7 @@ public:
         }
         if (grows(m_schedule)) {
             checkPromise();
-            if (!m_project.stack().loops.empty()) {
-                m_problems.error(kSchedule + "/stages",
-                                 "adds layers to a network with loops, whose weights serve several "
-                                 "of them; expected loops whose number of visits rises");
-            }
+            checkGrownLoops();
         }
     }
 
@@ -244,6 +240,43 @@ private:
             m_problems.error(kSchedule + "/axis", "leaves out parts of weights and keeps what the optimiser holds of "
                                                   "them, but Adafactor and GaLore hold it of whole weights: expected "
                                                   "layers, or another optimiser");
+        }
+    }
+
+    /// A growing network has loops as a whole or not at all.
+    void checkGrownLoops()
+    {
+        const Stack& stack = m_project.stack();
+        if (stack.loops.empty() || !leavesOutLayers(m_schedule.axis)) {
+            return;
+        }
+        if (m_schedule.growth != GrowthSource::Fresh) {
+            m_problems.error(kSchedule + "/growth",
+                             "copies layers of a network with loops, whose weights serve several "
+                             "of them; expected new layers as initialised, or loops whose "
+                             "number of visits rises");
+            return;
+        }
+        for (std::size_t i = 0; i < stack.loops.size(); ++i) {
+            const Loop& loop = stack.loops[i];
+            if (!stack.isSound(i)) {
+                continue;
+            }
+            const std::int64_t before = stack.numberOf({loop.first, 1}) - 1;
+            const std::int64_t whole = stack.numberOf({loop.last, loop.visits});
+            for (std::size_t index = 0; index < m_schedule.stages.size(); ++index) {
+                const auto length = static_cast<std::int64_t>(std::llround(m_schedule.stages[index].averageLength));
+                const bool cuts = length > before && length < whole;
+                if (cuts || (length <= before && changesState(loop))) {
+                    m_problems.error(pathOf(index) + "/average_length",
+                                     "trains " + countText(static_cast<std::size_t>(length), "layer") +
+                                         ", of which loop " + std::to_string(i + 1) + " makes number " +
+                                         std::to_string(before + 1) + " to " + std::to_string(whole) +
+                                         (cuts ? "; expected all of its visits or none"
+                                               : ", and changes the residual between visits; expected all of them"));
+                    return;
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 #include "engine/compute/depth/layer_dropping.h"
 #include "engine/compute/train/transfer_plan.h"
 #include "projects/base/text.h"
+#include "projects/depth/depth_names.h"
 #include "projects/model/parameter_name.h"
 #include "projects/schedule/kept_parts.h"
 
@@ -98,12 +99,12 @@ void addRows(const LayerIndex& index, const LayerGrowth& growth, const std::vect
     }
 }
 
-std::string toldOfLayers(const Growth& growth, GrowthSource kind)
+std::string toldOfLayers(const projects::Stack& stack, const Growth& growth, GrowthSource kind)
 {
     std::vector<std::string> numbers;
     for (std::size_t l = 0; l < growth.isNew.size(); ++l) {
         if (growth.isNew[l]) {
-            numbers.push_back(std::to_string(l + 1));
+            numbers.push_back(projects::layerName(stack, static_cast<std::int64_t>(l + 1)));
         }
     }
     if (numbers.empty()) {
@@ -249,19 +250,23 @@ std::string StageCourse::grow(const StageBorder& border, CompiledNetwork& networ
     const LayerIndex index = indexOf(parameters);
     TransferPlan plan;
     // A source is never above its copy, so rows from the top layer down never read a layer that was already written.
-    for (std::int64_t layer = after; layer >= 1; --layer) {
-        const std::int64_t source = growth.source[static_cast<std::size_t>(layer - 1)];
-        const bool isNew = growth.isNew[static_cast<std::size_t>(layer - 1)];
+    for (std::int64_t number = after; number >= 1; --number) {
+        const auto [layer, visit] = m_stack.visitAt(number);
+        if (visit > 1) {
+            continue; // the first visit has the weights, and copies are of networks without loops
+        }
+        const std::int64_t source = growth.source[static_cast<std::size_t>(number - 1)];
+        const bool isNew = growth.isNew[static_cast<std::size_t>(number - 1)];
         const bool carries = !isNew || m_schedule.growthMoments == GrowthMoments::Copied;
         addRows(index,
                 {.layer = layer,
-                 .source = source > 0 ? source : layer,
+                 .source = source > 0 ? m_stack.visitAt(source).layer : layer,
                  .moments = carries ? Moments::Carried : Moments::Fresh,
                  .silent = isNew && m_schedule.growthWrites == GrowthWrites::Zero},
                 parameters, plan);
     }
     plan.applyWithin(parameters, optimiser);
-    return toldOfLayers(growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
+    return toldOfLayers(m_stack, growth, m_schedule.growth) + (parts.empty() ? "" : "; " + parts);
 }
 
 std::vector<HeldSlice> StageCourse::untouched(const Pass& pass, const std::vector<NamedParameter>& parameters) const

@@ -111,6 +111,33 @@ void TestValidateSchedule::mistakesAreNamed_data()
         "E /schedule/axis [schedule · axis] leaves out parts of weights and keeps what the optimiser holds of them, "
         "but "
         "Adafactor and GaLore hold it of whole weights: expected layers, or another optimiser");
+    // Layers 1, 2 and 3 five times, 4 to 8: executed numbers 2 to 11 are the loop's.
+    const auto grows = [](Project& p, double length, GrowthSource growth) {
+        p.stack().loops = {{.first = 2, .last = 3, .visits = 5}};
+        p.stack().schedule.sampling = DropSampling::First;
+        p.stack().schedule.growth = growth;
+        p.stack().schedule.stages = {{0, length, {}}, {500, 16, {}}};
+    };
+    row(
+        "half of a loop", [grows](Project& p) { grows(p, 7, GrowthSource::Fresh); },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] trains 7 layers, of which loop 1 "
+        "makes number 2 to 11; expected all of its visits or none");
+    row(
+        "before a loop", [grows](Project& p) { grows(p, 1, GrowthSource::Fresh); }, "");
+    row(
+        "behind a loop", [grows](Project& p) { grows(p, 11, GrowthSource::Fresh); }, "");
+    row(
+        "a loop with a state that comes later",
+        [grows](Project& p) {
+            grows(p, 1, GrowthSource::Fresh);
+            p.stack().loops.front().gate = true;
+        },
+        "E /schedule/stages/0/average_length [schedule · stage 1 · average length] trains 1 layer, of which loop 1 "
+        "makes number 2 to 11, and changes the residual between visits; expected all of them");
+    row(
+        "copies in a network with loops", [grows](Project& p) { grows(p, 11, GrowthSource::Top); },
+        "E /schedule/growth [schedule · growth] copies layers of a network with loops, whose weights serve several of "
+        "them; expected new layers as initialised, or loops whose number of visits rises");
     row(
         "a border past the end",
         [](Project& p) {

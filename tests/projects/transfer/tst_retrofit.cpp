@@ -188,6 +188,10 @@ private slots:
         auto mix = std::get<DepthMix>(presetNamed("grn-v1", 3).wiring);
         mix.states[{1, 3}] = ShortcutState::Pruned;
         QVERIFY(tests::isRefusedAt(*departureFromPlain(mix, 3), "", "3 does not read entry 1"));
+        Stack looped; // its third layer is the second visit to layer 2
+        looped.segments = {{"b", 2}};
+        looped.loops = {{.first = 2, .last = 2, .visits = 2}};
+        QVERIFY(tests::isRefusedAt(*departureFromPlain(mix, looped), "", "layer 2@2 does not read entry 1"));
         mix = std::get<DepthMix>(presetNamed("ancre-cascaded", 3).wiring);
         mix.normalise = NormaliseOver::Sources; // over one source each
         QVERIFY(!departureFromPlain(mix, 3));

@@ -102,6 +102,33 @@ private Q_SLOTS:
         QCOMPARE(tests::recordedLosses(directory("fork")), whole);
     }
 
+    /// A loop and the layer after it come as a whole. New layers write nothing at first, so the loss stays at a border.
+    void aLoopComesAsAWhole()
+    {
+        projects::Project project = growing("stacking");
+        project.stack().loops = {{.first = 2, .last = 3, .visits = 2}}; // 1 2@1 3@1 2@2 3@2 4
+        project.initialisation.scaleResidualByDepth = false;
+        projects::StageSchedule& schedule = project.stack().schedule;
+        schedule = {};
+        schedule.stages = {{0, 1, {}}, {4, 5, {}}, {8, 6, {}}};
+        schedule.sampling = projects::DropSampling::First;
+        schedule.growthWrites = projects::GrowthWrites::Zero;
+        const auto losses = tests::lossesOf(project, directory("loop"));
+        QCOMPARE(losses.size(), static_cast<std::size_t>(kGrown));
+        // Up to the border, and in the first step after it, the network computes what a single layer does.
+        projects::Project single = project;
+        single.stack().segments.front().repeat = 1;
+        single.stack().loops.clear();
+        single.stack().schedule = {};
+        const auto alone = tests::lossesOf(single, directory("single"));
+        for (std::int64_t step = 1; step <= 5; ++step) {
+            QVERIFY(std::abs(losses.at(step) - alone.at(step)) < 1e-9);
+        }
+        QVERIFY(std::abs(losses.at(7) - alone.at(7)) > 1e-9);
+        const auto weights = numbersOf(directory("loop"), kGrown, "layers.3.down.weight");
+        QVERIFY(std::ranges::any_of(weights, [](float value) { return value != 0; }));
+    }
+
     /// What is compared is the network as grown so far, and the new run grows on.
     void aRetrofitKeepsWhatIsGrown_data()
     {
