@@ -72,6 +72,29 @@ public:
         gloo::broadcast(options);
     }
 
+    /// Exchanges a copy of each rank's pieces side by side.
+    void share(std::span<const SharedBytes> pieces) override
+    {
+        for (int root = 0; root < m_context->size; ++root) {
+            std::vector<char> all;
+            for (const SharedBytes& piece : pieces) {
+                const auto* const own = static_cast<const char*>(piece.bytes);
+                all.insert(all.end(), own, own + (piece.root == root ? piece.count : 0));
+            }
+            if (all.empty()) {
+                continue;
+            }
+            share(all.data(), all.size(), root);
+            const char* from = all.data();
+            for (const SharedBytes& piece : pieces) {
+                if (piece.root == root) {
+                    std::copy(from, from + piece.count, static_cast<char*>(piece.bytes));
+                    from += piece.count;
+                }
+            }
+        }
+    }
+
     void abort() override { m_context->closeConnections(); }
 
 private:

@@ -83,6 +83,14 @@ public:
                       m_group);
     }
 
+    void share(std::span<const SharedBytes> pieces) override
+    {
+        asOne("ncclBroadcast", pieces, [this](const SharedBytes& piece) {
+            return m_nccl->broadcast(piece.bytes, piece.bytes, piece.count, Nccl::kBytes, piece.root, m_group,
+                                     m_stream);
+        });
+    }
+
     void abort() override
     {
         if (Nccl::Group* const group = m_group.exchange(nullptr)) {
@@ -99,16 +107,22 @@ private:
     template <class Real>
     void mean(std::span<const Numbers<Real>> arrays, int type)
     {
+        asOne("ncclAllReduce", arrays, [&](const Numbers<Real>& array) {
+            return m_nccl->allReduce(array.values, array.values, array.count, type, Nccl::kMean, m_group, m_stream);
+        });
+    }
+    /// Enqueues the exchanges of all `pieces` as one. `enqueue` returns a code of `call`.
+    template <class Piece>
+    void asOne(const char* call, std::span<const Piece> pieces, const auto& enqueue)
+    {
         Nccl::Group* const group = sound();
         m_nccl->check(m_nccl->groupStart(), "ncclGroupStart", group);
         int code = Nccl::kSuccess;
-        for (const Numbers<Real>& array : arrays) {
-            if (code == Nccl::kSuccess) {
-                code = m_nccl->allReduce(array.values, array.values, array.count, type, Nccl::kMean, group, m_stream);
-            }
+        for (const Piece& piece : pieces) {
+            code = code == Nccl::kSuccess ? enqueue(piece) : code;
         }
         const int ended = m_nccl->groupEnd(); // also after an error, which the thread would keep
-        m_nccl->check(code, "ncclAllReduce", group);
+        m_nccl->check(code, call, group);
         m_nccl->check(ended, "ncclGroupEnd", group);
     }
     [[nodiscard]] Nccl::Group* sound() const

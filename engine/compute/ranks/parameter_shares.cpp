@@ -2,15 +2,14 @@
 #include "engine/compute/ranks/parameter_shares.h"
 
 #include "engine/compute/ranks/tensor_exchange.h"
+#include "engine/compute/runtime/rounded_weights.h"
 #include "projects/model/parameter_name.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -59,27 +58,19 @@ ParameterShares::ParameterShares(Ranks& ranks, std::vector<NamedParameter>& para
 
 void ParameterShares::exchangeValues()
 {
-    std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> shares; // by owner and type
+    std::vector<SharedTensor> values;
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         const at::Tensor& tensor = m_parameters[i].tensor;
         if (tensor.grad().defined()) {
-            shares[{m_owners[i], tensor.scalar_type()}].push_back(tensor);
+            values.push_back({tensor.detach(), m_owners[i]});
         }
     }
-    TensorExchange& exchange = m_ranks.exchange(m_parameters.front().tensor.device());
-    std::vector<std::pair<at::Tensor, std::vector<at::Tensor>>> exchanged;
-    for (auto& [of, tensors] : shares) {
-        std::vector<at::Tensor> flat;
-        std::ranges::transform(tensors, std::back_inserter(flat), [](const auto& tensor) { return tensor.flatten(); });
-        exchanged.emplace_back(at::cat(flat), std::move(tensors));
-        exchange.share(exchanged.back().first, of.first);
-    }
+    const std::vector<SharedTensor> exchanged = values;
+    m_ranks.exchange(m_parameters.front().tensor.device()).share(std::move(values));
     m_ranks.finish();
-    for (const auto& [flat, tensors] : exchanged) {
-        std::int64_t first = 0;
-        for (const at::Tensor& tensor : tensors) {
-            tensor.copy_(flat.narrow(0, first, tensor.numel()).view(tensor.sizes()));
-            first += tensor.numel();
+    for (const SharedTensor& value : exchanged) {
+        if (value.root != m_ranks.rank()) {
+            noteWrite(value.values);
         }
     }
 }

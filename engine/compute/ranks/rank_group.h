@@ -23,6 +23,13 @@ struct Numbers {
     std::size_t count = 0;
 };
 
+/// Adjacent bytes that all ranks get from rank `root`.
+struct SharedBytes {
+    void* bytes = nullptr;
+    std::size_t count = 0;
+    int root = 0;
+};
+
 /// Processes that exchange numbers. Every rank makes the same calls in the same order. A call throws
 /// std::runtime_error if another rank has ended. One thread at a time.
 class RankGroup {
@@ -36,6 +43,8 @@ public:
     virtual void mean(std::span<const Numbers<double>> arrays) = 0;
     /// Replaces the bytes by those of rank `root`.
     virtual void share(void* bytes, std::size_t count, int root) = 0;
+    /// The same of several pieces in one exchange.
+    virtual void share(std::span<const SharedBytes> pieces) = 0;
     /// Ends the calls that wait for other ranks; no call may follow. Any thread.
     virtual void abort() = 0;
 };

@@ -101,6 +101,24 @@ void TensorExchange::share(const at::Tensor& values, int root)
     post([&group, values, root] { group.share(values.mutable_data_ptr(), values.nbytes(), root); });
 }
 
+void TensorExchange::share(std::vector<SharedTensor> tensors)
+{
+    if (tensors.empty()) {
+        return;
+    }
+    for (const SharedTensor& tensor : tensors) {
+        TORCH_CHECK(tensor.values.is_contiguous(), "ranks exchange contiguous tensors");
+    }
+    RankGroup& group = groupOf(tensors.front().values);
+    post([&group, tensors = std::move(tensors)] {
+        std::vector<SharedBytes> pieces;
+        for (const SharedTensor& tensor : tensors) {
+            pieces.push_back({tensor.values.mutable_data_ptr(), tensor.values.nbytes(), tensor.root});
+        }
+        group.share(pieces);
+    });
+}
+
 void TensorExchange::post(std::function<void()> exchange)
 {
     Task task{std::move(exchange), std::nullopt};

@@ -33,6 +33,12 @@ struct GpuGroup {
     std::function<bool()> isBroken;   ///< whether a rank has ended: called if the GPU waits unusually long; any thread
 };
 
+/// A contiguous tensor whose values all ranks get from rank `root`.
+struct SharedTensor {
+    at::Tensor values;
+    int root = 0;
+};
+
 /// Exchanges tensors with other ranks, one after the other, while its caller goes on: on a thread of its own, because
 /// Gloo waits, and on a GPU in a stream of its own. All ranks make the same calls in the same order.
 class TensorExchange {
@@ -51,6 +57,8 @@ public:
     void mean(std::vector<at::Tensor> tensors);
     /// Replaces a contiguous tensor's values by those of rank `root`, likewise.
     void share(const at::Tensor& values, int root);
+    /// The same of several tensors on one device in one exchange.
+    void share(std::vector<SharedTensor> tensors);
     /// Waits for all exchanges; on a GPU the current stream does. Throws the error of the first that failed.
     void finish();
     /// Ends the exchanges of a GPU that wait for other ranks; later ones throw.

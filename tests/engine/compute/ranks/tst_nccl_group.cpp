@@ -41,6 +41,7 @@ public:
                     : static_cast<void>(std::ranges::copy(std::exchange(m_parcel.bytes, {}), own));
         m_parcel.changed.notify_all();
     }
+    void share(std::span<const SharedBytes>) override {}
     void abort() override {}
 
 private:
@@ -87,6 +88,7 @@ private Q_SLOTS:
         std::vector<float> singles[2] = {{1, 2}, {10, 20}};
         std::vector<double> doubles[2] = {{0.5}, {0.25}};
         std::vector<char> bytes[2] = {{'a'}, {'b'}};
+        std::vector<char> shared[2] = {{'a', 'b'}, {'c', 'd'}};
         std::vector<float> means[2] = {{1, 2, 3}, {3, 4, 5}};
         std::vector<double> doubleMeans[2] = {{0.5}, {0.25}};
         const std::string error = withTwoRanks([&](int rank, RankGroup& group) {
@@ -95,12 +97,16 @@ private Q_SLOTS:
             group.share(bytes[rank].data(), bytes[rank].size(), 1);
             const Numbers<float> arrays[] = {{means[rank].data(), 1}, {means[rank].data() + 1, 2}};
             group.mean(arrays);
+            const SharedBytes pieces[] = {{&shared[rank][0], 1, 1}, {&shared[rank][1], 1, 0}};
+            group.share(pieces);
             const Numbers<double> array[] = {{doubleMeans[rank].data(), 1}};
             group.mean(array);
         });
         QCOMPARE(error, std::string());
         QCOMPARE(means[0], (std::vector<float>{2, 3, 4}));
         QCOMPARE(means[1], means[0]);
+        QCOMPARE(shared[0], (std::vector<char>{'c', 'b'}));
+        QCOMPARE(shared[1], shared[0]);
         QCOMPARE(doubleMeans[0], std::vector<double>{0.375});
         QCOMPARE(doubleMeans[1], doubleMeans[0]);
         for (const int rank : {0, 1}) {
