@@ -11,6 +11,8 @@
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/shape.h"
 
+#include <ATen/TensorOperators.h>
+
 #include <cstddef>
 #include <map>
 #include <memory>

@@ -5,6 +5,7 @@
 #include "engine/compute/train/knockout.h"
 #include "engine/compute/train/trainer.h"
 #include "engine/runs/store/checkpoint.h"
+#include "projects/commands/teacher.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/alteration.h"
@@ -247,6 +248,12 @@ private Q_SLOTS:
             Project project = hiddenTokens();
             project.stack().schedule = projects::scheduleOf(preset, project.network.depth(), kSteps);
             row("schedule " + preset.name, project);
+        }
+        for (Project project : {language(), hiddenTokens()}) {
+            const Project teacher = project;
+            tests::setAttention(project, "dropout", 0.3);
+            const std::string name = "teacher of " + project.name;
+            row(name, *projects::withTeacher(std::move(project), teacher, {}));
         }
         for (std::size_t draw = 0; draw < std::size(projects::Choices<projects::VisitDraw>::all); ++draw) {
             Project project = language();
