@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua::report {
@@ -66,9 +67,9 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
     std::vector<PlotSpec> figures;
     std::vector<engine::Matrix> recorded;
     const auto project = run.project();
-    const auto nameOf = [&project](std::int64_t column, std::int64_t columns) {
-        const bool isLayer = project && project->network.depth() == columns;
-        return isLayer ? projects::layerName(project->stack(), column) : std::to_string(column);
+    const auto nameOf = [&project](const engine::RowCurves& row, std::int64_t column, std::int64_t columns) {
+        const bool isLayer = std::string_view(row.column) == "layer" && project && project->network.depth() == columns;
+        return row.column + (" " + (isLayer ? projects::layerName(project->stack(), column) : std::to_string(column)));
     };
     for (const engine::RowCurves& row : engine::kRowCurves) {
         if (row.row == 0) {
@@ -83,7 +84,7 @@ std::vector<PlotSpec> rowFigures(const engine::RunReader& run)
         for (std::int64_t i = 0; i < shown; ++i) {
             const std::int64_t column = shown < 2 ? 0 : i * (columns - 1) / (shown - 1);
             PlotCurve curve = columnCurve(recorded, row.row, column);
-            curve.name = columns > 1 ? row.column + (" " + nameOf(column + 1, columns)) : "";
+            curve.name = columns > 1 ? nameOf(row, column + 1, columns) : "";
             curve.colour = static_cast<std::size_t>(i);
             spec.curves.push_back(std::move(curve));
         }

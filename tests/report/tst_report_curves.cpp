@@ -217,6 +217,23 @@ private Q_SLOTS:
         }
     }
 
+    /// A visit of a loop has its name.
+    void curvesOfVisits()
+    {
+        const QTemporaryDir dir;
+        projects::Project project = projects::findExample("ancre-language")->project;
+        project.stack().segments.front().repeat = 2;
+        project.stack().loops = {{.first = 1, .last = 2, .visits = 2}};
+        const auto path = writeRun(dir, "looped", project);
+        auto writer = engine::RunWriter::reopen(path, 40);
+        QVERIFY(writer.ok());
+        writer->matrix({engine::matrix::kLayerMagnitudes, 20, 2, 4, std::vector<float>(8, 1)});
+        QVERIFY(writer->flush().ok());
+        const auto run = engine::RunReader::open(path);
+        const QString html = QString::fromStdString(*report::reportHtml(*run));
+        QVERIFY(html.contains(">layer 1@1<") && html.contains(">layer 2@2<"));
+    }
+
     /// What the run took at a border stands in the table as it is, not as a mean of the steps around it.
     void theTableHasTheLossesThatTheRunTook()
     {

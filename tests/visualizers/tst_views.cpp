@@ -394,6 +394,10 @@ private slots:
                                      "\"first\",3,10,0.125,\n\"first\",3,20,6,\n"));
         QCOMPARE(plot->xAxis->range(), QCPRange(10, 20));
         QCOMPARE(legendOf(view), QStringList("first"));
+        // Visits of a loop have names.
+        begin(runs, "b", {.name = "looped", .layerNames = {.layers = {"1", "2@1", "2@2"}}});
+        runs.add("b", {.matrices = {early}});
+        QVERIFY2(view.csv().contains("\"looped\",2@2,10,0.125,"), qPrintable(view.csv()));
         const QString sound = view.csv();
         runs.add("a", {.matrices = {Matrix{residua::engine::matrix::kLayerMagnitudes, 30, 5, 2,
                                            std::vector<float>(10, 1)}}}); // of no such shape

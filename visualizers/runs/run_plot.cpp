@@ -2,6 +2,7 @@
 #include "visualizers/runs/run_plot.h"
 
 #include "engine/base/api/metric_traits.h"
+#include "engine/base/api/row_curves.h"
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 namespace residua::visualizers {
 namespace {
@@ -424,8 +426,12 @@ std::vector<RunPlot::Beside> RunPlot::besideInCsv() const
 QString RunPlot::columnName(const std::string& key, const CurveName& curve) const
 {
     const QStringList& layers = m_shownRuns.find(key)->facts.layerNames.layers;
+    const std::string matrix = std::get<CurveRow>(m_shown.number).matrix.text();
+    const bool isLayer = std::ranges::any_of(engine::kRowCurves, [&matrix](const engine::RowCurves& row) {
+        return row.matrix == matrix && std::string_view(row.column) == "layer";
+    });
     const std::int64_t column = columnOf(curve);
-    return layers.value(column - 1, QString::number(column));
+    return isLayer ? layers.value(column - 1, QString::number(column)) : QString::number(column);
 }
 
 CsvText RunPlot::csvText() const
