@@ -15,7 +15,7 @@ constexpr std::size_t kLongestMark = 2000; ///< bytes in which a mark is closed,
 constexpr std::string_view kCodeIndent = "    ";
 constexpr std::string_view kFence = "```";
 
-std::string_view trimmed(std::string_view text)
+std::string_view withoutBlanks(std::string_view text)
 {
     const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
     return text.substr(first, text.find_last_not_of(' ') + 1 - first);
@@ -26,7 +26,7 @@ std::vector<std::string> cellsOf(std::string_view row)
     std::vector<std::string> cells;
     row.remove_prefix(1);
     for (std::size_t end = row.find('|'); end != std::string_view::npos; end = row.find('|')) {
-        cells.emplace_back(trimmed(row.substr(0, end)));
+        cells.emplace_back(withoutBlanks(row.substr(0, end)));
         row.remove_prefix(end + 1);
     }
     return cells;
@@ -60,11 +60,11 @@ public:
             addFenced(line);
         } else if (line.starts_with(kCodeIndent) && !isItem()) {
             push({.kind = MarkdownKind::Code, .text = std::string(line.substr(kCodeIndent.size()))});
-        } else if (trimmed(line).empty()) {
+        } else if (withoutBlanks(line).empty()) {
             push({.kind = MarkdownKind::Blank});
         } else if (const int level = headingLevel(line); level > 0) {
             push({.kind = MarkdownKind::Heading,
-                  .text = std::string(trimmed(line.substr(static_cast<std::size_t>(level)))),
+                  .text = std::string(withoutBlanks(line.substr(static_cast<std::size_t>(level)))),
                   .level = level});
         } else if (line.starts_with('|')) {
             if (line.find_first_not_of("|-: ") != std::string_view::npos) { // not the line below the heading
@@ -95,14 +95,14 @@ private:
 
     void addText(std::string_view line)
     {
-        if (const std::string_view marker = markerOf(trimmed(line)); !marker.empty()) {
+        if (const std::string_view marker = markerOf(withoutBlanks(line)); !marker.empty()) {
             push({.kind = MarkdownKind::Item,
-                  .text = std::string(trimmed(trimmed(line).substr(marker.size()))),
+                  .text = std::string(withoutBlanks(withoutBlanks(line).substr(marker.size()))),
                   .marker = marker == "*" ? "-" : std::string(marker)});
         } else if (isText()) {
-            m_blocks.back().text += " " + std::string(trimmed(line));
+            m_blocks.back().text += " " + std::string(withoutBlanks(line));
         } else {
-            push({.kind = MarkdownKind::Paragraph, .text = std::string(trimmed(line))});
+            push({.kind = MarkdownKind::Paragraph, .text = std::string(withoutBlanks(line))});
         }
     }
 

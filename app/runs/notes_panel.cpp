@@ -23,8 +23,8 @@
 namespace residua::app {
 namespace {
 
-constexpr int kNameWidth = 150;
-constexpr int kLow = 320; ///< pixels of height below which text and reading stand beside each other
+constexpr int kPageNameWidth = 150;
+constexpr int kLowNotes = 320; ///< pixels of height below which text and reading stand beside each other
 
 /// Shows Markdown without what it refers to: a note that was received opens no file and no page by itself.
 class NoteReader : public QTextBrowser {
@@ -75,7 +75,7 @@ void NotesPanel::layOut()
     m_name->setEditable(true);
     m_name->setInsertPolicy(QComboBox::NoInsert);
     m_name->setAccessibleName(tr("Page"));
-    m_name->setFixedWidth(kNameWidth);
+    m_name->setFixedWidth(kPageNameWidth);
     m_name->lineEdit()->setPlaceholderText(tr("Name of a page"));
     m_of->setObjectName(QStringLiteral("noteOf"));
     m_of->setAccessibleName(tr("Whose note"));
@@ -88,7 +88,7 @@ void NotesPanel::layOut()
     m_read->setObjectName(QStringLiteral("noteRead"));
     m_read->setAccessibleName(tr("Note, as it reads"));
     m_read->setOpenLinks(false);
-    auto* const split = new visualizers::TurningSplit(kLow, this);
+    auto* const split = new visualizers::TurningSplit(kLowNotes, this);
     split->addWidget(m_text);
     split->addWidget(m_read);
     split->setShares({1, 1}, {1, 1});
