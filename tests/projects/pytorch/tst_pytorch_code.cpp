@@ -339,6 +339,12 @@ void TestPyTorchCode::loopsThatAreNotWrittenAreRefused()
     layers[3].factor = 0.5; // the second visit to layer 2
     const Result<PyTorchCode> scaled = codeOf(project, layers);
     QVERIFY(!scaled && contains(scaled.error().message, "visits of layer 2 by different factors"));
+    Project noisy = project;
+    noisy.stack().loops.front().injection = LoopInjection::Add;
+    QVERIFY(codeOf(noisy));
+    noisy.stack().loops.front().start = LoopStart::Noise;
+    const Result<PyTorchCode> started = codeOf(noisy);
+    QVERIFY(!started && contains(started.error().message, "starts as noise"));
     project.stack().loops.front().draw = VisitDraw::Poisson;
     project.stack().loops.front().mean = 2;
     QVERIFY(codeOf(project));
