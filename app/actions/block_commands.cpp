@@ -20,7 +20,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 namespace residua::app {
 namespace {

@@ -15,8 +15,6 @@
 #include <QDir>
 #include <QFileDialog>
 
-#include <utility>
-
 namespace residua::app {
 
 BundleCommands::BundleCommands(const WindowParts& parts, SaveCommands& saving) : CommandGroup(parts), m_saving(saving)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/actions/document_entries.h"
+#include "app/actions/window_actions.h"
 
 #include "app/document/document_session.h"
 #include "app/inspector/inspector.h"

@@ -15,7 +15,7 @@
 #include "projects/edit/history.h"
 #include "projects/schema/method_keys.h"
 #include "projects/studies/sweep_grid.h"
-#include "visualizers/gap/gap_rows.h"
+#include "visualizers/gap/gap_model.h"
 #include "visualizers/gap/gap_view.h"
 #include "visualizers/runs/shown_runs.h"
 

@@ -25,9 +25,7 @@
 #include <QFileDialog>
 #include <QMenu>
 
-#include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace residua::app {
 

@@ -8,8 +8,6 @@
 #include <QDir>
 #include <QFileDialog>
 
-#include <utility>
-
 namespace residua::app {
 
 namespace {

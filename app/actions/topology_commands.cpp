@@ -11,7 +11,7 @@
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <QComboBox>
 #include <QCoreApplication>

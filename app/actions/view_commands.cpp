@@ -3,21 +3,36 @@
 
 #include "app/actions/window_actions.h"
 #include "app/canvas/canvas_widget.h"
+#include "app/document/document_session.h"
+#include "app/help/help_page.h"
+#include "app/help/help_window.h"
+#include "app/inspector/inspector.h"
 #include "app/look/theme.h"
+#include "app/palette/palette_view.h"
+#include "app/runs/layers_panel.h"
+#include "app/views/document_views.h"
 #include "app/views/live_views.h"
 #include "app/workspace/panel_focus.h"
 #include "app/workspace/workspace.h"
 #include "editor/figures/figure.h"
 #include "projects/base/whole_file.h"
+#include "resources/help.h"
 #include "visualizers/heatmap/shown_matrices.h"
 #include "visualizers/plot/export_dialog.h"
 #include "visualizers/plot/plot_view.h"
 
+#include <QApplication>
 #include <QCoreApplication>
 
+#include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace residua::app {
+
 namespace {
 
 class ViewCommands : public CommandGroup {
@@ -156,6 +171,84 @@ void ViewCommands::zoomToSelection()
 void addViewCommands(const WindowParts& parts)
 {
     new ViewCommands(parts);
+}
+
+void addLayersCommands(const WindowParts& parts)
+{
+    LayersPanel& panel = parts.workspace.view<LayersPanel>();
+    const auto show = [&panel, &session = parts.session] {
+        if (session.isOpen()) {
+            panel.setProject(session.history().projectSnapshot());
+        }
+    };
+    QObject::connect(&parts.session, &DocumentSession::opened, &panel, show);
+    QObject::connect(&parts.session, &DocumentSession::changed, &panel, show);
+    QObject::connect(&panel, &LayersPanel::layersChosen, &parts.documents,
+                     [&documents = parts.documents](const std::vector<std::int64_t>& layers) {
+                         documents.choose(layers.empty() ? Place(ProjectPlace{}) : Place(LayersPlace{layers}));
+                     });
+    QObject::connect(&parts.documents, &DocumentViews::placeChanged, &panel, [&panel, &documents = parts.documents] {
+        const bool isOfLayers = std::holds_alternative<LayersPlace>(documents.place()) ||
+                                std::holds_alternative<LoopPlace>(documents.place());
+        const std::set<std::int64_t> layers = isOfLayers ? documents.selection().layers : std::set<std::int64_t>();
+        panel.choose({layers.begin(), layers.end()});
+    });
+}
+
+namespace {
+
+class HelpCommands : public CommandGroup {
+    Q_DECLARE_TR_FUNCTIONS(HelpCommands)
+public:
+    explicit HelpCommands(const WindowParts& parts);
+
+private:
+    void explainSelected();
+    void explain(const std::string& word);
+
+    HelpWindow* m_help = nullptr;
+};
+
+} // namespace
+
+HelpCommands::HelpCommands(const WindowParts& parts) : CommandGroup(parts)
+{
+    connect(m_actions.explain, &QAction::triggered, this, &HelpCommands::explainSelected);
+    connect(m_actions.methods, &QAction::triggered, this, [this] { explain(std::string(resources::kHelpIndex)); });
+    connect(m_actions.fiveMinutes, &QAction::triggered, this, [this] { explain("five-minutes"); });
+    connect(&m_workspace.view<Inspector>(), &Inspector::explainRequested, this, &HelpCommands::explain);
+    connect(&m_workspace.view<PaletteView>(), &PaletteView::explainRequested, this,
+            [this](const PaletteItem& item) { explain(helpWordOf(item)); });
+}
+
+/// Explains the palette's item if the palette has the keyboard focus, else the selected place.
+void HelpCommands::explainSelected()
+{
+    const PaletteView& palette = m_workspace.view<PaletteView>();
+    const PaletteItem* const item = palette.isAncestorOf(QApplication::focusWidget()) ? palette.current() : nullptr;
+    if (item) {
+        explain(helpWordOf(*item));
+    } else if (m_session.isOpen() && m_workspace.isVisible()) {
+        explain(helpWordOf(m_session.project(), m_documents.place()));
+    } else {
+        explain({});
+    }
+}
+
+void HelpCommands::explain(const std::string& word)
+{
+    if (!m_help) {
+        m_help = new HelpWindow(m_look, m_window);
+    }
+    m_help->explain(word);
+    m_help->show();
+    m_help->raise();
+    m_help->activateWindow();
+}
+
+void addHelpCommands(const WindowParts& parts)
+{
+    new HelpCommands(parts);
 }
 
 } // namespace residua::app

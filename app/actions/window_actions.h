@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/commands/command_palette.h"
 #include "app/runs/run_bar.h"
 #include "app/workspace/layouts.h"
 
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 class QMenu;
 class QMenuBar;
@@ -115,5 +117,16 @@ struct WindowMenus {
     QMenu* runs;   ///< for the runs selected in their list
 };
 [[nodiscard]] WindowMenus fillMenus(QMenuBar& bar, const WindowActions& actions);
+
+class DocumentSession;
+class DocumentViews;
+class Workspace;
+
+/// Returns the entries of the open document for the command palette: each topology with its change in parameters, and
+/// each field with its value, also those of nodes and layers. Taking a topology applies it; taking a field moves the
+/// cursor into it in the inspector. A field without effect is disabled. Empty while no document is open. GUI thread;
+/// the arguments must outlive the palette.
+[[nodiscard]] std::vector<PaletteEntry> documentEntries(const DocumentSession& session, DocumentViews& documents,
+                                                        Workspace& workspace);
 
 } // namespace residua::app

@@ -3,7 +3,7 @@
 
 #include "app/engine/background.h"
 #include "engine/base/api/data_summary.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 
 #include <QGuiApplication>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/document/document_session.h"
 
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 

@@ -10,7 +10,7 @@
 #include "projects/base/json_tree.h"
 #include "projects/base/text.h"
 #include "projects/commands/commands.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 #include "projects/model/project.h"
 
 #include <QFileDialog>

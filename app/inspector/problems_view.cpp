@@ -2,7 +2,7 @@
 #include "app/inspector/problems_view.h"
 
 #include "app/look/theme.h"
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

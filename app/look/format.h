@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/api/data_summary.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 
 #include <QDateTime>
 #include <QString>
+#include <QStringList>
 #include <QTranslator>
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+class QTextDocument;
 
 namespace residua::app {
 
@@ -49,5 +53,20 @@ public:
     [[nodiscard]] QString translate(const char* context, const char* text, const char* disambiguation,
                                     int n) const override;
 };
+
+/// The layout of pictures in an exampleTable().
+struct PictureGrid {
+    int columns = 4;
+    int width = 96; ///< pixels up to which small pictures are magnified, by whole numbers, so that pixels stay square
+};
+
+/// Returns HTML for `document` with the examples of a batch: pictures with their captions below them, texts and numbers
+/// in a row each with their captions. Adds the pictures to the document as resources. `captions` are HTML, one for each
+/// example; empty: their targets.
+[[nodiscard]] QString exampleTable(const engine::FedBatch& batch, QTextDocument& document, const PictureGrid& grid = {},
+                                   const QStringList& captions = {});
+
+/// Returns HTML of a text that keeps its line ends and spaces.
+[[nodiscard]] QString verbatim(const QString& text);
 
 } // namespace residua::app

@@ -4,7 +4,7 @@
 #include "engine/base/api/environment.h"
 #include "engine/link/bundle/bundle_contents.h"
 #include "projects/file/store.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <QCoreApplication>
 

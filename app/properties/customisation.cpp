@@ -2,7 +2,7 @@
 #include "app/properties/customisation.h"
 
 #include "projects/model/topology.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <QCoreApplication>
 

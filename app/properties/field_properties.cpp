@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 namespace residua::app {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 #include <string_view>
 
 namespace residua::app {

@@ -11,7 +11,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/model/topology.h"
 #include "projects/schema/fields.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <QRegularExpression>
 

@@ -3,7 +3,7 @@
 #include "app/look/theme.h"
 #include "app/records/runs_model.h"
 #include "engine/runs/results/run_reader.h"
-#include "visualizers/plot/curve_sample.h"
+#include "visualizers/plot/series.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "app/report/report.h"
 #include "engine/base/api/gap.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/runs/results/run_groups.h"
 #include "projects/model/project.h"
 #include "resources/plot.h"

@@ -4,7 +4,7 @@
 #include "app/report/compared_runs.h"
 #include "app/report/report.h"
 #include "app/report/svg_plot.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/runs/results/run_groups.h"
 #include "projects/studies/paired_difference.h"
 

@@ -2,7 +2,7 @@
 #include "app/report/report.h"
 
 #include "app/report/html_text.h"
-#include "engine/runs/results/gap_summary.h"
+#include "engine/base/api/gap.h"
 #include "projects/schema/method_keys.h"
 #include "resources/axis.h"
 

@@ -4,7 +4,6 @@
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/model/data_source.h"
-#include "projects/model/source_paths.h"
 #include "resources/colours.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "app/report/html_text.h"
 #include "app/report/svg_plot.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/data/sets/project_bounds.h"
 #include "resources/axis.h"
 #include "resources/moving_average.h"

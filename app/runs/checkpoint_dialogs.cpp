@@ -3,7 +3,7 @@
 
 #include "app/look/field_row.h"
 #include "app/look/path_kind.h"
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -2,8 +2,7 @@
 #include "app/runs/notes_panel.h"
 
 #include "app/records/runs_model.h"
-#include "visualizers/plot/control_rows.h"
-#include "visualizers/plot/turning_split.h"
+#include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>

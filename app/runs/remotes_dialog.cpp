@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/remotes_dialog.h"
 
-#include "projects/base/printable.h"
+#include "projects/base/text.h"
 
 #include <QDialogButtonBox>
 #include <QFormLayout>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/run_bar.h"
 
-#include "app/look/elided_label.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/look/widgets.h"
 #include "app/properties/customisation.h"
 #include "engine/runs/results/remotes.h"
 

@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "projects/depth/depth_names.h"
 #include "projects/model/field.h"
 #include "visualizers/runs/loss_view.h"
@@ -20,7 +20,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>

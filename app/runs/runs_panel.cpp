@@ -6,7 +6,7 @@
 #include "app/look/theme.h"
 #include "app/runs/run_table.h"
 #include "app/training/run_controller.h"
-#include "visualizers/plot/control_rows.h"
+#include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QAction>

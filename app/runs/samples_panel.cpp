@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/runs/samples_panel.h"
 
-#include "app/look/example_table.h"
 #include "app/look/field_row.h"
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
 #include "app/look/theme.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
-#include "visualizers/plot/control_rows.h"
+#include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
@@ -25,7 +23,6 @@
 
 #include <initializer_list>
 #include <utility>
-#include <variant>
 
 namespace residua::app {
 

@@ -3,7 +3,7 @@
 
 #include "app/look/format.h"
 #include "app/look/theme.h"
-#include "app/schedule/stage_texts.h"
+#include "app/schedule/ribbon_scene.h"
 #include "projects/schedule/kept_parts.h"
 
 #include <QHelpEvent>

@@ -7,12 +7,12 @@
 #include "app/look/format.h"
 #include "app/look/theme.h"
 #include "app/records/runs_model.h"
-#include "editor/depth/depth_canvas.h"
+#include "editor/canvas/canvas.h"
 #include "engine/base/api/matrix_name.h"
 #include "projects/diff/diff.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/heatmap/shown_matrices.h"
-#include "visualizers/plot/control_rows.h"
+#include "visualizers/plot/plot_controls.h"
 #include "visualizers/runs/shown_runs.h"
 
 #include <QComboBox>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/start/asked_data.h"
 
-#include "app/look/example_table.h"
 #include "app/look/format.h"
-#include "projects/model/data_endings.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/fields.h"
 
 #include <QCoreApplication>

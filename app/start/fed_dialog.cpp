@@ -2,7 +2,7 @@
 #include "app/start/fed_dialog.h"
 
 #include "app/engine/background.h"
-#include "app/look/example_table.h"
+#include "app/look/format.h"
 #include "app/look/theme.h"
 
 #include <QDialogButtonBox>

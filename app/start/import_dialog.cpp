@@ -9,7 +9,7 @@
 #include "app/look/path_kind.h"
 #include "app/look/theme.h"
 #include "engine/base/api/data_summary.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <QDialogButtonBox>
 #include <QDir>

@@ -8,7 +8,7 @@
 #include "app/look/format.h"
 #include "app/look/path_kind.h"
 #include "app/look/theme.h"
-#include "app/look/two_columns.h"
+#include "app/look/widgets.h"
 #include "app/properties/property.h"
 #include "app/start/asked_data.h"
 #include "app/start/start_page.h"
@@ -35,7 +35,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace residua::app {

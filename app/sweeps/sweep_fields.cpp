@@ -9,7 +9,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 #include "projects/studies/sweep_grid.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <QCoreApplication>
 

@@ -15,7 +15,7 @@
 #include "app/training/run_controller.h"
 #include "app/workspace/workspace.h"
 #include "editor/block/block_canvas.h"
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/runs/shown_runs.h"

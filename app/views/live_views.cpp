@@ -17,7 +17,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 namespace residua::app {

@@ -4,8 +4,8 @@
 #include "app/canvas/canvas_widget.h"
 #include "app/look/theme.h"
 #include "app/runs/settings_list.h"
-#include "editor/depth/depth_canvas.h"
-#include "projects/commands/settings.h"
+#include "editor/canvas/canvas.h"
+#include "projects/commands/commands.h"
 #include "projects/diff/diff.h"
 
 #include <QDialogButtonBox>

@@ -3,12 +3,12 @@
 
 #include "app/actions/bundle_commands.h"
 #include "app/actions/canvas_actions.h"
-#include "app/actions/document_entries.h"
 #include "app/actions/edit_commands.h"
 #include "app/actions/fetch_commands.h"
 #include "app/actions/open_commands.h"
 #include "app/actions/save_commands.h"
 #include "app/actions/training_commands.h"
+#include "app/actions/window_actions.h"
 #include "app/block/block_bar.h"
 #include "app/canvas/canvas_widget.h"
 #include "app/commands/commands.h"

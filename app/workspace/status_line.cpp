@@ -3,8 +3,8 @@
 
 #include "app/document/analysis.h"
 #include "app/document/document_session.h"
-#include "app/look/elided_label.h"
 #include "app/look/format.h"
+#include "app/look/widgets.h"
 #include "app/training/run_controller.h"
 
 #include <QDir>

@@ -8,8 +8,7 @@
 #include "app/schedule/schedule_page.h"
 #include "app/workspace/panel_focus.h"
 #include "editor/block/block_canvas.h"
-#include "editor/depth/depth_canvas.h"
-#include "editor/matrix/matrix_canvas.h"
+#include "editor/canvas/canvas.h"
 #include "visualizers/plot/plot_view.h"
 #include "visualizers/runs/loss_view.h"
 

@@ -4,7 +4,6 @@
 #include "editor/block/block_editor_state.h"
 #include "editor/block/block_paint.h"
 #include "editor/block/block_wiring.h"
-#include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
 #include "editor/figures/scene_figures.h"
 #include "editor/scenes/block_layout.h"

@@ -5,7 +5,6 @@
 #include "editor/block/block_text.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 namespace residua::editor {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "editor/canvas/canvas.h"
-#include "editor/canvas/minimap.h"
+#include "editor/canvas/panned_view.h"
 #include "editor/scenes/block_scene.h"
 #include "editor/scenes/viewport.h"
 #include "projects/graphs/graph_edits.h"

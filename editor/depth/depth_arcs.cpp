@@ -6,7 +6,6 @@
 #include "editor/shortcuts/arc_painter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 namespace residua::editor {

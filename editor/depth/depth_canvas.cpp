@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/depth/depth_canvas.h"
+#include "editor/canvas/canvas.h"
 
 #include "editor/canvas/paint_tools.h"
 #include "editor/depth/arc_picture.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/depth/depth_selection.h"
-#include "editor/depth/loop_marks.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/figures/scene_figures.h"
 #include "editor/scenes/depth_scene.h"
@@ -13,7 +12,6 @@
 #include "editor/scenes/words.h"
 #include "editor/shortcuts/port_row.h"
 #include "editor/shortcuts/shortcut_canvas.h"
-#include "editor/shortcuts/weight_legend.h"
 #include "projects/commands/commands.h"
 
 #include <imgui.h>

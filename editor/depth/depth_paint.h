@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/canvas/minimap.h"
+#include "editor/canvas/canvas.h"
+#include "editor/canvas/paint_tools.h"
+#include "editor/canvas/panned_view.h"
 #include "editor/depth/arc_picture.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/scenes/depth_picture.h"
@@ -11,8 +13,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
+// The loops below the row of the depth canvas: their brackets, and the controls on them.
 namespace residua::editor {
 
 [[nodiscard]] std::size_t strokesInSight(const DepthPicture& picture);
@@ -28,5 +32,20 @@ void paintDrag(ImDrawList& list, const DepthPicture& picture, const DragPreview&
 void paintDepthOverview(ImDrawList& list, const DepthPicture& picture, const Minimap& map,
                         const std::vector<float>& skyline);
 void paintSelectionBox(ImDrawList& list, const DepthPicture& picture, const Rect& screenArea);
+
+/// A control of a loop.
+struct LoopChip {
+    LoopPart part = LoopPart::Visits;
+    std::size_t bracket = 0; ///< index in DepthScene::loops()
+    Chip chip;
+};
+/// Returns the controls of the loops in sight that have room for them.
+[[nodiscard]] std::vector<LoopChip> loopChips(const DepthPicture& picture);
+
+/// Paints the loops with their controls. `pointer` is on the screen.
+void paintLoops(ImDrawList& list, const DepthPicture& picture, Point pointer);
+
+/// Returns the lines that describe a loop at the pointer.
+[[nodiscard]] std::vector<std::string> describe(const DepthPicture& picture, const LoopBracket& bracket);
 
 } // namespace residua::editor

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <ranges>
-#include <span>
-#include <utility>
 #include <vector>
 
 namespace residua::editor {

@@ -5,9 +5,7 @@
 #include "projects/depth/depth_names.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <set>
 #include <utility>
 
 namespace residua::editor {

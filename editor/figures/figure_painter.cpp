@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "editor/figures/figure_painter.h"
 
-#include "editor/scenes/weight_words.h"
 #include "editor/scenes/words.h"
 #include "projects/base/text.h"
 #include "resources/axis.h"

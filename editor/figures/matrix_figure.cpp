@@ -2,12 +2,10 @@
 #include "editor/figures/figure_painter.h"
 #include "editor/figures/scene_figures.h"
 #include "editor/scenes/matrix_fills.h"
-#include "editor/scenes/weight_words.h"
 #include "editor/scenes/words.h"
 #include "projects/depth/depth_names.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "editor/matrix/matrix_canvas.h"
+#include "editor/canvas/canvas.h"
 
 #include "editor/canvas/paint_tools.h"
 #include "editor/figures/scene_figures.h"

@@ -3,7 +3,7 @@
 
 #include "editor/scenes/matrix_fills.h"
 #include "editor/scenes/words.h"
-#include "editor/shortcuts/weight_legend.h"
+#include "editor/shortcuts/port_row.h"
 #include "projects/depth/depth_names.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "editor/scenes/block_layout.h"
 #include "editor/scenes/block_node.h"
-#include "editor/scenes/block_router.h"
 #include "projects/graphs/graph_edits.h"
 #include "projects/graphs/node_places.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "editor/scenes/geometry.h"
+#include "editor/scenes/viewport.h"
 #include "projects/model/topology.h"
 
 #include <cstddef>
@@ -36,5 +37,24 @@ struct DepthLanes {
 /// lane that widens, or the first layer's values as a lane to all later layers. Empty for a mix, whose shortcuts are
 /// arcs. `boxes` are those of the stem, the layers and the head.
 [[nodiscard]] DepthLanes lanesOf(const projects::Wiring& wiring, std::span<const Rect> boxes);
+
+/// A curve from (left, 0) over (middle, −height) to (right, 0), vertical at both ends. Along t in [0, 1]: x = left +
+/// (right − left)·(3t² − 2t³), y = −4·height·t(1 − t).
+struct ArcShape {
+    float left = 0;
+    float right = 0;
+    float height = 0;
+
+    [[nodiscard]] Point at(float t) const;
+    /// Returns t of the arc at x; 0 or 1 beyond its ends.
+    [[nodiscard]] float atX(float x) const;
+    [[nodiscard]] float distanceTo(Point p) const;
+    /// Returns false if the arc cannot come within `reach` of the point. Excludes most arcs in a twentieth of the time
+    /// of distanceTo().
+    [[nodiscard]] bool mayPass(Point p, float reach) const;
+};
+
+/// True if any part of the box around the arc is on a canvas of this size.
+[[nodiscard]] bool inSight(const Viewport& view, float width, float height, const ArcShape& arc);
 
 } // namespace residua::editor

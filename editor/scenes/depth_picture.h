@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/scenes/arc_shape.h"
+#include "editor/scenes/depth_lanes.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/live_weights.h"
 #include "editor/scenes/viewport.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "editor/scenes/arc_shape.h"
 #include "editor/scenes/depth_lanes.h"
 #include "editor/scenes/folds.h"
 #include "editor/scenes/geometry.h"

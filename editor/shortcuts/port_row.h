@@ -3,8 +3,11 @@
 
 #include "editor/canvas/paint_tools.h"
 #include "editor/scenes/depth_picture.h"
+#include "editor/scenes/words.h"
 #include "projects/model/topology.h"
 #include "resources/colours.h"
+
+#include <imgui.h>
 
 #include <vector>
 
@@ -38,5 +41,16 @@ private:
 
     std::vector<DepthPort> m_ports;
 };
+
+inline constexpr float kLegendRoom = 72;     ///< height of the legend with its margin, in pixels
+inline constexpr float kRightOfLegend = 184; ///< where further text beside it begins
+
+/// The meaning of the colours of shortcuts.
+enum class Colours { Weights, Ports };
+
+/// Paints the colour bar of the weights, bottom left, or the reason for their absence. If colours identify ports,
+/// paints words instead that say so.
+void paintLegend(ImDrawList& list, const LiveWeights& weights, resources::Theme theme, float height,
+                 LiveMeasure measure = LiveMeasure::Mean, Colours colours = Colours::Weights);
 
 } // namespace residua::editor

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "editor/canvas/canvas.h"
-#include "editor/canvas/minimap.h"
 #include "editor/canvas/panned_view.h"
 #include "editor/scenes/live_weights.h"
 #include "projects/model/project.h"

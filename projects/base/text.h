@@ -4,12 +4,14 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+/// Texts of others, made safe for a terminal, a shell and a table.
 namespace residua {
 
 /// Numbers and lists as text, and suggestions for misspelt words.
@@ -119,6 +121,50 @@ template <class Number>
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool whole = error == std::errc() && end == text.data() + text.size();
     return whole ? std::optional(number) : std::nullopt;
+}
+
+/// Whether line ends are kept. They are part of a text, but not of a name within a line.
+enum class LineEnds { Keep, Escape };
+
+/// Makes `text` safe for a terminal: escapes control characters, escape sequences and marks that change the writing
+/// direction as \x1b or \u202e, and replaces invalid UTF-8 by U+FFFD. Keeps tabs.
+[[nodiscard]] std::string printable(std::string_view text, LineEnds lineEnds);
+/// True if printable() changes nothing in a name within a line.
+[[nodiscard]] bool isPrintable(std::string_view name);
+
+/// Returns a short text, such as a token, on one line and with its ends visible: a space there is "▁", another blank
+/// is written as "\x0a" or "\u3000". Otherwise does the same as printable().
+[[nodiscard]] std::string visible(std::string_view text);
+
+/// Quotes a text with single quotes for a POSIX shell.
+[[nodiscard]] std::string shellQuoted(std::string_view text);
+/// Returns a word of a command that the user can copy, quoted if the shell would interpret it.
+[[nodiscard]] std::string shellWord(std::string_view text);
+
+/// Returns the text as a field of CSV, in quotes if it has a comma, a quote or a line end.
+[[nodiscard]] std::string csvField(std::string_view text);
+
+/// Returns `base` if it is free, else `base` + `between` + the first number from 2 that makes it free: "mlp2".
+template <class Taken>
+[[nodiscard]] std::string freeName(const std::string& base, Taken taken, std::string_view between = {})
+{
+    std::string name = base;
+    for (int i = 2; taken(name); ++i) {
+        name = base + std::string(between) + std::to_string(i);
+    }
+    return name;
+}
+
+/// Returns freeName() for a path that does not exist, not even as a dangling link: "runs/mlp-2".
+[[nodiscard]] inline std::filesystem::path freePath(const std::filesystem::path& base, std::string_view between = "-")
+{
+    std::error_code ignored;
+    return freeName(
+        base.string(),
+        [&](const std::string& path) {
+            return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+        },
+        between);
 }
 
 } // namespace residua

@@ -2,7 +2,7 @@
 #include "projects/check/validate.h"
 
 #include "projects/check/problems.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/schema/fields.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "projects/depth/depth_program.h"
 #include "projects/depth/mix_port.h"
 #include "projects/model/places.h"
-#include "projects/nodes/activations.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"

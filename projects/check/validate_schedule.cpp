@@ -4,7 +4,8 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/graph.h"
+#include "projects/model/topology.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/schedule/kept_parts.h"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "projects/base/result.h"
+#include "projects/check/validate.h"
 #include "projects/commands/selection.h"
+#include "projects/diff/diff.h"
 #include "projects/edit/edit.h"
 #include "projects/graphs/node_places.h"
 #include "projects/layers/layer_edits.h"
@@ -15,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+// Edits that remove a problem.
 namespace residua::projects {
 
 /// The result of a command on a document.
@@ -95,5 +98,37 @@ struct DocumentChange {
 /// that do not fit are skipped. The error gives the reason why nothing can be added.
 [[nodiscard]] Result<Edit> pasteEdit(const Document& document, const Selection& selection,
                                      const StackFragment& fragment);
+
+/// An edit after which a problem is gone, and the title of its button: "Set 4 heads".
+struct Cure {
+    std::string title;
+    Edit edit;
+};
+
+/// Returns a cure of a problem. It has been tried on a copy of the project: the problem is gone and there are no more
+/// errors than before. Returns nullopt if no cure is known.
+[[nodiscard]] std::optional<Cure> cureOf(const Project& project, const Problem& problem);
+/// Returns the cures of the first `most` of `problems`, which must be all problems of validate(project). A cure of
+/// several problems is tried once.
+[[nodiscard]] std::vector<std::optional<Cure>> curesOf(const Project& project, const std::vector<Problem>& problems,
+                                                       std::size_t most);
+
+/// A setting that differs between a document and another project, with the edit that gives the document the other's.
+struct SettingChange {
+    std::string pointer;         ///< "/training/learning_rate/peak"; "/network" for all that its graphs differ in
+    std::vector<Change> changes; ///< from the document to the other project, at least one
+    Edit edit;
+};
+
+/// What of `wanted` decides the training and is not so in the document: fields one by one, alternatives and lists as a
+/// whole, all graphs together, the topology as a whole. Every edit is of the document as it is. All of them, in this
+/// order, leave no difference that decides the training.
+[[nodiscard]] std::vector<SettingChange> settingsThatDiffer(const Document& document, const Project& wanted);
+
+/// These edits as one. `changes` is not empty.
+[[nodiscard]] Edit editOf(std::string title, const std::vector<SettingChange>& changes);
+
+/// True if a run can go on with this setting otherwise: its weights and the state of its optimiser keep their meaning.
+[[nodiscard]] bool canChangeInRun(std::string_view pointer);
 
 } // namespace residua::projects

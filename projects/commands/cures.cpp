@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 
 #include "projects/edit/edit.h"
 #include "projects/graphs/graph_edits.h"
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/model/places.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/schema/describe_topology.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <algorithm>
 #include <cmath>

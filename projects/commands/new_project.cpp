@@ -3,7 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 #include "projects/edit/edit.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
@@ -16,7 +16,7 @@
 #include "projects/schema/fields.h"
 #include "projects/shipped/examples.h"
 #include "projects/shipped/recipes.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/commands/settings.h"
+#include "projects/commands/commands.h"
 
 #include "projects/base/json_tree.h"
 #include "projects/schema/describe_project.h"

@@ -9,8 +9,8 @@
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/text_forms.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/model/topology.h"
+#include "projects/transfer/retrofit.h"
 
 #include <algorithm>
 #include <charconv>

@@ -7,7 +7,7 @@
 #include "projects/depth/depth_plan.h"
 #include "projects/model/parameter_name.h"
 #include "projects/model/places.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kind_rules.h"

@@ -2,11 +2,10 @@
 #include "projects/diff/diff.h"
 
 #include "projects/base/text.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <vector>
 
 namespace residua::projects {

@@ -2,7 +2,7 @@
 #include "projects/edit/edit.h"
 
 #include "projects/model/places.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/schema/fields.h"
 
 namespace residua::projects {

@@ -3,7 +3,6 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
-#include "projects/model/text_forms.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/graphs/graph_edits.h"
 
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 #include "projects/model/places.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/nodes/resolved_graph.h"

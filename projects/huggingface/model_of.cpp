@@ -10,7 +10,6 @@
 #include "projects/nodes/resolved_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>

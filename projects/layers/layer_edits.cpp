@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/layers/layer_edits.h"
 
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 #include "projects/depth/depth_names.h"
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"

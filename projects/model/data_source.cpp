@@ -3,13 +3,13 @@
 
 #include "projects/base/real.h"
 #include "projects/base/text.h"
-#include "projects/model/data_endings.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace residua::projects {
+
 namespace {
 
 constexpr double kDouble = sizeof(double);
@@ -125,6 +125,63 @@ Status checkGeneratedSize(const DataSource& data)
                                  ": fewer terms per degree, or a lower degree"};
     }
     return Done{};
+}
+
+std::span<const std::string_view> folderEndingsOf(const Source& source)
+{
+    return std::visit(
+        []<class Data>(const Data& data) -> std::span<const std::string_view> {
+            if constexpr (std::is_same_v<Data, TextData>) {
+                return kTextEndings;
+            } else if constexpr (std::is_same_v<Data, JsonLinesData>) {
+                return kRecordEndings;
+            } else if constexpr (std::is_same_v<Data, MixtureData>) {
+                return kAnyTextEndings;
+            } else if constexpr (std::is_same_v<Data, TokenFileData>) {
+                return kTokenEndings;
+            } else if constexpr (std::is_same_v<Data, LabelledTextData>) {
+                return kTableEndings;
+            } else if constexpr (std::is_same_v<Data, PictureData>) {
+                return kAnyPictureEndings;
+            } else {
+                static_assert(
+                    !requires { data.path; }, "a source of files needs its endings");
+                return {};
+            }
+        },
+        source);
+}
+
+namespace {
+
+char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool endsInOne(std::string_view name, std::string_view ending)
+{
+    return name.size() >= ending.size() &&
+           std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, lower, lower);
+}
+
+} // namespace
+
+std::string_view compressedEnding(std::string_view name)
+{
+    const auto found = std::ranges::find_if(kCompressedEndings, [&](auto ending) { return endsInOne(name, ending); });
+    return found != kCompressedEndings.end() ? *found : std::string_view();
+}
+
+std::string_view withoutCompression(std::string_view name)
+{
+    name.remove_suffix(compressedEnding(name).size());
+    return name;
+}
+
+bool endsIn(std::string_view name, std::span<const std::string_view> endings)
+{
+    return std::ranges::any_of(endings, [&](auto ending) { return endsInOne(withoutCompression(name), ending); });
 }
 
 } // namespace residua::projects

@@ -4,9 +4,15 @@
 #include "projects/base/result.h"
 #include "projects/model/picture_data.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -226,5 +232,82 @@ enum class SplitUse { Training, HeldOut };
 {
     return std::holds_alternative<PictureData>(data.source) || std::holds_alternative<DrawnPictures>(data.source);
 }
+
+/// Returns the path of the part that is held out; null for a source without such a field. `source` may be const.
+template <class AnySource>
+[[nodiscard]] auto* validationPathOf(AnySource& source)
+{
+    using Path = std::conditional_t<std::is_const_v<AnySource>, const std::string, std::string>;
+    return std::visit(
+        [](auto& data) -> Path* {
+            if constexpr (requires { data.validationPath; }) {
+                return &data.validationPath;
+            } else {
+                return nullptr;
+            }
+        },
+        source);
+}
+
+/// Calls `visit` with each path of data that a source has: its own, that of the part that is held out, and those of a
+/// mixture's parts. A path may be empty. `source` may be const.
+template <class AnySource, class Visit>
+void forEachPath(AnySource& source, const Visit& visit)
+{
+    std::visit(
+        [&](auto& data) {
+            if constexpr (requires { data.path; }) {
+                visit(data.path);
+            }
+            if constexpr (requires { data.parts; }) {
+                for (auto& part : data.parts) {
+                    visit(part.path);
+                }
+            }
+        },
+        source);
+    if (auto* const heldOut = validationPathOf(source)) {
+        visit(*heldOut);
+    }
+}
+
+/// Returns the endings of the files that a source reads in a folder; empty for generated data.
+[[nodiscard]] std::span<const std::string_view> folderEndingsOf(const Source& source);
+
+/// Concatenates both lists.
+template <std::size_t N, std::size_t M>
+[[nodiscard]] consteval std::array<std::string_view, N + M> bothOf(const std::array<std::string_view, N>& first,
+                                                                   const std::array<std::string_view, M>& second)
+{
+    std::array<std::string_view, N + M> all;
+    std::ranges::copy(second, std::ranges::copy(first, all.begin()).out);
+    return all;
+}
+
+/// File name endings of data files, by content. Each may be followed by one of kCompressedEndings.
+inline constexpr std::array<std::string_view, 1> kTextEndings{".txt"};
+inline constexpr std::array<std::string_view, 4> kRecordEndings{".jsonl", ".ndjson", ".json", ".parquet"};
+inline constexpr std::array<std::string_view, 2> kSheetEndings{".csv", ".tsv"};
+inline constexpr std::array<std::string_view, 2> kTokenEndings{".bin", ".npy"};
+/// Pictures in the folders of their classes.
+inline constexpr std::array<std::string_view, 4> kPictureEndings{".png", ".jpg", ".jpeg", ".webp"};
+/// Pictures of formats that are not read.
+inline constexpr std::array<std::string_view, 14> kOtherPictureEndings{
+    ".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".svg", ".jxl", ".jp2", ".ppm", ".pgm", ".ico", ".psd"};
+/// Files of many pictures: CIFAR, MNIST's IDX, CSV.
+inline constexpr std::array<std::string_view, 3> kPictureRecordEndings{".bin", "-ubyte", ".csv"};
+inline constexpr std::array<std::string_view, 4> kCompressedEndings{".gz", ".zst", ".xz", ".bz2"};
+
+inline constexpr auto kAnyTextEndings = bothOf(kTextEndings, kRecordEndings);
+inline constexpr auto kTableEndings = bothOf(kSheetEndings, kRecordEndings);
+inline constexpr auto kAnyPictureEndings = bothOf(kPictureEndings, kPictureRecordEndings);
+inline constexpr auto kDataEndings = bothOf(bothOf(kAnyTextEndings, kTokenEndings), kSheetEndings);
+
+/// Returns the ending of kCompressedEndings that the name has in either case, or an empty one.
+[[nodiscard]] std::string_view compressedEnding(std::string_view name);
+/// Returns the name without that ending.
+[[nodiscard]] std::string_view withoutCompression(std::string_view name);
+/// True if the name, without the ending of a compression, ends in one of `endings`, in either case.
+[[nodiscard]] bool endsIn(std::string_view name, std::span<const std::string_view> endings);
 
 } // namespace residua::projects

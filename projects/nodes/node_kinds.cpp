@@ -8,9 +8,11 @@
 #include "projects/nodes/node_kind_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace residua::projects {
+
 namespace {
 
 std::vector<NodeKind> makeTable()
@@ -363,6 +365,31 @@ ShapeRuleResult sameShapeRule(const ParamMap&, Shapes in)
 {
     const Status real = requireReal(in[0], "in", 2);
     return real ? ShapeRuleResult(std::vector{in[0]}) : real.error();
+}
+
+namespace {
+
+constexpr std::array kActivations{
+    Activation{"relu", "F.relu", "", "relu", ActivationKeeps::Output},
+    Activation{"gelu", "F.gelu", "", "gelu"},
+    Activation{"gelu_tanh", "F.gelu", "approximate=\"tanh\"", "gelu"}, // the two gelus differ by less than 0.0005
+    Activation{"silu", "F.silu", "", "silu"},
+    Activation{"tanh", "torch.tanh", "", "", ActivationKeeps::Output},
+    Activation{"sigmoid", "torch.sigmoid", "", "", ActivationKeeps::Output},
+    Activation{"identity", "", "", "identity", ActivationKeeps::Nothing},
+};
+
+} // namespace
+
+std::span<const Activation> activations()
+{
+    return kActivations;
+}
+
+const Activation* findActivation(std::string_view name)
+{
+    const auto* const found = std::ranges::find(kActivations, name, &Activation::name);
+    return found == kActivations.end() ? nullptr : found;
 }
 
 } // namespace residua::projects

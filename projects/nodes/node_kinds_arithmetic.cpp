@@ -3,8 +3,6 @@
 #include "projects/nodes/expression.h"
 #include "projects/nodes/node_kind_rules.h"
 
-#include <algorithm>
-
 namespace residua::projects {
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Norms, activations and other kinds that work feature by feature. Elementwise work counts one FLOP per arithmetic
 // operation or function call and element; d: features.
-#include "projects/nodes/activations.h"
 #include "projects/nodes/node_kind_rules.h"
+#include "projects/nodes/node_kinds.h"
 
 namespace residua::projects {
 namespace {

@@ -5,7 +5,6 @@
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace residua::projects {
 namespace {

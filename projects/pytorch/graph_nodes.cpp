@@ -2,9 +2,9 @@
 // The PyTorch code of each kind of node.
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
-#include "projects/nodes/activations.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/pytorch/graph_writer.h"
 
 #include <algorithm>

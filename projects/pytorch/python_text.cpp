@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/pytorch/python_text.h"
 
-#include "projects/base/free_name.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 

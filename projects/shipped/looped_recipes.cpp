@@ -3,7 +3,7 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/attention_options.h"
 #include "projects/nodes/graph_builder.h"
-#include "projects/shipped/recipe_parts.h"
+#include "projects/shipped/recipes.h"
 
 #include <algorithm>
 #include <cmath>

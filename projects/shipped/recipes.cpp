@@ -5,7 +5,6 @@
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"
-#include "projects/shipped/recipe_parts.h"
 
 #include <algorithm>
 #include <iterator>

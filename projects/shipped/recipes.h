@@ -3,9 +3,11 @@
 
 #include "projects/model/project.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+// Parts that recipes share.
 namespace residua::projects {
 
 /// A network and its training at the size of a paper. The data do not ship with the program: a person names them.
@@ -23,5 +25,12 @@ struct Recipe {
 [[nodiscard]] const std::vector<Recipe>& recipes();
 /// Returns null for an unknown name.
 [[nodiscard]] const Recipe* findRecipe(const std::string& name);
+
+/// Sets a parameter of every node that has the kind.
+void setParam(Graph& graph, const std::string& kind, const std::string& key, const ParamValue& value);
+/// Returns a network of `depth` layers of a block preset under the plain residual, without stem and head.
+[[nodiscard]] Project sized(const std::string& block, std::int64_t depth, std::int64_t width, std::int64_t heads);
+/// Returns the recipes of networks with loops.
+[[nodiscard]] std::vector<Recipe> loopedRecipes();
 
 } // namespace residua::projects

@@ -2,7 +2,6 @@
 #include "projects/studies/settings_between.h"
 
 #include "projects/base/json_tree.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/file/json.h"
 #include "projects/schema/fields.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/studies/sweep_grid.h"
 
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 
 #include <algorithm>
 #include <utility>

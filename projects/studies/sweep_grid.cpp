@@ -9,13 +9,12 @@
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"
 #include "projects/schema/fields.h"
 #include "projects/transfer/retrofit.h"
-#include "projects/transfer/topology_choice.h"
 
 #include <algorithm>
 #include <ranges>

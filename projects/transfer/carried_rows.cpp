@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/transfer/carried_rows.h"
+#include "projects/transfer/retrofit.h"
 
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_parameters.h"
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>

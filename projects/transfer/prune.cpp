@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace residua::projects {

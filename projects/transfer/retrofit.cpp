@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/transfer/retrofit.h"
 
-#include "projects/base/free_name.h"
 #include "projects/base/text.h"
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
-#include "projects/model/text_forms.h"
+#include "projects/model/topology.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

@@ -3,10 +3,16 @@
 
 #include "projects/base/result.h"
 #include "projects/depth/depth_names.h"
+#include "projects/edit/edit.h"
 #include "projects/model/project.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace residua::projects {
 
@@ -42,5 +48,41 @@ namespace residua::projects {
 /// Returns the project wired by `topology`, with ports added to the blocks that it feeds separately. Weights keep their
 /// names.
 [[nodiscard]] Result<Project> rewired(const Project& project, const Topology& topology);
+
+/// The source of a parameter that another document's parameter gives its values to, whole or by rows.
+struct CarriedRows {
+    std::string from;               ///< the other document's parameter
+    std::vector<std::int64_t> rows; ///< its index along `dimension` of each own one; −1: none. Empty: the whole tensor
+    std::int64_t dimension = 0;
+
+    bool operator==(const CarriedRows&) const = default;
+};
+
+/// Returns the sources of the parameters of `after`'s wiring in the network of `before`, by name. A row of a shortcut
+/// comes from the same shortcut, that of a module from the same module, where new layer l is the old layer layers[l −
+/// 1], and a row of a visit from the same visit of the loop that the layers were in. Parameters without a source are
+/// absent, and so are all except those of loops if the wirings are of different kinds or act at different sites. Shapes
+/// may differ in other dimensions.
+[[nodiscard]] std::map<std::string, CarriedRows> carriedRows(const Project& before, const Project& after,
+                                                             const std::vector<std::int64_t>& layers);
+
+/// An edit that changes the wiring, with notes on its other changes.
+struct Rewiring {
+    EditGroup edit;                 ///< its title includes the notes
+    std::vector<std::string> notes; ///< "mlp reads q, k and v", "a schedule leaves out layers"
+};
+
+/// Wires the depth by a preset and gives the layers' blocks the ports that it feeds: separate q, k and v (and
+/// residual), or one input. A preset with a schedule sets that too. Any other preset removes such a schedule if it is
+/// unchanged. The notes list the changed blocks and other changes.
+[[nodiscard]] Rewiring wireAs(const Project& project, const TopologyPreset& preset);
+
+/// Returns the index of the preset that the project's topology comes from: the one with its name, or a preset with a
+/// schedule if wiring and schedule are the preset's.
+[[nodiscard]] std::optional<std::size_t> presetIndexOf(const Project& project, std::span<const TopologyPreset> presets);
+
+/// Returns the edits that give the layers' blocks these ports (withPortsApart, withPortsJoined), one for each block
+/// that changes. Blocks that cannot have them are unchanged.
+[[nodiscard]] std::vector<Edit> portEdits(const Project& project, MixPorts ports);
 
 } // namespace residua::projects

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/transfer/topology_choice.h"
 
 #include "projects/base/text.h"
 #include "projects/library/schedule_presets.h"
@@ -7,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 

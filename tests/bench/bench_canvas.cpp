@@ -3,8 +3,7 @@
 // frame. Prints each figure with its target:
 //   bench_canvas
 #include "editor/block/block_canvas.h"
-#include "editor/depth/depth_canvas.h"
-#include "editor/matrix/matrix_canvas.h"
+#include "editor/canvas/canvas.h"
 #include "editor/scenes/block_scene.h"
 #include "editor/scenes/depth_scene.h"
 #include "tests/editor/canvas_driver.h"

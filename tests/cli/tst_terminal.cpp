@@ -6,7 +6,7 @@
 #include "app/cli/runs/run_monitor.h"
 #include "app/cli/terminal/process.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "projects/base/printable.h"
+#include "projects/base/text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

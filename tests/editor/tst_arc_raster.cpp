@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Very many arcs as one picture, drawn beside the frames.
+#include "editor/canvas/canvas.h"
 #include "editor/depth/arc_picture.h"
-#include "editor/depth/depth_canvas.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The depth canvas by pointer and request, in frames that nobody shows.
-#include "editor/depth/depth_canvas.h"
+#include "editor/canvas/canvas.h"
 #include "editor/depth/shortcut_drag.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/live_weights.h"
 #include "editor/shortcuts/port_row.h"
-#include "editor/shortcuts/weight_legend.h"
 #include "projects/shipped/examples.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/editor/depth_stacks.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the depth canvas draws, by the vertices of frames that nobody shows.
+#include "editor/canvas/canvas.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/depth/depth_canvas.h"
 #include "editor/depth/depth_paint.h"
 #include "editor/scenes/depth_scene.h"
 #include "editor/scenes/live_weights.h"
 #include "editor/scenes/words.h"
 #include "editor/shortcuts/port_row.h"
-#include "editor/shortcuts/weight_legend.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/editor/depth_stacks.h"
 #include "tests/support/test_program.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The matrix: its model alone, and its gestures in frames that nobody shows.
+#include "editor/canvas/canvas.h"
 #include "editor/canvas/paint_tools.h"
-#include "editor/matrix/matrix_canvas.h"
 #include "editor/scenes/live_weights.h"
 #include "editor/scenes/matrix_scene.h"
-#include "editor/shortcuts/weight_legend.h"
+#include "editor/shortcuts/port_row.h"
 #include "projects/depth/depth_names.h"
 #include "tests/editor/canvas_driver.h"
 #include "tests/support/test_program.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the gap's table and bars are made of.
-#include "engine/runs/results/gap_summary.h"
+#include "engine/base/api/gap.h"
 #include "visualizers/gap/gap_model.h"
-#include "visualizers/gap/gap_rows.h"
 
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/api/gap.h"
 #include "resources/colours.h"
-#include "visualizers/gap/gap_rows.h"
+#include "visualizers/gap/gap_model.h"
 #include "visualizers/plot/plot.h"
 
 #include <set>

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/gap/gap_view.h"
 
-#include "engine/runs/results/gap_summary.h"
+#include "engine/base/api/gap.h"
 #include "projects/schema/method_keys.h"
 #include "visualizers/gap/gap_bars.h"
 #include "visualizers/gap/gap_model.h"
 #include "visualizers/gap/start_losses.h"
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/plot/turning_split.h"
 
 #include <QHeaderView>
 #include <QItemSelectionModel>

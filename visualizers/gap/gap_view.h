@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/api/gap.h"
-#include "visualizers/gap/gap_rows.h"
+#include "visualizers/gap/gap_model.h"
 #include "visualizers/plot/plot_view.h"
 
 #include <QString>

@@ -7,7 +7,6 @@
 #include "visualizers/heatmap/heatmap_grid.h"
 #include "visualizers/heatmap/shown_effects.h"
 #include "visualizers/heatmap/shown_matrices.h"
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QAction>

@@ -4,7 +4,6 @@
 #include "engine/base/api/matrix_name.h"
 #include "projects/base/text.h"
 #include "visualizers/heatmap/shown_matrices.h"
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QComboBox>

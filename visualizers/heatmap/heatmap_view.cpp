@@ -17,8 +17,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <cstddef>
-#include <optional>
 #include <string>
 
 namespace residua::visualizers {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/pareto/pareto_view.h"
 
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "resources/axis.h"
 #include "visualizers/pareto/front_names.h"
 #include "visualizers/pareto/pareto_points.h"
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_legend.h"

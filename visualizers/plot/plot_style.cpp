@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/plot/plot_style.h"
 
-#include "visualizers/plot/curve_sample.h"
+#include "visualizers/plot/series.h"
 
 #include <QPainter>
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "resources/colours.h"
 #include "resources/curve.h"
 #include "resources/moving_average.h"
 
 #include <QFontMetrics>
+#include <QPixmap>
 #include <QString>
 #include <QStringList>
 #include <QTextStream>
@@ -71,5 +73,8 @@ using CsvText = std::function<void(QTextStream&)>;
 /// all of them begin with, else the middle, the start or the end, whichever tells all of them apart, or else what they
 /// have in common at the start. Names that fit stay whole.
 [[nodiscard]] QStringList distinctNames(const QStringList& names, const QFontMetrics& metrics, int width);
+
+/// Returns a square in the colour of a curve for lists of runs, with gaps if its lines have dashes (curvePen).
+[[nodiscard]] QPixmap curveSample(std::size_t colour, resources::Theme theme);
 
 } // namespace residua::visualizers

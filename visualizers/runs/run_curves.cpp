@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_curves.h"
 
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 
 #include <algorithm>
 

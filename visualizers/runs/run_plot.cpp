@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot.h"
 
-#include "engine/base/api/metric_traits.h"
 #include "engine/base/api/row_curves.h"
+#include "engine/base/api/values.h"
 #include "projects/base/text.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"

@@ -3,8 +3,8 @@
 
 #include "engine/runs/results/stages.h"
 #include "visualizers/plot/curve_plot.h"
+#include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/series.h"
-#include "visualizers/plot/turning_split.h"
 #include "visualizers/runs/run_csv.h"
 #include "visualizers/runs/run_curves.h"
 #include "visualizers/runs/seed_band.h"

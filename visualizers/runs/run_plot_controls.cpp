@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/runs/run_plot_controls.h"
 
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/plot_controls.h"
 
 #include <QCheckBox>

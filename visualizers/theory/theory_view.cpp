@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "visualizers/theory/theory_view.h"
 
-#include "visualizers/plot/control_rows.h"
 #include "visualizers/plot/curve_plot.h"
 #include "visualizers/plot/plot_controls.h"
 #include "visualizers/plot/plot_style.h"
-#include "visualizers/plot/turning_split.h"
 
 #include <QDoubleSpinBox>
 #include <QHeaderView>

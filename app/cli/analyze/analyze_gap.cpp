@@ -6,7 +6,7 @@
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "engine/base/api/environment.h"
-#include "engine/runs/results/gap_summary.h"
+#include "engine/base/api/gap.h"
 #include "projects/base/text.h"
 #include "projects/schema/method_keys.h"
 

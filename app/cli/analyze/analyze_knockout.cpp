@@ -17,7 +17,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <optional>
 
 namespace residua::cli {
 namespace {

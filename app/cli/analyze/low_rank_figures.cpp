@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/analyze/analyze.h"
 
-#include "app/cli/arguments/low_rank_arguments.h"
+#include "app/cli/arguments/request_arguments.h"
 #include "app/cli/terminal/console.h"
 #include "app/report/svg_plot.h"
 #include "engine/maths/lowrank/sphere_gap.h"

@@ -2,7 +2,6 @@
 #include "app/cli/analyze/analyze.h"
 
 #include "engine/runs/results/run_reader.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

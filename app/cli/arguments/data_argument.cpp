@@ -4,7 +4,7 @@
 #include "app/cli/arguments/project_argument.h"
 #include "app/cli/terminal/terminal_text.h"
 #include "projects/base/text.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/fields.h"
 
 #include <nlohmann/json.hpp>

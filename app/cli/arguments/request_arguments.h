@@ -2,10 +2,10 @@
 #pragma once
 
 #include "app/cli/arguments/arguments.h"
-#include "app/cli/arguments/low_rank_arguments.h"
 #include "app/cli/arguments/project_argument.h"
 #include "engine/base/api/describe_requests.h"
 #include "projects/base/text.h"
+#include "projects/model/project.h"
 #include "projects/schema/method_keys.h"
 
 #include <algorithm>
@@ -21,6 +21,17 @@
 // The options of a described struct: a request, the run that it is about, or a training of a tokeniser
 // (engine/base/api/describe_requests.h).
 namespace residua::cli {
+
+/// Return the options --rank and --rank-scale with the ranges of the document's fields.
+[[nodiscard]] OptionSpec rankOption();
+[[nodiscard]] OptionSpec rankScaleOption(std::string help);
+
+/// Parses --rank N or --rank-scale S; nullopt if neither is given. Errors: both are given, or a share of 0.
+[[nodiscard]] Result<std::optional<projects::WeightRank>> rankFrom(const Arguments& arguments);
+/// Returns the words of the methods as methodsFrom() takes them.
+[[nodiscard]] std::string methodList(const std::vector<projects::LowRankMethod>& methods);
+/// Parses a list such as "spectral,lfai-ws,exact" without repetitions. Errors are placed at --methods.
+[[nodiscard]] Result<std::vector<projects::LowRankMethod>> methodsFrom(const std::string& list);
 
 template <class T>
 struct ValueOrOptional {

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <optional>
 #include <string_view>
 
 namespace residua::cli {

@@ -4,7 +4,6 @@
 #include "app/cli/terminal/console.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <nlohmann/json.hpp>

@@ -5,11 +5,10 @@
 #include "app/cli/arguments/request_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/runs/engine_client.h"
-#include "engine/base/api/split.h"
+#include "engine/base/api/reading.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/model/data_source.h"
 #include "projects/schema/method_keys.h"
@@ -20,7 +19,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <initializer_list>

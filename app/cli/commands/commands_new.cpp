@@ -11,7 +11,6 @@
 #include "projects/file/store.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/model/data_source.h"
-#include "projects/model/source_paths.h"
 #include "projects/schema/describe_data.h"
 #include "projects/shipped/examples.h"
 #include "projects/shipped/recipes.h"

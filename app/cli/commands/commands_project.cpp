@@ -8,7 +8,6 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "engine/base/api/data_summary.h"
 #include "engine/base/api/rank_position.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/check/validate.h"
 #include "projects/cost/cost.h"

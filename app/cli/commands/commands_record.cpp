@@ -7,7 +7,7 @@
 #include "app/cli/terminal/terminal_text.h"
 #include "app/report/report.h"
 #include "engine/base/api/environment.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/run_reader.h"

@@ -11,12 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <variant>
 
 namespace residua::cli {

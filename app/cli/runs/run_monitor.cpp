@@ -3,7 +3,7 @@
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/terminal_text.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/runs/results/loss_measures.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/sweep/pruned_sweep.h"
+#include "app/cli/sweep/sweep_plan.h"
 
 #include "app/cli/runs/engine_client.h"
 #include "app/cli/runs/weakest_shortcuts.h"
@@ -8,7 +8,7 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "projects/base/text.h"
-#include "projects/commands/settings.h"
+#include "projects/commands/commands.h"
 #include "projects/schedule/stage_schedule.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/sweep/sweep_plan.h"
 
-#include "app/cli/sweep/pruned_sweep.h"
 #include "engine/base/api/data_summary.h"
 #include "projects/base/text.h"
 #include "projects/file/store.h"

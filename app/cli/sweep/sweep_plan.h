@@ -3,9 +3,11 @@
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/arguments/project_argument.h"
+#include "app/cli/runs/engine_client.h"
 #include "app/cli/terminal/console.h"
 #include "engine/base/api/commands.h"
 #include "engine/runs/results/sweep_members.h"
+#include "projects/base/result.h"
 #include "projects/studies/sweep_grid.h"
 
 #include <cstddef>
@@ -58,7 +60,7 @@ struct SweepPlan {
 
 /// Returns the grid that the arguments of the command `sweep` mean, with a directory and a status for each member. The
 /// sweep is that of --vary, the named one, or the project's only one; with --prune-weakest that of a run without its
-/// weakest shortcuts (pruned_sweep.h). Refuses arguments that mean no grid, and two members that would have the same
+/// weakest shortcuts (prunedPlanFrom). Refuses arguments that mean no grid, and two members that would have the same
 /// directory.
 [[nodiscard]] std::variant<SweepPlan, Refusal> planFrom(const Arguments& arguments, const Console& console);
 
@@ -91,5 +93,19 @@ void showJson(const SweepPlan& plan, const Console& console);
 
 /// Returns a text such as "9 of 14 members are finished, 2 are training, 3 are not begun".
 [[nodiscard]] std::string summaryOf(const SweepPlan& plan);
+
+/// Returns the grid of --prune-weakest: the run of the first argument without its k weakest shortcuts for each k, and
+/// beside that the axes of --vary. All members go on from one checkpoint for --steps further steps. Measures the
+/// knock-out of its shortcuts unless the run has kept it.
+[[nodiscard]] std::variant<SweepPlan, Refusal> prunedPlanFrom(const Arguments& arguments, const Console& console);
+
+/// Makes the run of a member that is not begun: a fork of the plan's run. `otherData` as in RunRef. Returns nullopt if
+/// it was interrupted.
+[[nodiscard]] std::optional<Status> beginMember(const SweepPlan& plan, const Planned& planned,
+                                                engine::OtherData otherData, const Computing& computing,
+                                                const Console& console);
+
+/// Returns the loss on held-out batches that a member's run has recorded before its first further step; NaN if unknown.
+[[nodiscard]] double lossBefore(const Planned& planned);
 
 } // namespace residua::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/sweep/pruned_sweep.h"
 #include "app/cli/sweep/sweep_plan.h"
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "projects/base/text.h"
 #include "projects/studies/sweep_grid.h"
 #include "projects/studies/sweep_results.h"

@@ -2,7 +2,7 @@
 #include "app/cli/sweep/sweep_training.h"
 
 #include "app/cli/runs/run_monitor.h"
-#include "app/cli/sweep/pruned_sweep.h"
+#include "app/cli/sweep/sweep_plan.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

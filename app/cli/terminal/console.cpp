@@ -17,7 +17,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/base/printable.h"
+#include "projects/base/text.h"
 
 #include <cstddef>
 #include <span>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/api/export_format.h"
-#include "engine/base/api/split.h"
+#include "engine/base/api/reading.h"
 #include "engine/base/api/tokeniser_training.h"
 #include "engine/base/api/values.h"
 #include "projects/model/project.h"

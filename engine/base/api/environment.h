@@ -40,7 +40,7 @@ struct CacheLimit {
 inline constexpr CacheLimit kDigestCache{"RESIDUA_DIGESTS_MIB", 1};
 inline constexpr CacheLimit kFitCache{"RESIDUA_FITS_MIB", 1024};
 inline constexpr CacheLimit kTokenCache{"RESIDUA_TOKENS_MIB", 8192};
-/// The files that a place with a folder keeps for the next run (engine/link/remote/remote_trim.h).
+/// The files that a place with a folder keeps for the next run (engine/link/remote/remote_store.h).
 inline constexpr CacheLimit kPlaceLimit{"RESIDUA_PLACE_MIB", 102400};
 
 /// The time limit for the first message of an engine's process, in seconds. Long enough to type a passphrase. The

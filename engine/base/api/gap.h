@@ -12,6 +12,7 @@
 
 /// The error of factored weights against the full ones ("Nonlinear Initialization Methods for Low-Rank Neural
 /// Networks"), as plain values for any thread.
+/// Summaries, orders and files of the fits of a network's weights. Any thread.
 namespace residua::engine {
 
 /// A weight held in factors u [out, rank] and v [rank, in].
@@ -95,5 +96,24 @@ struct Gap {
     [[nodiscard]] std::size_t done() const;
     bool operator==(const Gap&) const = default;
 };
+
+/// The totals of one method over all weights that it was fitted to.
+struct GapTotal {
+    double relativeError = 0; ///< Σ functionError over Σ fullFunction
+    double seconds = 0;
+    std::size_t weights = 0;
+};
+[[nodiscard]] GapTotal totalOf(const Gap& gap, std::size_t method);
+
+enum class GapOrder {
+    Layer, ///< the network's order
+    Size,  ///< by the number of elements of the full weight, largest first
+    Error, ///< by the error of the first method, largest first
+};
+/// Returns the indices of the weights in this order.
+[[nodiscard]] std::vector<std::size_t> ordered(const Gap& gap, GapOrder order);
+
+/// Returns every finished fit as a line, in the order of `weights`.
+[[nodiscard]] std::string csvOf(const Gap& gap, const std::vector<std::size_t>& weights);
 
 } // namespace residua::engine

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace residua::engine {
@@ -30,5 +33,21 @@ struct Reading {
     [[nodiscard]] bool isFirst() const { return version == ReadingVersion::First; }
     bool operator==(const Reading&) const = default;
 };
+
+/// The parts of the data.
+enum class Split { Train, Validation, Test };
+
+struct SplitName {
+    std::string_view word;  ///< used on the command line
+    std::string_view title; ///< used within a sentence
+};
+/// Indexed by the enumerators.
+inline constexpr SplitName kSplitNames[] = {{"train", "training"}, {"validation", "validation"}, {"test", "test"}};
+inline constexpr int kSplits = std::size(kSplitNames);
+
+[[nodiscard]] constexpr const SplitName& nameOf(Split split)
+{
+    return kSplitNames[static_cast<std::size_t>(split)];
+}
 
 } // namespace residua::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/api/run_progress.h"
 
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 
 #include <algorithm>
 #include <iterator>

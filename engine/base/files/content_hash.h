@@ -10,12 +10,35 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace residua::engine {
+
+/// SHA-256 by Nettle, for contents that cross between machines.
+class Sha256 {
+public:
+    Sha256();
+    ~Sha256();
+    Sha256(Sha256&& other) noexcept;
+    Sha256& operator=(Sha256&& other) noexcept;
+
+    void add(std::span<const std::byte> bytes);
+    /// Ends the hash and returns it as 64 hexadecimal digits. Must be called once.
+    [[nodiscard]] std::string text();
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+/// The number of digits of such a hash.
+inline constexpr std::size_t kSha256Digits = 64;
+/// True if the text is 64 hexadecimal digits, the letters in lower case.
+[[nodiscard]] bool isSha256(std::string_view text);
 
 /// A 64-bit hash against accidental collisions, not against an adversary. Each add() counts as a separate piece.
 class ContentHash {
@@ -80,7 +103,7 @@ private:
 /// the user's caches, keyed by path, size, time stamps and inode, so that a large file is read only once until it
 /// changes. Any thread; `watch` may cancel.
 [[nodiscard]] Result<std::string> digestOfFile(const std::filesystem::path& path, const PreparationWatch& watch);
-/// Returns the SHA-256 of a regular file (sha256.h), cached in the same way.
+/// Returns the SHA-256 of a regular file (Sha256), cached in the same way.
 [[nodiscard]] Result<std::string> sha256OfFile(const std::filesystem::path& path, const PreparationWatch& watch);
 /// Returns the cached hash of digestOfFile() without reading the file; nullopt if it is not cached.
 [[nodiscard]] std::optional<std::string> knownDigestOfFile(const std::filesystem::path& path);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/files/content_hash.h"
 
-#include "engine/base/files/sha256.h"
 #include "engine/base/machine/machine.h"
 #include "projects/base/files.h"
 #include "projects/base/whole_file.h"

@@ -2,7 +2,7 @@
 #include "engine/base/files/tensorboard.h"
 
 #include "engine/base/files/content_hash.h"
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 
 #include <array>
 #include <chrono>

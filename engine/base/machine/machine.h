@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/api/environment.h"
+#include "projects/base/result.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -37,5 +38,17 @@ struct UserCache {
 /// Removes files whose names have `ending`, least recently used first, until the rest has at most `mostBytes`. Ignores
 /// files that cannot be removed, and all other files.
 void trimCache(const std::filesystem::path& folder, const std::string& ending, std::uint64_t mostBytes);
+
+/// Returns the path of one of the program's shared libraries or helper programs: the path in the variable
+/// `environment`, or else the installed file beside the program, or else the file in `folder` of the build directory.
+/// Empty if it is not found.
+[[nodiscard]] std::filesystem::path findOwnLibrary(const std::string& file, const char* environment,
+                                                   const std::string& folder);
+
+/// Own: a library's symbols are looked up in it and in what it is linked with first, for one that shares names with
+/// LibTorch (not under sanitizers, whose own functions must come first). Program: in the program first.
+enum class SymbolScope { Own, Program };
+/// Opens a library, which is never closed. Returns its handle for dlsym(), or the loader's reason, without a place.
+[[nodiscard]] Result<void*> openLibrary(const std::filesystem::path& library, SymbolScope scope);
 
 } // namespace residua::engine

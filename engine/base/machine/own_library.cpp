@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 
 #include <dlfcn.h>
 

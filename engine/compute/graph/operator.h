@@ -53,7 +53,7 @@ public:
 
 using ActivationFunction = at::Tensor (*)(const at::Tensor& x);
 
-/// Returns the elementwise function of an activation in projects/nodes/activations.h, for tensors of any shape; nullptr
+/// Returns the elementwise function of an activation in projects/nodes/node_kinds.h, for tensors of any shape; nullptr
 /// for an unknown name.
 [[nodiscard]] ActivationFunction activationFunction(std::string_view name);
 

@@ -2,8 +2,8 @@
 #include "engine/compute/init/fit_jobs.h"
 
 #include "engine/base/files/content_hash.h"
-#include "engine/maths/lowrank/fit_threads.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
+#include "engine/maths/lowrank/low_rank_problem.h"
 #include "projects/schema/method_keys.h"
 
 #include <ATen/Parallel.h>

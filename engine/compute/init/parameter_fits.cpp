@@ -3,7 +3,7 @@
 
 #include "engine/compute/init/init_plan.h"
 #include "projects/base/random.h"
-#include "projects/nodes/activations.h"
+#include "projects/nodes/node_kinds.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/ranks/nccl_group.h"
 
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 
 #include <dlfcn.h>
 

@@ -9,6 +9,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -66,5 +67,20 @@ struct DeviceKernels {
 
 /// Returns the current stream of a CUDA device, in the kernels' type.
 [[nodiscard]] void* currentStream(at::Device device);
+
+/// An allocator that keeps the memory of freed host tensors for the next step. Each step frees and allocates hundreds
+/// of megabytes in the same sizes, and new pages would cost as much as its arithmetic on small layers. Large blocks use
+/// huge pages if the system has them.
+///
+/// Installs it as LibTorch's CPU allocator for the rest of the process, unless the environment variable
+/// RESIDUA_KEEP_MEMORY is 0. Further calls do nothing. Any thread.
+void keepHostMemory();
+
+/// The bytes that are kept and in use, counting only blocks large enough to be kept.
+struct HostMemoryUse {
+    std::size_t kept = 0;
+    std::size_t used = 0;
+};
+[[nodiscard]] HostMemoryUse hostMemoryUse();
 
 } // namespace residua::engine

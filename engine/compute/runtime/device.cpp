@@ -2,7 +2,6 @@
 #include "engine/compute/runtime/device.h"
 
 #include "engine/base/machine/machine.h"
-#include "engine/base/machine/own_library.h"
 #include "engine/compute/runtime/cuda_backend.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/base/text.h"

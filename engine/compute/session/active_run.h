@@ -4,6 +4,7 @@
 #include "engine/base/api/session.h"
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/session/training_loop.h"
+#include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/recorder.h"
 #include "projects/base/result.h"
 
@@ -126,5 +127,11 @@ private:
     std::int64_t m_stopAfter = 0;         ///< the step that the command stops it after; 0: none
     std::int64_t m_checkpointStep = -1;   ///< the step of the newest checkpoint; −1: none
 };
+
+/// Returns the checkpoint to resume from; nullopt for a run that was interrupted before its first checkpoint, which
+/// then starts again. Refuses to start again if its first weights came from elsewhere. Adds skipped checkpoints to
+/// `notes`.
+[[nodiscard]] Result<std::optional<CheckpointFiles>> checkpointToResume(const ResumeRun& command, const RunInfo& info,
+                                                                        std::vector<std::string>& notes);
 
 } // namespace residua::engine

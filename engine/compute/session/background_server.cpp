@@ -3,7 +3,6 @@
 
 #include "engine/base/api/run_progress.h"
 #include "engine/base/machine/failure.h"
-#include "engine/base/machine/failure_log.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/whole_file.h"
 
@@ -18,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdio>
 #include <type_traits>
 #include <utility>
 #include <variant>

@@ -4,7 +4,6 @@
 // a process of its own that serves the programs of this user over a socket (background_server.h).
 #include "engine/base/api/environment.h"
 #include "engine/base/machine/failure.h"
-#include "engine/base/machine/failure_log.h"
 #include "engine/compute/session/background_server.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"

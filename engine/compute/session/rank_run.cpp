@@ -4,7 +4,7 @@
 #include "engine/base/files/json_record.h"
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/runtime/cuda_backend.h"
-#include "engine/compute/session/memory_report.h"
+#include "engine/compute/session/training_loop.h"
 #include "engine/data/sets/fingerprint.h"
 #include "engine/link/wire/messages.h"
 #include "projects/base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/session/resume_point.h"
+#include "engine/compute/session/active_run.h"
 
 #include "engine/runs/results/run_reader.h"
 

@@ -5,6 +5,7 @@
 #include "engine/compute/network/network.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/transfer/new_folder.h"
+#include "projects/base/child_process.h"
 #include "projects/base/result.h"
 #include "projects/check/validate.h"
 #include "projects/pytorch/pytorch_code.h"
@@ -88,5 +89,26 @@ private:
 
 /// Writes the folder in one call.
 [[nodiscard]] Result<PyTorchFolder> writePyTorchFolder(const std::filesystem::path& folder, PyTorchSource source);
+
+/// Makes model.onnx from exported PyTorch code (pytorch_folder.h), with a Python (pythonCommand()) that has PyTorch,
+/// onnx and onnxscript. Compares the graph with the recorded outputs, by onnxruntime if it is installed, else by onnx's
+/// own evaluation. The work runs in a separate process, which the destructor ends.
+class OnnxGraph {
+public:
+    /// Starts the process. `folder` must have the code. Returns an error if there is no such Python.
+    [[nodiscard]] static Result<OnnxGraph> begin(const std::filesystem::path& folder);
+
+    /// Returns nullopt while the process runs; then whether the graph exists and agrees.
+    [[nodiscard]] std::optional<Status> ended();
+
+private:
+    OnnxGraph(std::filesystem::path folder, ChildProcess process)
+        : m_folder(std::move(folder)), m_process(std::move(process))
+    {
+    }
+
+    std::filesystem::path m_folder;
+    ChildProcess m_process;
+};
 
 } // namespace residua::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 #include "engine/data/codec/sentence_piece_table.h"
 #include "engine/data/codec/text_codec.h"
 #include "projects/base/utf8.h"

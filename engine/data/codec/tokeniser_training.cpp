@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/api/tokeniser_training.h"
 
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 #include "engine/data/codec/sentence_piece_table.h"
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/codec/trainer_log.h"

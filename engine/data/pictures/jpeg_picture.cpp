@@ -3,7 +3,6 @@
 
 #include <array>
 #include <csetjmp>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "engine/data/pictures/picture.h"
 
 #include "projects/base/files.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "engine/data/text/folder_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <map>

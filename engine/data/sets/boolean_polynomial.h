@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/data/sets/vector_dataset.h"
+#include "engine/data/sets/regression.h"
 #include "projects/model/data_source.h"
 
 #include <span>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/base/api/reading.h"
-#include "engine/base/api/split.h"
 #include "projects/base/result.h"
 
 #include <cstddef>

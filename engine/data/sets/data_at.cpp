@@ -5,8 +5,7 @@
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/folder_files.h"
 #include "projects/base/text.h"
-#include "projects/model/data_endings.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <utility>

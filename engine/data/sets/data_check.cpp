@@ -10,7 +10,7 @@
 #include "engine/data/text/text_files.h"
 #include "engine/data/tokens/token_files.h"
 #include "projects/base/text.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <cstdint>

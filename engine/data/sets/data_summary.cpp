@@ -14,7 +14,7 @@
 #include "engine/data/text/folder_files.h"
 #include "engine/runs/store/run_files.h"
 #include "projects/base/result.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <iterator>

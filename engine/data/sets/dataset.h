@@ -3,7 +3,6 @@
 
 #include "engine/base/api/data_summary.h"
 #include "engine/base/api/reading.h"
-#include "engine/base/api/split.h"
 #include "engine/base/machine/preparation.h"
 #include "projects/base/result.h"
 #include "projects/model/project.h"

@@ -4,7 +4,6 @@
 #include "engine/data/pictures/augment.h"
 #include "engine/data/pictures/picture.h"
 #include "engine/data/sets/dataset.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <algorithm>

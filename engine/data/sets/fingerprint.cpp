@@ -5,7 +5,7 @@
 #include "engine/data/codec/text_codec.h"
 #include "engine/data/text/data_files.h"
 #include "projects/base/files.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
 
 #include <algorithm>

@@ -14,10 +14,8 @@
 #include <cmath>
 #include <exception>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 
 namespace residua::engine {

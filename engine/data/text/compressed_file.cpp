@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/data/text/compressed_file.h"
 
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <archive.h>
 #include <archive_entry.h>

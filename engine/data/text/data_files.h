@@ -2,9 +2,10 @@
 #pragma once
 
 #include "engine/base/api/reading.h"
+#include "engine/base/machine/preparation.h"
 #include "engine/data/text/compressed_file.h"
 #include "projects/base/result.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -68,5 +69,20 @@ struct TextPosition {
 /// Checks the beginning of a file. UTF-16, UTF-32 and too many zero bytes for a text are errors, which name the
 /// encoding and how to convert it.
 [[nodiscard]] Status checkEncoding(std::string_view head, const std::string& place);
+
+/// A row of a table of texts: its wanted columns in the order in which they were named, and its line for errors.
+struct TableRow {
+    std::vector<std::string> values;
+    std::size_t line = 0;
+};
+
+/// Returns the rows of a table with these columns, read into memory: CSV (values may be quoted), TSV (never quoted),
+/// each with the names of the columns in the first line, or JSON Lines. The file name decides, apart from the ending of
+/// a compression; other names are JSON Lines. A number or truth value of JSON is taken as it is written. Blank lines
+/// are left out. Errors name the file and line: a missing column, a row of another length, a quote that does not end,
+/// text that is not UTF-8, no rows.
+[[nodiscard]] Result<std::vector<TableRow>> readTable(const std::filesystem::path& path,
+                                                      const std::vector<std::string>& columns,
+                                                      const PreparationWatch& watch = {});
 
 } // namespace residua::engine

@@ -2,11 +2,10 @@
 #include "engine/data/text/data_files.h"
 
 #include "projects/base/utf8.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace residua::engine {
 namespace {

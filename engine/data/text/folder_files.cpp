@@ -4,10 +4,9 @@
 #include "engine/data/text/data_files.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"
-#include "projects/model/data_endings.h"
+#include "projects/model/data_source.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>

@@ -2,7 +2,7 @@
 #include "engine/data/text/parquet_table.h"
 
 #include "engine/base/files/content_hash.h"
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 #include "engine/data/text/data_files.h"
 #include "engine/data/text/gathered_texts.h"
 #include "projects/base/files.h"
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <optional>
 #include <ranges>

@@ -6,7 +6,6 @@
 #include "engine/data/text/gathered_texts.h"
 #include "engine/data/text/parquet_table.h"
 #include "projects/base/json_tree.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/utf8.h"
 

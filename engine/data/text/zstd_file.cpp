@@ -7,7 +7,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <new>
 #include <vector>

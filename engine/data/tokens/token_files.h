@@ -5,7 +5,6 @@
 #include "engine/base/machine/preparation.h"
 #include "engine/data/tokens/token_sequence.h"
 #include "projects/base/result.h"
-#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "engine/link/bundle/data_paths.h"
 
 #include "engine/data/codec/text_codec.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 
 namespace residua::engine {
 

@@ -8,7 +8,7 @@
 #include "engine/link/bundle/moves.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/json.h"
 #include "projects/file/store.h"

@@ -3,7 +3,7 @@
 
 #include "engine/base/files/content_hash.h"
 #include "engine/base/files/json_record.h"
-#include "projects/base/printable.h"
+#include "projects/base/text.h"
 #include "projects/base/utf8.h"
 #include "projects/file/store.h"
 

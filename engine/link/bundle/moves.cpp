@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <ranges>
-#include <string>
 #include <system_error>
 
 #include <fcntl.h>

@@ -17,7 +17,6 @@
 #include <set>
 #include <string>
 #include <system_error>
-#include <utility>
 
 namespace residua::engine {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "engine/base/api/environment.h"
 #include "engine/base/machine/failure.h"
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 #include "engine/link/process/shown_errors.h"
 #include "projects/base/text.h"
 

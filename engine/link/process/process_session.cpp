@@ -22,7 +22,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace residua::engine {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "engine/base/api/session.h"
 #include "engine/base/machine/preparation.h"
-#include "engine/link/remote/project_files.h"
 #include "engine/link/remote/remote_files.h"
 #include "engine/link/remote/run_mirror.h"
 #include "projects/base/result.h"

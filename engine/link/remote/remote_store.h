@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 #include "engine/link/wire/file_messages.h"
 #include "projects/base/files.h"
 #include "projects/base/result.h"
@@ -78,5 +78,12 @@ private:
     Status m_stored = Done{}; ///< the first error since the last offer
     std::vector<Leaving> m_opened;
 };
+
+/// Removes from a place's folder what was not used for the longest time, until its files are within
+/// kPlaceLimit: first
+/// files that no project has, then projects with the files that no other one has. Keeps the project of a run that is
+/// being written, and what was used within the last day. A run whose project was removed gets it again when it is
+/// used with a project. `scratch` is a folder on the same file system, for what is being removed.
+void trimPlace(const std::filesystem::path& folder, const std::filesystem::path& scratch);
 
 } // namespace residua::engine

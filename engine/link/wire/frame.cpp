@@ -3,7 +3,6 @@
 
 #include "engine/base/files/content_hash.h"
 #include "projects/base/files.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 
 #include <poll.h>

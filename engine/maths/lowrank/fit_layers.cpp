@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/maths/lowrank/fit_threads.h"
 #include "engine/maths/lowrank/low_rank_fit.h"
+#include "engine/maths/lowrank/low_rank_problem.h"
 
 namespace residua::engine {
 

@@ -5,7 +5,6 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"

@@ -9,7 +9,6 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "projects/base/files.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/studies/paired_difference.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 #include "engine/runs/results/run_groups.h"
 #include "engine/runs/results/study_page.h"
 #include "engine/runs/store/run_files.h"

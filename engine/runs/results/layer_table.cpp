@@ -4,7 +4,6 @@
 #include "engine/base/api/row_curves.h"
 #include "engine/runs/results/effects.h"
 #include "engine/runs/results/run_reader.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/cost/cost.h"
 #include "projects/depth/depth_names.h"

@@ -6,7 +6,6 @@
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/runs/results/run_groups.h"
 
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 #include "engine/runs/results/run_reader.h"
 #include "projects/base/files.h"
 #include "projects/base/text.h"

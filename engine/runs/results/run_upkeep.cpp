@@ -7,8 +7,8 @@
 #include "engine/runs/store/checkpoint.h"
 #include "engine/runs/store/run_directory.h"
 #include "engine/runs/store/run_files.h"
-#include "projects/base/free_name.h"
-#include "projects/commands/settings.h"
+#include "projects/base/text.h"
+#include "projects/commands/commands.h"
 
 #include <algorithm>
 

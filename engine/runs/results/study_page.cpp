@@ -2,7 +2,7 @@
 #include "engine/runs/results/study_page.h"
 
 #include "projects/base/json_tree.h"
-#include "projects/base/printable.h"
+#include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include "projects/diff/diff.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ranges>
 #include <utility>
 

@@ -2,7 +2,7 @@
 #include "engine/runs/store/store_writer.h"
 
 #include "projects/base/files.h"
-#include "projects/base/free_name.h"
+#include "projects/base/text.h"
 
 #include <array>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>

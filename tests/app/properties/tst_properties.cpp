@@ -5,7 +5,7 @@
 #include "projects/library/schedule_presets.h"
 #include "projects/schema/fields.h"
 #include "projects/shipped/examples.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/field_documents.h"
 #include "tests/support/random_document.h"
 #include "tests/support/random_seed.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the window: queue, overlays, comparison, and runs that another process writes.
-#include "app/look/elided_label.h"
+#include "app/look/widgets.h"
 #include "app/runs/run_bar.h"
 #include "app/runs/run_comparison_dialog.h"
 #include "app/runs/runs_panel.h"

@@ -2,9 +2,9 @@
 // The schedule ribbon by mouse and keyboard.
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "app/schedule/ribbon_scene.h"
 #include "app/schedule/schedule_page.h"
 #include "app/schedule/schedule_ribbon.h"
-#include "app/schedule/stage_texts.h"
 #include "projects/edit/edit.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/shipped/examples.h"

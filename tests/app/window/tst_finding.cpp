@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands, topologies and fields found by typing, and the keys of Undo in a field.
-#include "app/actions/document_entries.h"
+#include "app/actions/window_actions.h"
 #include "app/inspector/inspector.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What takes problems away, and what keeps a choice of topology from making any.
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/resolved_graph.h"
 #include "projects/shipped/examples.h"
-#include "projects/transfer/topology_choice.h"
+#include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

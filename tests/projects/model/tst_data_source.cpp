@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a path's name says of the data that lies there.
-#include "projects/model/data_endings.h"
 #include "projects/model/data_source.h"
 #include "projects/nodes/example_schema.h"
 #include "tests/support/test_program.h"

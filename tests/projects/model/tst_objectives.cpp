@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of objectives: what every entry of it must have, and that a document can choose it.
 #include "projects/check/validate.h"
-#include "projects/commands/cures.h"
+#include "projects/commands/commands.h"
 #include "projects/commands/new_project.h"
 #include "projects/file/json.h"
 #include "projects/model/objective.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/places.h"
-#include "projects/nodes/activations.h"
 #include "projects/nodes/expression.h"
 #include "projects/nodes/graph_builder.h"
 #include "projects/nodes/node_kinds.h"

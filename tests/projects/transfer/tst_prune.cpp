@@ -8,7 +8,6 @@
 #include "projects/library/presets.h"
 #include "projects/nodes/alteration.h"
 #include "projects/shipped/examples.h"
-#include "projects/transfer/carried_rows.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
 #include "tests/support/test_program.h"

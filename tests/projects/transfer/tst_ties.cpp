@@ -4,8 +4,8 @@
 #include "projects/depth/depth_names.h"
 #include "projects/edit/edit.h"
 #include "projects/shipped/examples.h"
-#include "projects/transfer/carried_rows.h"
 #include "projects/transfer/prune.h"
+#include "projects/transfer/retrofit.h"
 #include "projects/transfer/ties.h"
 #include "tests/support/test_program.h"
 

@@ -5,7 +5,6 @@
 // compared on the run's data before anything is written.
 #include "engine/compute/queries/base/query.h"
 
-#include "engine/compute/queries/branches/start_weights.h"
 #include "engine/compute/queries/branches/transferred_run.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
@@ -14,7 +13,6 @@
 #include "projects/base/text.h"
 #include "projects/model/parameter_name.h"
 #include "projects/nodes/node_kinds.h"
-#include "projects/transfer/carried_rows.h"
 #include "projects/transfer/prune.h"
 #include "projects/transfer/retrofit.h"
 #include "projects/transfer/ties.h"
@@ -23,7 +21,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/queries/branches/start_weights.h"
+#include "engine/compute/queries/branches/transferred_run.h"
 
 #include "engine/compute/depth/depth_rule.h"
 #include "engine/compute/train/tensor_io.h"

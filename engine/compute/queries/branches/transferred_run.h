@@ -2,6 +2,8 @@
 #pragma once
 
 #include "engine/base/api/session.h"
+#include "engine/base/files/tensor_files.h"
+#include "engine/compute/init/named_parameter.h"
 #include "engine/compute/network/network.h"
 #include "engine/compute/queries/base/run_use.h"
 #include "engine/compute/queries/base/staged_query.h"
@@ -11,11 +13,15 @@
 #include "projects/model/project.h"
 #include "projects/nodes/towers.h"
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace residua::engine {
 
@@ -64,5 +70,18 @@ struct HeldOutLoss {
 [[nodiscard]] Status writeTransferred(const std::filesystem::path& directory, const OpenedCheckpoint& opened,
                                       const TransferPlan& plan, const projects::Project& project,
                                       CompiledNetwork& network);
+
+/// The parameters of a new topology that need other values than their start, by name, in double.
+using TopologyWeights = std::map<std::string, at::Tensor>;
+
+/// Returns the weights with which `after`, the project `before` under another topology, computes the function that
+/// `before` has learned (projects/depth/unrolled_depth.h). The error gives the reason if no weights do: a part of the
+/// run's wiring depends on the input, or the new wiring cannot express a sum.
+[[nodiscard]] Result<TopologyWeights> weightsThatKeep(const projects::Project& before, const TensorFiles& learned,
+                                                      const projects::Project& after);
+
+/// Writes the numbers that `project` freezes coefficients at into the network's parameters, whatever they were made
+/// from. Engine thread.
+void holdNumbers(const projects::Project& project, std::vector<NamedParameter>& parameters);
 
 } // namespace residua::engine

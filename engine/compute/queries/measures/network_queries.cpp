@@ -10,7 +10,6 @@
 #include "engine/data/codec/text_codec.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 

@@ -12,7 +12,6 @@
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/transfer/huggingface_folder.h"
 #include "engine/compute/transfer/new_folder.h"
-#include "engine/compute/transfer/onnx_graph.h"
 #include "engine/compute/transfer/pytorch_folder.h"
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/sets/fingerprint.h"

@@ -9,7 +9,6 @@
 #include "engine/data/sets/class_numbers.h"
 #include "engine/data/sets/masked_dataset.h"
 #include "projects/base/files.h"
-#include "projects/base/printable.h"
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/huggingface/known_model.h"

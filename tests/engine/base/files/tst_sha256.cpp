@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SHA-256 against the examples of its standard, and against Qt's for every length around a block.
 #include "engine/base/files/content_hash.h"
-#include "engine/base/files/sha256.h"
 #include "projects/base/files.h"
 #include "tests/support/test_program.h"
 

@@ -7,8 +7,8 @@
 #include "engine/compute/graph/operator.h"
 #include "projects/cost/cost.h"
 #include "projects/library/presets.h"
-#include "projects/nodes/activations.h"
 #include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"
 

@@ -3,13 +3,13 @@
 // the whole network makes of it.
 #include "tests/engine/compute/session/run_harness.h"
 
+#include "engine/base/api/gap.h"
 #include "engine/compute/init/fit_cache.h"
 #include "engine/compute/network/network.h"
 #include "engine/compute/queries/base/query.h"
 #include "engine/compute/train/batches.h"
 #include "engine/compute/train/tensor_io.h"
 #include "engine/compute/train/trainer.h"
-#include "engine/runs/results/gap_summary.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/results/run_upkeep.h"
 #include "engine/runs/store/checkpoint.h"

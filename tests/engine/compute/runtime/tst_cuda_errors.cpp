@@ -2,7 +2,7 @@
 // Kernels and errors of a GPU, with stand-ins for the GPU and for our kernels.
 #include "engine/compute/ops/mix_kernels.h"
 #include "engine/compute/runtime/cuda_backend.h"
-#include "engine/compute/session/memory_report.h"
+#include "engine/compute/session/training_loop.h"
 #include "tests/engine/compute/runtime/fake_cuda.h"
 #include "tests/support/test_program.h"
 

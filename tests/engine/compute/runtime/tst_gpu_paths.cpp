@@ -9,9 +9,9 @@
 #include "engine/compute/runtime/host_path.h"
 #include "engine/compute/train/batches.h"
 #include "projects/library/presets.h"
-#include "projects/nodes/activations.h"
 #include "projects/nodes/attention_features.h"
 #include "projects/nodes/attention_options.h"
+#include "projects/nodes/node_kinds.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/test_program.h"
 

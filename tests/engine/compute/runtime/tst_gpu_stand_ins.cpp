@@ -5,7 +5,7 @@
 #include "engine/compute/runtime/cuda_backend.h"
 #include "engine/compute/runtime/device.h"
 #include "engine/compute/runtime/device_graph.h"
-#include "engine/compute/session/memory_report.h"
+#include "engine/compute/session/training_loop.h"
 #include "kernels/cuda_kernels.h"
 #include "projects/shipped/examples.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory of host tensors: kept for the next of its size, bounded, and plain for small ones.
-#include "engine/compute/runtime/host_memory.h"
+#include "engine/compute/runtime/compute.h"
 #include "tests/support/test_program.h"
 
 #include <ATen/core/Tensor.h>

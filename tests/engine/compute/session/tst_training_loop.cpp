@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/session/training_loop.h"
 
-#include "engine/base/api/metric_traits.h"
+#include "engine/base/api/values.h"
 #include "engine/runs/results/run_reader.h"
 #include "engine/runs/store/recorder.h"
 #include "engine/runs/store/run_files.h"

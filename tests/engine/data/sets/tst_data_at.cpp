@@ -3,7 +3,7 @@
 #include "engine/base/api/data_summary.h"
 #include "engine/data/sets/dataset.h"
 #include "engine/data/text/folder_files.h"
-#include "projects/model/source_paths.h"
+#include "projects/model/data_source.h"
 #include "projects/schema/describe_data.h"
 #include "tests/engine/data/pictures/picture_files.h"
 #include "tests/support/file_bytes.h"

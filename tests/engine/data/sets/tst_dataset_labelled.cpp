@@ -4,7 +4,7 @@
 
 #include "engine/base/api/data_summary.h"
 #include "engine/data/sets/fingerprint.h"
-#include "engine/data/text/table_rows.h"
+#include "engine/data/text/data_files.h"
 #include "tests/support/refusal.h"
 #include "tests/support/test_program.h"
 

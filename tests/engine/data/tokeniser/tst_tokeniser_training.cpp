@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SentencePiece models that are learned from text.
 #include "engine/base/api/tokeniser_training.h"
-#include "engine/base/machine/own_library.h"
+#include "engine/base/machine/machine.h"
 #include "engine/base/machine/preparation.h"
 #include "tests/engine/data/sets/dataset_harness.h"
 #include "tests/support/test_program.h"

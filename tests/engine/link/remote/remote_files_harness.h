@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 #include "engine/link/remote/remote_files.h"
 #include "engine/link/remote/remote_store.h"
 #include "engine/runs/store/checkpoint.h"

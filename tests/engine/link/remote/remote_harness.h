@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/api/session.h"
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 #include "projects/base/files.h"
 #include "tests/engine/compute/session/run_harness.h"
 

@@ -2,7 +2,6 @@
 // Both ends of a connection for files, in one process: only what is lacking is sent, and hostile messages change
 // nothing.
 #include "engine/base/api/environment.h"
-#include "engine/link/remote/project_files.h"
 #include "engine/link/remote/remote_files.h"
 #include "engine/link/remote/remote_paths.h"
 #include "engine/link/remote/remote_store.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/compute/queries/models/first_checkpoint.h"
+#include "engine/compute/queries/models/first_weights_query.h"
 
 #include "engine/compute/train/trainer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/base/files/sha256.h"
+#include "engine/base/files/content_hash.h"
 
 #include <nettle/sha2.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/arguments/low_rank_arguments.h"
+#include "app/cli/arguments/request_arguments.h"
 
 #include "app/cli/arguments/data_argument.h"
 #include "projects/base/text.h"

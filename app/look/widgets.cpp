@@ -1,11 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/look/two_columns.h"
+#include "app/look/widgets.h"
 
 #include <QBoxLayout>
 #include <QEvent>
+#include <QHelpEvent>
+#include <QPainter>
 #include <QResizeEvent>
+#include <QStyle>
+#include <QToolTip>
 
 namespace residua::app {
+
+namespace {
+
+constexpr int kNarrowest = 24;
+
+} // namespace
+
+QSize ElidedLabel::minimumSizeHint() const
+{
+    const QSize whole = QLabel::minimumSizeHint();
+    return {text().isEmpty() ? 0 : std::min(kNarrowest, whole.width()), whole.height()};
+}
+
+QString ElidedLabel::shown() const
+{
+    return fontMetrics().elidedText(text(), m_mode, contentsRect().width());
+}
+
+void ElidedLabel::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    style()->drawItemText(&painter, contentsRect(), static_cast<int>(alignment()), palette(), isEnabled(), shown(),
+                          foregroundRole());
+}
+
+bool ElidedLabel::event(QEvent* event)
+{
+    if (event->type() == QEvent::ToolTip && toolTip().isEmpty() && shown() != text()) {
+        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+        return true;
+    }
+    return QLabel::event(event);
+}
 
 namespace {
 
