@@ -2,7 +2,7 @@
 #include "projects/check/validate.h"
 
 #include "projects/check/problems.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/schema/fields.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/depth/depth_plan.h"
 #include "projects/depth/stream_start.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/nodes/ffn_site.h"
 #include "projects/nodes/node_kinds.h"
 

@@ -9,7 +9,7 @@
 #include "projects/layers/shortcut_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/transfer/retrofit.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/depth/depth_names.h"
 
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 namespace residua::projects {
 namespace {

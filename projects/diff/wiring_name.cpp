@@ -2,7 +2,7 @@
 #include "projects/diff/diff.h"
 
 #include "projects/base/text.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <iterator>

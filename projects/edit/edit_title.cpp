@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/edit/edit.h"
 
+#include "projects/model/graph.h"
 #include "projects/model/places.h"
-#include "projects/model/topology.h"
 #include "projects/schema/fields.h"
 
 namespace residua::projects {

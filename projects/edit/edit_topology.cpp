@@ -3,6 +3,7 @@
 
 #include "projects/base/text.h"
 #include "projects/depth/depth_plan.h"
+#include "projects/model/graph.h"
 #include "projects/model/topology.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "projects/base/real.h"
 #include "projects/base/text.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/model/field.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include "projects/base/text.h"
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "projects/base/result.h"
-#include "projects/base/text.h"
-#include "projects/model/graph.h"
 #include "projects/model/wiring_kinds.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -424,21 +420,5 @@ struct TopologyPreset {
 [[nodiscard]] std::vector<TopologyPreset> topologyPresets(std::int64_t depth);
 /// Returns the presets for a network's stack. If one of its blocks has no feed-forward half, they act once per layer.
 [[nodiscard]] std::vector<TopologyPreset> topologyPresets(const Network& network);
-
-// The short text forms of small values in files and messages.
-
-[[nodiscard]] std::string textOf(NodeId id);             ///< "3"
-[[nodiscard]] std::string textOf(const Shortcut& value); ///< "2:5"
-[[nodiscard]] std::string textOf(const Wire& value);     ///< "3.out > 5.in"
-
-/// Parse exactly the form that textOf() writes. Any other text gives nullopt.
-[[nodiscard]] std::optional<NodeId> nodeIdFrom(std::string_view text);
-[[nodiscard]] std::optional<Shortcut> shortcutFrom(std::string_view text);
-[[nodiscard]] std::optional<Wire> wireFrom(std::string_view text);
-
-/// Parses shortcuts joined by "+": "0:2" is one shortcut, "i:i+3" is all that span three layers, "cascaded" is "i:i+1".
-/// L is the last layer: "0:L-1". Layers are 0 (the input) to `depth`. The result is sorted and unique. The error has no
-/// place; its message lists the accepted forms.
-[[nodiscard]] Result<std::vector<Shortcut>> shortcutsFrom(std::string_view text, std::int64_t depth);
 
 } // namespace residua::projects

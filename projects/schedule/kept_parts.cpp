@@ -2,7 +2,7 @@
 #include "projects/schedule/kept_parts.h"
 
 #include "projects/base/text.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "projects/schema/fields.h"
 
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 

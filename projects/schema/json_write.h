@@ -2,7 +2,7 @@
 #pragma once
 
 #include "projects/base/json_tree.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/schema/describe_project.h"
 
 #include <functional>

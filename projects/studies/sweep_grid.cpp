@@ -9,7 +9,7 @@
 #include "projects/layers/layer_edits.h"
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/nodes/example_schema.h"
 #include "projects/nodes/towers.h"
 #include "projects/schedule/stage_schedule.h"

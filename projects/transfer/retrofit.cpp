@@ -5,7 +5,7 @@
 #include "projects/check/problems.h"
 #include "projects/depth/depth_names.h"
 #include "projects/depth/unrolled_depth.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "projects/nodes/node_kinds.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "tests/support/linear_network.h"
 
 #include "projects/base/text.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "app/sweeps/sweep_panel.h"
 #include "app/views/document_views.h"
 #include "projects/cost/cost.h"
-#include "projects/model/topology.h"
+#include "projects/model/graph.h"
 #include "tests/app/window_harness.h"
 #include "tests/support/test_program.h"
 #include "visualizers/heatmap/heatmap_view.h"
