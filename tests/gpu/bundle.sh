@@ -29,12 +29,19 @@ for library in libresidua_kernels_cuda.so libresidua_cuda_graph.so libresidua_ra
 done
 strip "$work"/bin/*
 
-# The distribution's libraries. LibTorch and CUDA come from the other machine; so do the C and C++ run-time libraries,
-# which must fit its loader.
-ldd "$work"/bin/* | awk '/=> \// { print $3 }' | sort -u |
-  grep -vE '/(torch|nvidia)[-/]|/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)\.so' |
-  while read -r library; do cp -L "$library" "$work/lib/"; done
-[ -z "$(ldd "$work"/bin/* | grep 'not found' || true)" ] || fail "a program lacks a library: $(ldd "$work"/bin/* | grep 'not found' | head -n 1)"
+# copy_libraries FILE: the libraries that the file links, and those that they link. LibTorch and CUDA come from the other
+# machine; so do the C and C++ run-time libraries, which must fit its loader.
+copy_libraries() {
+  local name path
+  for name in $(objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }'); do
+    if [[ $name =~ ^lib(torch|c10|cuda|(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)\.so)|^ld- ]] || [ -e "$work/lib/$name" ]; then continue; fi
+    path=$(ldd "$1" | awk -v name="$name" '$1 == name && /=> \// { print $3 }')
+    [ -n "$path" ] || fail "${1##*/} lacks the library $name"
+    cp -L "$path" "$work/lib/$name"
+    copy_libraries "$path"
+  done
+}
+for file in "$work"/bin/*; do copy_libraries "$file"; done
 torch=$(ldd "$work/bin/bench_training" | awk '/libtorch_cpu/ { print $3 }')
 (cd "$(dirname "$torch")" && stat -Lc '%n %s' libtorch_cpu.so libtorch_cuda.so) >"$work/built-with"
 git -C "$checkout" rev-parse --short HEAD >"$work/commit"
