@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/actions/command_groups.h"
 
+#include "app/document/document_session.h"
 #include "app/workspace/banner.h"
 #include "app/workspace/status_line.h"
 
@@ -35,6 +36,18 @@ void CommandGroup::refuse(const QString& reason)
 void CommandGroup::note(const QString& text)
 {
     m_status.note(text);
+}
+
+bool CommandGroup::showsFirstTower()
+{
+    if (m_session.shownTower() == 0) {
+        return true;
+    }
+    refuse(tr("The selection is of the tower %1. A run is measured and continued without parts of its first tower "
+              "alone: show the tower %2.")
+               .arg(QString::fromStdString(m_session.project().network.name),
+                    QString::fromStdString(m_session.wholeProject().network.name)));
+    return false;
 }
 
 void CommandGroup::finishTyping() const

@@ -6,6 +6,7 @@
 #include "app/inspector/inspector.h"
 #include "app/workspace/workspace.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 #include "projects/studies/settings_between.h"
 
 #include <QApplication>
@@ -72,13 +73,14 @@ void CopyCommands::copyUnsaved()
         return;
     }
     const Result<projects::Document> saved = projects::loadProject(m_session.directory());
-    copy(saved ? settingsBetween(saved->project, m_session.project())
+    copy(saved ? settingsBetween(saved->project, m_session.wholeProject())
                : Result<std::vector<std::string>>(saved.error()));
 }
 
 void CopyCommands::copyField(const Property& property)
 {
-    if (const auto setting = projects::settingAt(m_session.project(), property.pointer)) {
+    const std::string pointer = projects::pointerOfView(m_session.shownTower(), property.pointer);
+    if (const auto setting = projects::settingAt(m_session.wholeProject(), pointer)) {
         copy(std::vector<std::string>{*setting});
     }
 }

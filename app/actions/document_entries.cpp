@@ -32,8 +32,8 @@ constexpr Section kSections[] = {Section::Data,           Section::Network,  Sec
 
 QString priceOf(const DocumentSession& session, const PaletteItem& topology)
 {
-    const auto cost = costWith(session.project(), ProjectPlace(), topology);
-    const auto now = projects::costOf(session.project());
+    const auto cost = costWith(session.project(), ProjectPlace(), topology, session.shownTower());
+    const auto now = projects::costOf(session.wholeProject());
     if (!cost || !now) {
         return {};
     }

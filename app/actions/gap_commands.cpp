@@ -196,7 +196,8 @@ void GapCommands::end(const QString& told)
 /// After an edit the bars stay for comparison, and the view notes that they show the project before it.
 void GapCommands::noticeEdit()
 {
-    if (m_drawn && m_tag == engine::QueryTag{} && m_session.isOpen() && !drawAlike(*m_drawn, m_session.project())) {
+    if (m_drawn && m_tag == engine::QueryTag{} && m_session.isOpen() &&
+        !drawAlike(*m_drawn, m_session.wholeProject())) {
         m_view.tell(tr("The project has changed since: compute again to see its gap now."));
     }
 }
@@ -242,6 +243,7 @@ void GapCommands::choose(const WeightPlace& place)
     if (!m_session.isOpen() || place.layer < 1) {
         return;
     }
+    m_session.showTower(0); // the one with the weights
     const projects::Project& project = m_session.project();
     const projects::Block* const block = blockOf(place);
     if (block == nullptr) {
@@ -276,6 +278,9 @@ void GapCommands::mark()
         layers.insert(project.stack().visitAt(layer).layer);
     }
     m_view.mark([this, layers, nodes, block](const WeightPlace& place) {
+        if (m_session.shownTower() != 0) {
+            return false; // the weights are the first tower's
+        }
         const projects::Block* const of = m_session.isOpen() ? blockOf(place) : nullptr;
         return nodes.empty() ? layers.contains(place.layer) : of && of->name == block && nodes.contains(place.node);
     });
@@ -287,12 +292,12 @@ void GapCommands::train()
         return;
     }
     const GapView::Asked asked = m_view.asked();
-    if (!asked.rankShare && !startOfFactors(m_session.project())) {
+    if (!asked.rankShare && !startOfFactors(m_session.wholeProject())) {
         m_view.tell(tr("All weights of the project are whole: give its network a rank, or choose one here."));
         return;
     }
     const projects::Sweep sweep = sweepOf(asked);
-    const auto members = projects::expand(m_session.project(), sweep);
+    const auto members = projects::expand(m_session.wholeProject(), sweep);
     if (!members) {
         refuse(QString::fromStdString(members.error().text()));
         return;
@@ -303,9 +308,10 @@ void GapCommands::train()
             return;
         }
     }
-    std::vector<projects::Sweep> sweeps = withSweep(m_session.project().sweeps, sweep.name, sweep);
-    const bool same = sweeps == m_session.project().sweeps;
-    if (!same && m_documents.applyEdit(projects::SetSweeps{std::move(sweeps)}) == DocumentViews::Applied::Refused) {
+    std::vector<projects::Sweep> sweeps = withSweep(m_session.wholeProject().sweeps, sweep.name, sweep);
+    const bool same = sweeps == m_session.wholeProject().sweeps;
+    if (!same &&
+        m_documents.applyWholeEdit(projects::SetSweeps{std::move(sweeps)}) == DocumentViews::Applied::Refused) {
         return;
     }
     m_controller.enqueue(*members);

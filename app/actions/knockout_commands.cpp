@@ -173,6 +173,9 @@ void KnockoutCommands::askInFront()
 /// Asks about the selected shortcuts or, without any, about the selected layers.
 void KnockoutCommands::askWhatIf()
 {
+    if (!showsFirstTower()) {
+        return;
+    }
     const projects::Selection& selection = m_documents.selection();
     KnockoutRequest start;
     start.batches = 1;
@@ -298,7 +301,7 @@ void KnockoutCommands::take(const KnockoutRequest& request, const engine::Knocko
 void KnockoutCommands::askWeakest()
 {
     const std::string run = runInFront();
-    if (run.empty()) {
+    if (run.empty() || !showsFirstTower()) {
         return;
     }
     if (m_weakest) {
@@ -383,6 +386,7 @@ void KnockoutCommands::selectWeakest(const std::string& run, projects::WeakBy by
 void KnockoutCommands::select(const projects::Pruning& found)
 {
     const projects::Selection all{.shortcuts = {found.shortcuts.begin(), found.shortcuts.end()}};
+    m_session.showTower(0); // another one may be shown since the question
     const projects::Selection selection = existing(m_session.project(), all);
     m_documents.select(selection);
     note(selection.shortcuts.size() == all.shortcuts.size()

@@ -229,7 +229,7 @@ void OpenCommands::askForModel(const QString& model)
     }
     dialog->setOpenProject([this]() -> std::optional<OntoProject> {
         const bool saved = m_session.isOpen() && !m_session.isDraft(); // a draft has no folder for the run
-        return saved ? std::optional(OntoProject{m_session.project(), m_session.directory()}) : std::nullopt;
+        return saved ? std::optional(OntoProject{m_session.wholeProject(), m_session.directory()}) : std::nullopt;
     });
     connect(dialog, &ImportDialog::loaded, this, [this](const engine::LoadWeightsReady& made) {
         m_banner.say(BannerKind::Note,

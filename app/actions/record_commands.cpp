@@ -170,7 +170,7 @@ SettingsCommands::SettingsCommands(const WindowParts& parts) : CommandGroup(part
     connect(&m_workspace.view<RunsPanel>(), &RunsPanel::settingsRequested, this, &SettingsCommands::ask);
     connect(&m_session, &DocumentSession::changed, this, [this] {
         if (m_dialog) {
-            m_dialog->setDocument(m_session.document());
+            m_dialog->setDocument(m_session.wholeDocument());
         }
     });
     connect(&m_session, &DocumentSession::opened, this, [this] {
@@ -208,9 +208,9 @@ void SettingsCommands::open(const QString& run, projects::Project trained)
         m_dialog->close();
     }
     m_dialog = new RunSettingsDialog(run, std::move(trained), m_look, m_window);
-    m_dialog->setDocument(m_session.document());
+    m_dialog->setDocument(m_session.wholeDocument());
     connect(m_dialog, &RunSettingsDialog::editRequested, this,
-            [this](const projects::Edit& edit) { m_documents.applyEdit(edit); });
+            [this](const projects::Edit& edit) { m_documents.applyWholeEdit(edit); });
     m_dialog->show();
 }
 

@@ -265,6 +265,9 @@ void RunCommands::askInFront(const GoOnStart& start)
 
 void RunCommands::askWithoutSelection()
 {
+    if (!showsFirstTower()) {
+        return;
+    }
     const projects::Selection& selection = m_documents.selection();
     const projects::Pruning parts{{selection.shortcuts.begin(), selection.shortcuts.end()},
                                   {selection.layers.begin(), selection.layers.end()}};
@@ -295,7 +298,7 @@ void RunCommands::ask(const std::string& run, GoOnKind kind, const GoOnStart& st
 
 void RunCommands::openWired(GoOnSource source)
 {
-    const projects::Project& document = m_session.project();
+    const projects::Project& document = m_session.wholeProject();
     if (document.network.depth() == source.project.network.depth()) {
         open(GoOnKind::Retrofit, std::move(source), {.measured = true, .prune = {}});
         return;
@@ -322,7 +325,7 @@ void RunCommands::open(GoOnKind kind, GoOnSource source, const GoOnStart& start)
     if (m_dialog) {
         m_dialog->close();
     }
-    m_dialog = new GoOnDialog(kind, std::move(source), m_session.project(), start, m_window);
+    m_dialog = new GoOnDialog(kind, std::move(source), m_session.wholeProject(), start, m_window);
     connect(m_dialog, &GoOnDialog::chosen, this, [this, project = m_session.directory()](GoOnRequest request) {
         request.of().projectDirectory = project;
         carryOut(request);

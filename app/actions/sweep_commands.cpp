@@ -10,6 +10,7 @@
 #include "app/training/run_controller.h"
 #include "app/views/document_views.h"
 #include "app/workspace/workspace.h"
+#include "projects/nodes/towers.h"
 
 #include <QCoreApplication>
 
@@ -50,7 +51,7 @@ void SweepCommands::connectPanel()
     connect(&m_session, &DocumentSession::opened, this, markQueued);
     connect(&m_controller, &RunController::queueChanged, this, markQueued);
     connect(&m_controller, &RunController::ended, this, markQueued);
-    connect(&panel, &SweepPanel::editRequested, &m_documents, &DocumentViews::applyEdit);
+    connect(&panel, &SweepPanel::editRequested, &m_documents, &DocumentViews::applyWholeEdit);
     connect(&panel, &SweepPanel::queueRequested, this,
             [this](const std::vector<projects::SweepMember>& members) { m_controller.enqueue(members); });
     auto* halving = new SweepHalving(m_controller, m_workspace.runsModel(), this);
@@ -74,12 +75,13 @@ void SweepCommands::begin()
 
 void SweepCommands::sweepProperty(const Property& property)
 {
-    const auto axis = sweepAxisOf(m_session.project(), property);
+    auto axis = sweepAxisOf(m_session.project(), property);
     if (!axis) {
         refuse(tr("%1 is not kept in one place of the project: a sweep cannot vary it.").arg(property.title));
         return;
     }
     m_workspace.showPanelOf(m_workspace.view<SweepPanel>());
+    axis->field = projects::pointerOfView(m_session.shownTower(), axis->field);
     m_workspace.view<SweepPanel>().addAxis(*axis);
 }
 

@@ -178,7 +178,7 @@ void addLayersCommands(const WindowParts& parts)
     LayersPanel& panel = parts.workspace.view<LayersPanel>();
     const auto show = [&panel, &session = parts.session] {
         if (session.isOpen()) {
-            panel.setProject(session.history().projectSnapshot());
+            panel.setProject(session.projectSnapshot());
         }
     };
     QObject::connect(&parts.session, &DocumentSession::opened, &panel, show);

@@ -2,6 +2,7 @@
 #include "app/document/analysis.h"
 
 #include "app/document/document_session.h"
+#include "projects/nodes/towers.h"
 
 #include <utility>
 
@@ -32,13 +33,19 @@ void Analysis::update()
     m_sound.reset();
     m_cost.reset();
     if (m_session.isOpen()) {
-        m_problems = projects::validate(m_session.project());
-        if (auto sound = projects::soundProject(m_session.history().projectSnapshot())) {
-            m_sound = *std::move(sound);
+        m_problems = projects::validate(m_session.wholeProject());
+        if (const auto sound = projects::soundProject(m_session.history().projectSnapshot())) {
+            m_sound = viewOf(*sound, m_session.shownTower());
             m_cost = projects::costOf(*m_sound, m_device);
+            if (m_session.shownTower() != 0) { // the view's first tower always counts, this one only if a loss needs it
+                m_cost->total = projects::costOf(*sound, m_device).total;
+            }
         }
     }
     checkData();
+    for (projects::Problem& problem : m_problems) {
+        problem.path = projects::pointerOfView(m_session.shownTower(), problem.path);
+    }
     emit updated();
 }
 
@@ -49,7 +56,7 @@ void Analysis::checkData()
         m_data.clear();
         return;
     }
-    m_data.check(m_session.project(), m_session.directory());
+    m_data.check(m_session.wholeProject(), m_session.directory());
     m_problems.insert(m_problems.begin(), m_data.problems().begin(), m_data.problems().end());
 }
 

@@ -23,10 +23,12 @@ class Analysis : public QObject {
 public:
     explicit Analysis(const DocumentSession& session, QObject* parent = nullptr);
 
+    /// Returns all problems, with pointers into the session's view of the shown tower.
     [[nodiscard]] const std::vector<projects::Problem>& problems() const { return m_problems; }
     /// Returns whether the problems of the data are known yet.
     [[nodiscard]] DataCheck::State dataState() const { return m_data.state(); }
-    /// Returns nullopt while the network has errors, which are in the problems.
+    /// Returns the total over all towers, and the parts of the shown one. Returns nullopt while the network has errors,
+    /// which are in the problems.
     [[nodiscard]] const std::optional<projects::CostReport>& cost() const { return m_cost; }
     /// Returns the cost of `place`; nullopt if it has no cost of its own.
     [[nodiscard]] std::optional<projects::Cost> costOf(const Place& place) const;
@@ -49,7 +51,7 @@ private:
     DataCheck m_data;
     projects::DeviceKind m_device = projects::DeviceKind::Cpu;
     std::vector<projects::Problem> m_problems;
-    std::optional<projects::SoundProject> m_sound; ///< the document if its network has no errors
+    std::optional<projects::SoundProject> m_sound; ///< the session's view if the network has no errors
     std::optional<projects::CostReport> m_cost;
 };
 

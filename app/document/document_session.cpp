@@ -4,6 +4,7 @@
 #include "projects/base/text.h"
 #include "projects/base/whole_file.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 
 #include <QFileInfo>
 #include <QLockFile>
@@ -62,6 +63,7 @@ DocumentSession::DocumentSession(std::filesystem::path draftsFolder, QObject* pa
         if (m_open && !m_autosave.isActive()) {
             m_autosave.start();
         }
+        makeView();
         emit changed();
         emit stateChanged();
     });
@@ -156,7 +158,7 @@ Status DocumentSession::save()
 
 Status DocumentSession::saveAs(const std::filesystem::path& directory)
 {
-    if (const Status saved = projects::saveProject(directory, document()); !saved) {
+    if (const Status saved = projects::saveProject(directory, wholeDocument()); !saved) {
         return saved;
     }
     m_autosave.stop();
@@ -201,6 +203,7 @@ void DocumentSession::letGo()
     releasePlace();
     m_directory.clear();
     watchFiles();
+    m_shown = 0;
     m_history.reset({});
     m_history.markSaved();
     m_origin = Origin::Saved;
@@ -210,7 +213,46 @@ void DocumentSession::letGo()
 
 Status DocumentSession::perform(const projects::Edit& edit)
 {
-    return m_history.perform(edit);
+    return m_history.perform(m_shown == 0 ? edit : projects::Edit(projects::EditGroup{titleOf(edit), {edit}, m_shown}));
+}
+
+projects::DocumentSnapshot DocumentSession::snapshot() const
+{
+    if (m_shown == 0) {
+        return m_history.snapshot();
+    }
+    if (!m_viewSnapshot) {
+        m_viewSnapshot = std::make_shared<const projects::Document>(m_view);
+    }
+    return m_viewSnapshot;
+}
+
+projects::ProjectSnapshot DocumentSession::projectSnapshot() const
+{
+    const projects::DocumentSnapshot document = snapshot();
+    return {document, &document->project};
+}
+
+void DocumentSession::showTower(std::size_t index)
+{
+    if (std::exchange(m_shown, index) != index) {
+        makeView();
+        emit towerShown();
+        emit changed();
+    }
+}
+
+/// Makes the view of the shown tower, or shows the first one if there is no such tower.
+void DocumentSession::makeView()
+{
+    m_viewSnapshot.reset();
+    const bool isGone = m_shown >= projects::towerCount(wholeProject());
+    m_shown = isGone ? 0 : m_shown;
+    m_view = m_shown == 0 ? projects::Document() : wholeDocument();
+    projects::showTower(m_view, m_shown);
+    if (isGone) {
+        emit towerShown();
+    }
 }
 
 void DocumentSession::undo()
@@ -233,7 +275,7 @@ Result<std::vector<projects::Change>> DocumentSession::changesOnDisk() const
     if (!saved) {
         return saved.error();
     }
-    return projects::diff(project(), saved->project);
+    return projects::diff(wholeProject(), saved->project);
 }
 
 Status DocumentSession::keepUnsaved()
@@ -251,12 +293,12 @@ Status DocumentSession::keepUnsaved()
 
 Status DocumentSession::writeUnsaved()
 {
-    const Status written = projects::writeJournal(journalFolder(), document());
+    const Status written = projects::writeJournal(journalFolder(), wholeDocument());
     if (written || !m_draft.empty()) {
         return written;
     }
     makeDraft();
-    if (const Status kept = projects::writeJournal(m_draft, document()); !kept) {
+    if (const Status kept = projects::writeJournal(m_draft, wholeDocument()); !kept) {
         m_draftLock.reset();
         discardDraft(std::exchange(m_draft, {}));
         return Error{written.error().place, written.error().message + "; as a draft: " + kept.error().text()};
@@ -269,6 +311,7 @@ Status DocumentSession::writeUnsaved()
 void DocumentSession::adopt(projects::Document document, Origin origin)
 {
     m_origin = origin;
+    m_shown = 0;
     m_history.reset(std::move(document));
     m_history.markSaved();
     m_open = true;

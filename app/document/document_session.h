@@ -11,6 +11,7 @@
 #include <QString>
 #include <QTimer>
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -41,8 +42,19 @@ public:
 
     [[nodiscard]] bool isOpen() const { return m_open; }
     [[nodiscard]] const projects::History& history() const { return m_history; }
-    [[nodiscard]] const projects::Document& document() const { return m_history.document(); }
-    [[nodiscard]] const projects::Project& project() const { return m_history.project(); }
+    /// Returns the document as a view of the shown tower (projects::viewOf), which is the first one of it.
+    [[nodiscard]] const projects::Document& document() const { return m_shown == 0 ? wholeDocument() : m_view; }
+    [[nodiscard]] const projects::Project& project() const { return document().project; }
+    /// Returns a snapshot of document(). Calls without a change between them share one copy.
+    [[nodiscard]] projects::DocumentSnapshot snapshot() const;
+    [[nodiscard]] projects::ProjectSnapshot projectSnapshot() const;
+    /// Returns the document as it is in files and as it trains.
+    [[nodiscard]] const projects::Document& wholeDocument() const { return m_history.document(); }
+    [[nodiscard]] const projects::Project& wholeProject() const { return m_history.project(); }
+    /// Returns the index of the shown tower (projects/nodes/towers.h), 0 of the first one.
+    [[nodiscard]] std::size_t shownTower() const { return m_shown; }
+    /// Shows tower `index`, or the first one if there is no such tower.
+    void showTower(std::size_t index);
     /// Returns the project's directory; empty for a draft.
     [[nodiscard]] const std::filesystem::path& directory() const { return m_directory; }
     [[nodiscard]] bool isDraft() const { return m_directory.empty(); }
@@ -71,7 +83,10 @@ public:
     /// Writes unsaved changes to the journal and closes the document. After an error it stays open.
     [[nodiscard]] Status close();
 
+    /// Applies an edit of document().
     [[nodiscard]] Status perform(const projects::Edit& edit);
+    /// Applies an edit of wholeDocument().
+    [[nodiscard]] Status performWhole(const projects::Edit& edit) { return m_history.perform(edit); }
     void undo();
     void redo();
     /// Returns the differences from the document to the current files, ignoring the layout.
@@ -90,8 +105,10 @@ signals:
     void aboutToClose();
     /// Emitted when another document has been opened, or none is open.
     void opened();
-    /// Emitted when the document's content has changed.
+    /// Emitted when the document's content has changed, or another tower is shown.
     void changed();
+    /// Emitted before changed() if another tower is shown.
+    void towerShown();
     /// Emitted when place, saved state, undo or redo have changed.
     void stateChanged();
     /// Emitted when another program has changed the files, so that they differ from those loaded or saved here.
@@ -105,6 +122,7 @@ signals:
 
 private:
     void adopt(projects::Document document, Origin origin);
+    void makeView();
     [[nodiscard]] const std::filesystem::path& journalFolder() const { return m_draft.empty() ? m_directory : m_draft; }
     void watchFiles();
     [[nodiscard]] std::vector<std::string> readFiles();
@@ -118,6 +136,9 @@ private:
     void tellOfOthers();
 
     projects::History m_history;
+    std::size_t m_shown = 0;
+    projects::Document m_view;                         ///< of the shown tower; unused for the first one
+    mutable projects::DocumentSnapshot m_viewSnapshot; ///< of m_view; null until requested
     std::filesystem::path m_draftsFolder;
     std::filesystem::path m_directory;
     std::filesystem::path m_draft;          ///< the folder of a journal that is not in the directory; else empty

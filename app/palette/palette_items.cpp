@@ -6,6 +6,7 @@
 #include "projects/library/presets.h"
 #include "projects/library/schedule_presets.h"
 #include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
 #include "projects/transfer/retrofit.h"
 
 #include <QCoreApplication>
@@ -148,17 +149,17 @@ Result<projects::DocumentChange> takeUp(const Project& project, const Place& sel
     return takeUpNode(project, selection, item);
 }
 
-Result<projects::Cost> costWith(const Project& project, const Place& selection, const PaletteItem& item)
+Result<projects::Cost> costWith(const Project& view, const Place& selection, const PaletteItem& item, std::size_t shown)
 {
-    const auto change = takeUp(project, selection, item);
+    const auto change = takeUp(view, selection, item);
     if (!change) {
         return change.error();
     }
-    projects::Document document{project, {}};
+    projects::Document document{view, {}};
     if (const auto done = projects::applyEdit(document, change->edit); !done) {
         return done.error();
     }
-    auto report = projects::costOf(document.project);
+    auto report = projects::costOf(projects::viewOf(std::move(document.project), shown));
     if (!report) {
         return report.error();
     }

@@ -9,6 +9,7 @@
 
 #include <QString>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,8 +48,8 @@ struct PaletteGroup {
 [[nodiscard]] Result<projects::DocumentChange> takeUp(const projects::Project& project, const Place& selection,
                                                       const PaletteItem& item);
 
-/// Returns the project's cost after the item is applied, or an error if it is unknown.
-[[nodiscard]] Result<projects::Cost> costWith(const projects::Project& project, const Place& selection,
-                                              const PaletteItem& item);
+/// Returns the document's cost after the item is applied to the view of tower `shown`, or an error if it is unknown.
+[[nodiscard]] Result<projects::Cost> costWith(const projects::Project& view, const Place& selection,
+                                              const PaletteItem& item, std::size_t shown);
 
 } // namespace residua::app

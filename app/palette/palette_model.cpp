@@ -4,6 +4,7 @@
 #include "app/engine/background.h"
 #include "app/look/format.h"
 #include "app/look/theme.h"
+#include "projects/nodes/towers.h"
 
 #include <QFont>
 #include <QMimeData>
@@ -46,9 +47,9 @@ PaletteModel::PaletteModel(QObject* parent) : QAbstractItemModel(parent), m_grou
     connect(&m_workOut, &QTimer::timeout, this, &PaletteModel::workOutAdded);
 }
 
-void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& selection)
+void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& selection, std::size_t shown)
 {
-    const bool sameProject = project == m_project || *project == *m_project;
+    const bool sameProject = shown == m_shown && (project == m_project || *project == *m_project);
     if (sameProject && selection == m_selection) {
         return;
     }
@@ -56,6 +57,7 @@ void PaletteModel::setContext(projects::ProjectSnapshot project, const Place& se
     m_costs.clear();
     if (!sameProject) { // a topology is for the whole stack, independent of the selection
         m_project = std::move(project);
+        m_shown = shown;
         ++m_state;
         regroup();
         announceAdded();
@@ -81,11 +83,11 @@ void PaletteModel::workOutAdded()
     m_addedTo = m_state;
     inBackground(
         m_thread, this,
-        [project = m_project, topologies = m_groups.front().items] {
+        [project = m_project, shown = m_shown, topologies = m_groups.front().items] {
             std::map<std::string, std::int64_t> added;
-            const auto now = projects::costOf(*project);
+            const auto now = projects::costOf(projects::viewOf(*project, shown));
             for (const PaletteItem& item : topologies) {
-                const auto cost = now ? app::costWith(*project, ProjectPlace{}, item) : now.error();
+                const auto cost = now ? app::costWith(*project, ProjectPlace{}, item, shown) : now.error();
                 if (cost) {
                     added.emplace(item.key, cost->parameters - now->total.parameters);
                 }
@@ -152,7 +154,7 @@ std::optional<projects::Cost> PaletteModel::costWith(const PaletteItem& item) co
 {
     const auto [cost, fresh] = m_costs.try_emplace({item.kind, item.key});
     if (fresh) {
-        if (const auto known = app::costWith(*m_project, m_selection, item)) {
+        if (const auto known = app::costWith(*m_project, m_selection, item, m_shown)) {
             cost->second = *known;
         }
     }

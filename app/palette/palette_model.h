@@ -29,7 +29,7 @@ public:
     explicit PaletteModel(QObject* parent = nullptr);
 
     /// Sets the project and the selection for costs and edits.
-    void setContext(projects::ProjectSnapshot project, const Place& selection);
+    void setContext(projects::ProjectSnapshot project, const Place& selection, std::size_t shown = 0);
     /// Sets the current cost of the project; nullopt if unknown.
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// Sets the user's own blocks.
@@ -62,6 +62,7 @@ private:
     std::vector<PaletteGroup> m_groups;
     std::vector<projects::BlockFile> m_library;
     projects::ProjectSnapshot m_project = std::make_shared<const projects::Project>();
+    std::size_t m_shown = 0; ///< the tower that the project is a view of
     Place m_selection;
     std::optional<projects::Cost> m_now;
     mutable std::map<std::pair<PaletteKind, std::string>, std::optional<projects::Cost>> m_costs;

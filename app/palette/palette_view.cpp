@@ -118,9 +118,9 @@ void PaletteView::acceptDropsOn(QWidget& target)
     target.installEventFilter(this);
 }
 
-void PaletteView::setContext(projects::ProjectSnapshot project, const Place& selection)
+void PaletteView::setContext(projects::ProjectSnapshot project, const Place& selection, std::size_t shown)
 {
-    m_model.setContext(std::move(project), selection);
+    m_model.setContext(std::move(project), selection, shown);
     showCost();
 }
 

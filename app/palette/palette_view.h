@@ -27,7 +27,7 @@ public:
 
     /// Lets items be dropped on `target` and its children.
     void acceptDropsOn(QWidget& target);
-    void setContext(projects::ProjectSnapshot project, const Place& selection);
+    void setContext(projects::ProjectSnapshot project, const Place& selection, std::size_t shown = 0);
     /// Sets the current cost of the project, for comparison.
     void setCostNow(const std::optional<projects::Cost>& cost);
     /// Sets the user's own blocks.

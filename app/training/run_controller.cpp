@@ -181,7 +181,7 @@ bool RunController::launch(engine::ResumeRun command)
 void RunController::start(std::int64_t pauseAfter)
 {
     if (prepare()) {
-        launch(commandFor(m_session.project(), pauseAfter));
+        launch(commandFor(m_session.wholeProject(), pauseAfter));
     }
 }
 
@@ -219,7 +219,7 @@ std::vector<engine::StartRun> RunController::queuedRuns() const
 void RunController::enqueue()
 {
     if (prepare()) {
-        push({commandFor(m_session.project(), 0)});
+        push({commandFor(m_session.wholeProject(), 0)});
     }
 }
 
@@ -369,7 +369,7 @@ bool RunController::prepare()
     if (!m_session.isOpen()) {
         return false;
     }
-    const auto problems = projects::validate(m_session.project());
+    const auto problems = projects::validate(m_session.wholeProject());
     if (projects::hasErrors(problems)) {
         emit refused(QString::fromStdString(problems.front().text()));
         return false;

@@ -17,6 +17,7 @@
 #include "editor/block/block_canvas.h"
 #include "projects/commands/commands.h"
 #include "projects/commands/graph_commands.h"
+#include "projects/nodes/towers.h"
 #include "visualizers/heatmap/heatmap_view.h"
 #include "visualizers/runs/shown_runs.h"
 
@@ -32,6 +33,7 @@ DocumentViews::DocumentViews(DocumentSession& session, Analysis& analysis, Works
     connect(&m_soon, &QTimer::timeout, this, &DocumentViews::refresh);
     connect(&session, &DocumentSession::changed, &m_soon, qOverload<>(&QTimer::start));
     connect(&session, &DocumentSession::opened, this, &DocumentViews::openAnew);
+    connect(&session, &DocumentSession::towerShown, this, &DocumentViews::openTower);
     connect(&analysis, &Analysis::updated, this, &DocumentViews::showAnalysis);
     for (CanvasWidget* canvas : workspace.canvases()) {
         connect(canvas, &CanvasWidget::requested, this,
@@ -55,7 +57,7 @@ void DocumentViews::connectPanels()
     connect(&m_workspace.view<OutlineView>(), &OutlineView::placeChosen, this, &DocumentViews::choose);
     connect(&m_workspace.runsModel(), &RunsModel::listed, this, &DocumentViews::showOutline);
     connect(&m_workspace.view<ProblemsView>(), &ProblemsView::jumpRequested, this, [this](const std::string& pointer) {
-        choose(placeOfPointer(m_session.project(), pointer));
+        choosePointer(projects::pointerOfView(m_session.shownTower(), pointer));
         if (std::holds_alternative<NodePlace>(m_place) || std::holds_alternative<GraphPlace>(m_place)) {
             m_workspace.showCanvas(WorkspaceView::Block);
         }
@@ -73,16 +75,24 @@ void DocumentViews::connectPanels()
             });
 }
 
-void DocumentViews::openAnew()
+void DocumentViews::openTower()
 {
     m_place = ProjectPlace{};
     m_state = {};
+    m_document.reset(); // its blocks are those of another network
     m_scaledAt.reset();
     if (m_session.isOpen()) {
         refresh();
         for (CanvasWidget* canvas : m_workspace.canvases()) {
             canvas->fit();
         }
+    }
+}
+
+void DocumentViews::openAnew()
+{
+    openTower();
+    if (m_session.isOpen()) {
         m_workspace.view<OutlineView>().expandToDepth(0);
         m_workspace.view<OutlineView>().collapseAll();
     }
@@ -101,7 +111,7 @@ void DocumentViews::refresh()
     }
     m_state.selection = std::move(kept);
     m_state.folds = stillFolded(m_session.project().network, std::move(m_state.folds));
-    m_document = m_session.history().snapshot();
+    m_document = m_session.snapshot();
     m_workspace.setClassifies(m_session.project().network.objective == projects::Objective::Classification);
     showOutline();
     for (CanvasWidget* canvas : m_workspace.canvases()) {
@@ -142,6 +152,17 @@ const projects::Project& DocumentViews::project() const
     return m_session.project();
 }
 
+/// Selects the place of a pointer into the whole document, in the tower that has it.
+void DocumentViews::choosePointer(const std::string& pointer)
+{
+    const projects::ViewedField field = projects::viewedField(m_session.wholeProject(), pointer);
+    const bool isOfFirst = projects::pointerOfView(1, pointer) != pointer;
+    if (field.tower != 0 || isOfFirst) {
+        m_session.showTower(field.tower);
+    }
+    choose(placeOfPointer(m_session.project(), field.pointer));
+}
+
 void DocumentViews::choose(const Place& place)
 {
     m_place = place;
@@ -154,7 +175,7 @@ void DocumentViews::showPlace()
     showState();
     m_workspace.view<OutlineView>().showPlace(m_place);
     m_workspace.view<Inspector>().show(m_session.project(), m_place);
-    m_workspace.view<PaletteView>().setContext(m_session.history().projectSnapshot(), m_place);
+    m_workspace.view<PaletteView>().setContext(m_session.projectSnapshot(), m_place, m_session.shownTower());
     if (!m_analysis.pending()) { // a pending analysis calls showAnalysis() when it ends
         showAnalysis();
     }
@@ -209,7 +230,7 @@ Result<projects::Edit> DocumentViews::editOf(const Property& property, const QVa
     }
     const projects::History& history = m_session.history();
     if (m_scaledAt != history.revision()) {
-        m_unscaled = history.projectSnapshot();
+        m_unscaled = m_session.projectSnapshot();
     }
     auto edit = property.edit(*m_unscaled, value);
     const projects::StageSchedule& schedule = m_unscaled->stack().schedule;
@@ -228,7 +249,17 @@ projects::Edit DocumentViews::keepingPlaces(const projects::Edit& edit) const
 
 DocumentViews::Applied DocumentViews::applyEdit(const projects::Edit& edit)
 {
-    if (const Status done = m_session.perform(edit); !done) {
+    return report(m_session.perform(edit));
+}
+
+DocumentViews::Applied DocumentViews::applyWholeEdit(const projects::Edit& edit)
+{
+    return report(m_session.performWhole(edit));
+}
+
+DocumentViews::Applied DocumentViews::report(const Status& done)
+{
+    if (!done) {
         emit refused(QString::fromStdString(done.error().text()));
         refresh();
         return Applied::Refused;
@@ -314,7 +345,7 @@ void connectSchedule(const DocumentSession& session, const Analysis& analysis, c
 {
     const auto show = [&session, &analysis, &page] {
         if (session.isOpen()) {
-            page.setProject(session.history().projectSnapshot(), analysis.cost());
+            page.setProject(session.projectSnapshot(), analysis.cost());
         }
     };
     QObject::connect(&session, &DocumentSession::opened, &page, &SchedulePage::clearInput);

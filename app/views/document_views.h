@@ -42,8 +42,10 @@ public:
     void fold(std::vector<editor::LayerRun> folds);
 
     enum class Applied { Yes, Refused };
-    /// Applies the edit, or reports why it fails.
+    /// Applies the edit of the shown tower's view, or reports why it fails.
     Applied applyEdit(const projects::Edit& edit);
+    /// Applies an edit of the whole document, or reports why it fails.
+    Applied applyWholeEdit(const projects::Edit& edit);
     /// Applies the result of a command, or reports its error. All views are updated before this returns. If the edit
     /// fails, the selection stays.
     void perform(const Result<projects::DocumentChange>& change);
@@ -57,6 +59,9 @@ signals:
 
 private:
     void openAnew();
+    void openTower();
+    void choosePointer(const std::string& pointer);
+    Applied report(const Status& done);
     void connectPanels();
     void followRenames();
     void showOutline();

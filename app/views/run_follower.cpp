@@ -16,6 +16,7 @@
 #include "projects/depth/depth_names.h"
 #include "projects/diff/diff.h"
 #include "projects/file/store.h"
+#include "projects/nodes/towers.h"
 #include "visualizers/heatmap/shown_matrices.h"
 
 #include <QDateTime>
@@ -50,6 +51,11 @@ RunFollower::RunFollower(DocumentSession& session, RunController& controller, Ru
     m_watch.setInterval(kWatchMilliseconds); // for runs of other processes
     connect(&m_watch, &QTimer::timeout, this, &RunFollower::listRuns);
     connect(&session, &DocumentSession::opened, this, &RunFollower::openAnew);
+    connect(&session, &DocumentSession::towerShown, this, [this] { // shows the matrices of another tower
+        for (const visualizers::ShownRuns::Run& run : m_shown.runs()) {
+            request(run.key);
+        }
+    });
     connectController();
     connectPanels();
     connectShown();
@@ -361,12 +367,14 @@ void RunFollower::onLoaded(const RunRecord& record)
     }
     if (whole) {
         m_reading.erase(directory);
-        m_shown.begin(directory, {QString::fromStdString(record.name), record.flops, record.project.stack().topology,
-                                  record.project.network.depth(), startOf(directory), record.bounds,
-                                  startOfFactors(record.project), record.classes,
-                                  QString::fromStdString(
-                                      projects::wiringName(record.project.stack().topology, record.project.network)),
-                                  namesOfLayers(record.project)});
+        const std::string& tower = m_session.project().network.name;
+        const std::size_t index = m_session.shownTower() == 0 ? 0 : projects::towerNamed(record.project, tower);
+        const projects::Project view = projects::viewOf(record.project, index);
+        m_shown.begin(directory,
+                      {QString::fromStdString(record.name), record.flops, view.stack().topology, view.network.depth(),
+                       startOf(directory), record.bounds, startOfFactors(record.project), record.classes,
+                       QString::fromStdString(projects::wiringName(view.stack().topology, view.network)),
+                       namesOfLayers(view), index == 0 ? std::string() : tower});
     }
     m_shown.add(directory, record.numbers);
     if (m_shown.front() == directory) {
@@ -427,6 +435,11 @@ void RunFollower::showFeature(int feature)
 {
     const std::string run = m_shown.front();
     m_featureStep = -1;
+    if (m_session.shownTower() != 0) {
+        m_workspace.shownMatrices().setFeature(feature, {});
+        emit refused(tr("Single features are read from checkpoints of the first tower alone: show that one."));
+        return;
+    }
     inBackground(
         m_archive.thread(), this, [run, feature] { return engine::featureHistory(run, feature); },
         [this, run, feature](const Result<std::vector<engine::Matrix>>& history) {

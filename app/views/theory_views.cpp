@@ -86,7 +86,7 @@ void TheoryViews::update()
                 report::lowRankModelOf(model.dimension, model.rank, model.layers, model.kappa, model.lambdaMax));
         });
     } else if (m_session.isOpen() && !(m_shown && *m_shown == m_session.project())) {
-        m_shown = m_session.history().projectSnapshot();
+        m_shown = m_session.projectSnapshot();
         compute([project = m_shown]() -> Result<TheoryNumbers> {
             const auto model = report::lowRankModelOf(*project);
             return model ? Result<TheoryNumbers>(numbersOf(*model)) : model.error();

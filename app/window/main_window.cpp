@@ -156,7 +156,7 @@ void MainWindow::makeRunCommands()
     connect(m_runBar, &RunBar::deviceChosen, &m_analysis,
             [this](const engine::DeviceInfo& device) { m_analysis.setDevice(projects::deviceKindOf(device.key)); });
     connect(m_actions.fed, &QAction::triggered, this,
-            [this] { (new FedDialog(m_session.project(), m_session.directory(), this))->show(); });
+            [this] { (new FedDialog(m_session.wholeProject(), m_session.directory(), this))->show(); });
     addSweepCommands(parts());
     addLayersCommands(parts());
     auto* fetch = new FetchCommands(parts());

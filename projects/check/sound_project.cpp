@@ -3,6 +3,7 @@
 
 #include "projects/check/problems.h"
 #include "projects/nodes/shape.h"
+#include "projects/nodes/towers.h"
 
 namespace residua::projects {
 
@@ -25,6 +26,11 @@ Result<SoundProject> soundProject(std::shared_ptr<const Project> project)
 Result<SoundProject> soundProject(Project project)
 {
     return soundProject(std::make_shared<const Project>(std::move(project)));
+}
+
+SoundProject viewOf(const SoundProject& project, std::size_t index)
+{
+    return index == 0 ? project : SoundProject(std::make_shared<const Project>(viewOf(*project, index)));
 }
 
 } // namespace residua::projects

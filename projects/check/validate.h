@@ -4,6 +4,7 @@
 #include "projects/base/result.h"
 #include "projects/model/project.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ public:
 
 private:
     friend Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
+    friend SoundProject viewOf(const SoundProject& project, std::size_t index);
     explicit SoundProject(std::shared_ptr<const Project> project) : m_project(std::move(project)) {}
 
     std::shared_ptr<const Project> m_project;
@@ -63,5 +65,7 @@ private:
 /// must not be null.
 [[nodiscard]] Result<SoundProject> soundProject(std::shared_ptr<const Project> project);
 [[nodiscard]] Result<SoundProject> soundProject(Project project);
+/// Returns the view of tower `index` (projects/nodes/towers.h), whose graphs, wiring and sizes are sound too.
+[[nodiscard]] SoundProject viewOf(const SoundProject& project, std::size_t index);
 
 } // namespace residua::projects

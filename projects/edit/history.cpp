@@ -13,7 +13,8 @@ std::vector<std::int64_t> removedLayers(const Edit& edit)
     if (const auto* const stack = std::get_if<SetStack>(&edit)) {
         return stack->removed;
     }
-    if (const auto* const group = std::get_if<EditGroup>(&edit)) {
+    const auto* const group = std::get_if<EditGroup>(&edit);
+    if (group != nullptr && group->tower == 0) { // layers of other towers are not counted
         for (const Edit& each : group->edits) {
             if (auto removed = removedLayers(each); !removed.empty()) {
                 return removed;

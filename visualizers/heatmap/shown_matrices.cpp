@@ -8,7 +8,6 @@
 #include <QStringList>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace residua::visualizers {
@@ -41,7 +40,7 @@ void ShownMatrices::follow(const ShownRuns& runs)
             clear();
             m_run = runs.labelOf(key);
             m_wiringName = facts.wiring;
-            setRun(facts.topology.wiring, facts.classes, facts.layerNames);
+            setRun(facts.topology.wiring, facts.classes, facts.layerNames, facts.tower);
         } else if (key == runs.compared()) {
             compareWith(runs.labelOf(key));
         }
@@ -59,6 +58,7 @@ void ShownMatrices::clear()
 {
     m_frames.clear();
     m_classes.clear();
+    m_tower.clear();
     m_layerNames = {};
     m_kinds.clear();
     m_ports.clear();
@@ -72,18 +72,29 @@ void ShownMatrices::clear()
 }
 
 void ShownMatrices::setRun(const projects::Wiring& wiring, std::vector<std::string> classes,
-                           ShownRuns::LayerNames layerNames)
+                           ShownRuns::LayerNames layerNames, std::string tower)
 {
+    m_tower = std::move(tower);
     m_frames.setWiring(wiring);
     m_classes = std::move(classes);
     m_layerNames = std::move(layerNames);
     emit changed();
 }
 
-/// True if the matrix is one to choose from.
-bool ShownMatrices::shows(const engine::Matrix& matrix) const
+/// Returns the matrix by its name in the tower, if it is one to choose from.
+std::optional<engine::Matrix> ShownMatrices::shown(const engine::Matrix& matrix) const
 {
-    return matrix.name.isOfOutputs() == (m_of == Of::Outputs) && !engine::isDrawnAsCurves(matrix.name);
+    const std::string& kind = matrix.name.kind;
+    const std::size_t dot = kind.find('.'); // ends the name of a tower; other kinds have none
+    const bool isOfFirst = dot == std::string::npos;
+    const engine::MatrixName name(isOfFirst ? kind : kind.substr(dot + 1), matrix.name.port);
+    if ((isOfFirst ? std::string() : kind.substr(0, dot)) != m_tower || name.isOfOutputs() != (m_of == Of::Outputs) ||
+        engine::isDrawnAsCurves(name)) {
+        return std::nullopt;
+    }
+    engine::Matrix found = matrix;
+    found.name = name;
+    return found;
 }
 
 void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
@@ -93,8 +104,8 @@ void ShownMatrices::append(const std::vector<engine::Matrix>& matrices)
     }
     const std::optional<std::int64_t> before = step();
     for (const engine::Matrix& matrix : matrices) {
-        if (shows(matrix)) {
-            m_frames.append(matrix);
+        if (const auto ofTower = shown(matrix)) {
+            m_frames.append(*ofTower);
         }
     }
     takeNames();
@@ -112,9 +123,13 @@ void ShownMatrices::compareWith(const QString& name)
 
 void ShownMatrices::appendCompared(const std::vector<engine::Matrix>& matrices)
 {
-    std::vector<engine::Matrix> shown;
-    std::ranges::copy_if(matrices, std::back_inserter(shown), [this](const auto& matrix) { return shows(matrix); });
-    m_frames.appendCompared(std::move(shown));
+    std::vector<engine::Matrix> ofTower;
+    for (const engine::Matrix& matrix : matrices) {
+        if (auto found = shown(matrix)) {
+            ofTower.push_back(*std::move(found));
+        }
+    }
+    m_frames.appendCompared(std::move(ofTower));
     emit changed();
 }
 

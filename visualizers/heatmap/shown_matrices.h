@@ -37,8 +37,9 @@ public:
     void clear();
     /// Sets the wiring of the run, which determines the colours of its weights, and the names of its classes; clear()
     /// resets them.
+    /// Only matrices of `tower` (ShownRuns::Facts) are shown, by their names in it.
     void setRun(const projects::Wiring& wiring, std::vector<std::string> classes = {},
-                ShownRuns::LayerNames layerNames = {});
+                ShownRuns::LayerNames layerNames = {}, std::string tower = {});
     /// Appends the frames. If the newest frame was shown, shows the new newest one.
     void append(const std::vector<engine::Matrix>& matrices);
     /// Sets the run to compare with; an empty name: none.
@@ -123,7 +124,7 @@ signals:
     void featureWanted(int feature); ///< a single feature's weights are requested
 
 private:
-    [[nodiscard]] bool shows(const engine::Matrix& matrix) const;
+    [[nodiscard]] std::optional<engine::Matrix> shown(const engine::Matrix& matrix) const;
     void takeNames();
     void dropFeature();
     void keepFrame();
@@ -133,6 +134,7 @@ private:
     HeatmapFrames m_frames;
     std::vector<std::string> m_classes; ///< of the run
     ShownRuns::LayerNames m_layerNames;
+    std::string m_tower;  ///< of the frames; empty: the run's first one
     QString m_run;        ///< of the frames
     QString m_wiringName; ///< of the run
     QString m_remark;

@@ -46,6 +46,9 @@ public:
         std::vector<std::string> classes = {};             ///< RunInfo::classes
         QString wiring = {};                               ///< projects::wiringName()
         LayerNames layerNames = {};
+        /// The tower that topology, layers and names are of, which begins the names of its matrices: "teacher" of
+        /// "teacher.mix"; empty: the first one.
+        std::string tower = {};
     };
     /// The group of a listed run (engine::RunGroup), and how all views name and draw the run.
     struct Look {
