@@ -235,7 +235,8 @@ projects::ProjectSnapshot DocumentSession::projectSnapshot() const
 
 void DocumentSession::showTower(std::size_t index)
 {
-    if (std::exchange(m_shown, index) != index) {
+    const std::size_t known = index < projects::towerCount(wholeProject()) ? index : 0;
+    if (std::exchange(m_shown, known) != known) {
         makeView();
         emit towerShown();
         emit changed();

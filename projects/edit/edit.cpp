@@ -4,7 +4,10 @@
 #include "projects/edit/edit_apply.h"
 #include "projects/nodes/towers.h"
 
+#include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace residua::projects {
 
@@ -21,6 +24,43 @@ Status applyTo(Document& d, const SetSweeps& e)
 Status applyTo(Document& d, const SetLayerGroups& e)
 {
     return put(d.layout.groups, e.groups, "/groups");
+}
+/// Removes layouts without content from the end, as files do.
+void trim(std::vector<TowerLayout>& layouts)
+{
+    while (!layouts.empty() && layouts.back() == TowerLayout{}) {
+        layouts.pop_back();
+    }
+}
+
+Status applyTo(Document& d, const AddTower& e)
+{
+    std::vector<Tower> towers = d.project.towers;
+    towers.push_back(e.tower);
+    if (Status set = put(d.project.towers, towers, "/towers"); !set) {
+        return set;
+    }
+    d.layout.towers.resize(towers.size());
+    Status set = put(d.layout.towers.back(), e.layout, "/towers");
+    trim(d.layout.towers);
+    return set;
+}
+Status applyTo(Document& d, const RemoveTower& e)
+{
+    if (e.index >= d.project.towers.size()) {
+        return Error{"/towers", "has no entry " + std::to_string(e.index)};
+    }
+    d.project.towers.erase(d.project.towers.begin() + static_cast<std::ptrdiff_t>(e.index));
+    if (e.index < d.layout.towers.size()) {
+        d.layout.towers.erase(d.layout.towers.begin() + static_cast<std::ptrdiff_t>(e.index));
+        trim(d.layout.towers);
+    }
+    moveSweptFields(d, {"/towers", e.index, ListChange::Kind::TakenOut});
+    return Done{};
+}
+Status applyTo(Document& d, const SetLosses& e)
+{
+    return put(d.project.losses, e.losses, "/losses");
 }
 Status applyTo(Document& d, const SetTopology& e)
 {
@@ -75,9 +115,7 @@ void showTower(Document& document, std::size_t index)
     TowerLayout& other = layout.towers[index - 1];
     std::swap(layout.positions, other.positions);
     std::swap(layout.groups, other.groups);
-    while (!layout.towers.empty() && layout.towers.back() == TowerLayout{}) {
-        layout.towers.pop_back();
-    }
+    trim(layout.towers);
 }
 
 Status applyEdit(Document& document, const Edit& edit)

@@ -121,10 +121,25 @@ struct SetLayerGroups {
     std::vector<LayerGroup> groups;
 };
 
+/// Adds a tower, last, with its layout.
+struct AddTower {
+    Tower tower;
+    TowerLayout layout = {};
+};
+/// Removes the tower at `index` of Project::towers, and its layout. Names of its values stay where they are read.
+struct RemoveTower {
+    std::size_t index = 0;
+};
+/// Replaces all further losses.
+struct SetLosses {
+    std::vector<Loss> losses;
+};
+
 struct EditGroup;
-using Edit = std::variant<SetField, SetSchedule, SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetStack,
-                          PutBlock, RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode, SetParam, AddWire,
-                          RemoveWire, SetGraph, MoveNode, SetSweeps, SetLayerGroups, EditGroup>;
+using Edit =
+    std::variant<SetField, SetSchedule, SetTopology, AddShortcut, RemoveShortcut, SetShortcutState, SetStack, PutBlock,
+                 RemoveBlock, RenameBlock, AddNode, RemoveNode, RenameNode, SetParam, AddWire, RemoveWire, SetGraph,
+                 MoveNode, SetSweeps, SetLayerGroups, AddTower, RemoveTower, SetLosses, EditGroup>;
 /// Several edits as one step for the user. Applied in order; if one fails, none is applied.
 struct EditGroup {
     std::string title;

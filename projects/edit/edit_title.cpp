@@ -24,6 +24,9 @@ struct Titler {
     std::string operator()(const SetSchedule&) const { return "Change stage schedule"; }
     std::string operator()(const SetSweeps&) const { return "Change sweeps"; }
     std::string operator()(const SetLayerGroups&) const { return "Change groups of layers"; }
+    std::string operator()(const AddTower& e) const { return "Add tower " + e.tower.network.name; }
+    std::string operator()(const RemoveTower&) const { return "Remove tower"; }
+    std::string operator()(const SetLosses&) const { return "Change losses"; }
     std::string operator()(const SetTopology& e) const { return "Set topology " + e.topology.preset; }
     std::string operator()(const AddShortcut& e) const { return "Add shortcut " + textOf(e.shortcut); }
     std::string operator()(const RemoveShortcut& e) const { return "Remove shortcut " + textOf(e.shortcut); }

@@ -341,6 +341,12 @@ private:
             return SetSweeps{m_draw.any<std::vector<Sweep>>()};
         case 19:
             return SetLayerGroups{m_draw.any<std::vector<LayerGroup>>()};
+        case 20:
+            return AddTower{m_draw.any<Tower>(), {{}, m_draw.any<std::vector<LayerGroup>>()}};
+        case 21:
+            return RemoveTower{m_draw.below(2)};
+        case 22:
+            return SetLosses{m_draw.any<std::vector<Loss>>()};
         default:
             return EditGroup{"Several", {propose(), propose(), propose()}};
         }

@@ -13,6 +13,7 @@
 #include <vector>
 
 using residua::engine::Matrix;
+namespace engine = residua::engine;
 using residua::projects::MixPort;
 using namespace residua::visualizers;
 
@@ -59,6 +60,28 @@ private slots:
         QCOMPARE(matrices.whose(), QString("The run is being read."));
         runs.bringToFront({});
         QVERIFY(matrices.whose().startsWith("No run is in front"));
+    }
+
+    /// Matrices of further towers begin with their names, and are those of the shown tower alone.
+    void matricesAreThoseOfTheShownTower()
+    {
+        ShownRuns runs;
+        ShownMatrices matrices;
+        matrices.follow(runs);
+        const engine::Progress both{
+            .matrices = {named("mix", 0), named("teacher.mix", 0), named("teacher.mix/q", 0), named("other.mix", 0)}};
+        runs.bringToFront("a");
+        runs.begin("a", {.name = "first"});
+        runs.add("a", both);
+        QCOMPARE(matrices.kinds(), std::vector<std::string>{"mix"});
+        QVERIFY(matrices.ports().empty());
+        runs.begin("a", {.name = "first", .tower = "teacher"});
+        runs.add("a", both);
+        QCOMPARE(matrices.kinds(), std::vector<std::string>{"mix"});
+        QCOMPARE(matrices.ports(), std::vector<MixPort>{MixPort::Query});
+        QCOMPARE(matrices.frames().names().size(), std::size_t{2});
+        runs.begin("a", {.name = "first"}); // shown as the first tower again
+        QVERIFY(!matrices.any());
     }
 
     void theNewestIsFollowedWhileItIsShown()

@@ -57,6 +57,48 @@ private slots:
         QVERIFY(!session.modified());
     }
 
+    /// Edits of a shown tower apply to it alone, files and journal have the whole document.
+    void aTowerIsShownAndEditedAsTheFirstOne()
+    {
+        projects::Document document = example();
+        document.project.towers = {{document.project.network}};
+        document.project.towers[0].network.name = "second";
+        DocumentSession session(m_drafts);
+        QVERIFY(session.start(document).ok());
+        QSignalSpy shown(&session, &DocumentSession::towerShown);
+        QSignalSpy changed(&session, &DocumentSession::changed);
+        session.showTower(1);
+        QCOMPARE(shown.count(), 1);
+        QCOMPARE(changed.count(), 1);
+        QVERIFY(!session.modified());
+        QCOMPARE(session.project().network.name, std::string("second"));
+        QCOMPARE(session.wholeProject().network.name, document.project.network.name);
+        QVERIFY(session.snapshot()->project == session.project());
+        QCOMPARE(session.snapshot(), session.snapshot());
+        QVERIFY(session.perform(projects::SetField{"/network/width", {"24"}}).ok());
+        QVERIFY(session.perform(projects::SetLayerGroups{{{"both", 1, 2}}}).ok());
+        QVERIFY(session.wholeProject().network == document.project.network);
+        QCOMPARE(session.wholeProject().towers[0].network.stack().width, std::int64_t{24});
+        QVERIFY(session.wholeDocument().layout.groups.empty());
+        QCOMPARE(session.document().layout.groups.size(), std::size_t{1});
+        QVERIFY(session.saveAs(m_project).ok());
+        QVERIFY(projects::loadProject(m_project)->project == session.wholeProject());
+        QVERIFY(session.changesOnDisk()->empty());
+        QCOMPARE(session.shownTower(), std::size_t{1});
+        // An edit of the whole document that removes the tower shows the first one.
+        QVERIFY(session.performWhole(projects::RemoveTower{0}).ok());
+        QCOMPARE(session.shownTower(), std::size_t{0});
+        QCOMPARE(shown.count(), 2);
+        session.undo();
+        QCOMPARE(session.project().network.name, document.project.network.name);
+        session.showTower(1);
+        session.showTower(7); // there is none
+        QCOMPARE(session.shownTower(), std::size_t{0});
+        session.showTower(1);
+        QVERIFY(session.start(document).ok());
+        QCOMPARE(session.shownTower(), std::size_t{0});
+    }
+
     void aJournalComesBackAsItWas()
     {
         {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "projects/commands/tower_commands.h"
+
+#include "projects/base/text.h"
+#include "projects/nodes/example_schema.h"
+#include "projects/nodes/graph_builder.h"
+#include "projects/nodes/node_kinds.h"
+#include "projects/nodes/towers.h"
+#include "projects/schedule/kept_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace residua::projects {
+namespace {
+
+std::string freeTowerName(const Project& project, const std::string& base)
+{
+    return freeName(base, [&](const std::string& name) { return towerNamed(project, name) < towerCount(project); });
+}
+
+TowerLayout layoutOf(const Layout& layout, std::size_t tower)
+{
+    return tower == 0                      ? TowerLayout{layout.positions, layout.groups}
+           : tower <= layout.towers.size() ? layout.towers[tower - 1]
+                                           : TowerLayout{};
+}
+
+/// Returns the network as a further tower, which cannot grow.
+Tower furtherTower(Network network)
+{
+    if (grows(network.stack().schedule)) {
+        network.stack().schedule = {};
+    }
+    return {std::move(network)};
+}
+
+} // namespace
+
+TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss)
+{
+    const Project& project = document.project;
+    Tower copy = furtherTower(towerAt(project, shown));
+    copy.network.name = freeTowerName(project, copy.network.name);
+    if (loss == CopiedLoss::None) {
+        copy.network.ownLoss = OwnLoss::None;
+    }
+    return {AddTower{std::move(copy), layoutOf(document.layout, shown)}, towerCount(project)};
+}
+
+Result<TowerChange> removeTower(const Project& project, std::size_t shown)
+{
+    const Network& network = towerAt(project, shown);
+    if (shown == 0) {
+        return Error{"tower " + network.name, "is the first one, which judges the run; only the others can be removed"};
+    }
+    std::vector<std::string> users;
+    for (std::size_t index = 0; index < towerCount(project); ++index) {
+        const bool reads = index != shown && std::ranges::any_of(readValues(project, index), [&](const auto& value) {
+                               return towerOfValue(project, value) == shown;
+                           });
+        if (reads) {
+            users.push_back("the tower " + towerAt(project, index).name);
+        }
+    }
+    for (const Loss& loss : project.losses) {
+        if (towerOfValue(project, loss.output) == shown || towerOfValue(project, loss.target) == shown ||
+            std::ranges::find(loss.trains, network.name) != loss.trains.end()) {
+            users.push_back("the loss " + loss.name);
+        }
+    }
+    if (!users.empty()) {
+        return Error{"tower " + network.name,
+                     "is named by " + joinedText(users) + "; let them name another tower, or remove them first"};
+    }
+    return TowerChange{EditGroup{"Remove tower " + network.name, {RemoveTower{shown - 1}}}, 0};
+}
+
+TowerChange joinStack(const Document& document, std::size_t shown)
+{
+    const Project& project = document.project;
+    const Network& upper = towerAt(project, shown);
+    Tower lower = furtherTower(upper);
+    lower.network.name = freeTowerName(project, "lower");
+    lower.network.ownLoss = OwnLoss::None;
+    lower.network.tieHead = false;
+    lower.network.head = GraphBuilder().node("input", "input").then("output", "output").build();
+    const Graph joint = GraphBuilder()
+                            .node("input", "input")
+                            .then("joint", "linear", {{"out", std::string("d")}, {"bias", false}})
+                            .then("output", "output")
+                            .build();
+    TowerLayout layout = layoutOf(document.layout, shown);
+    layout.positions.erase(GraphRef::head());
+    EditGroup above{"Read " + lower.network.name, {SetGraph{GraphRef::stem(), joint}}, shown};
+    for (const Node& node : joint.nodes) { // those of the former stem have the same ids
+        above.edits.emplace_back(MoveNode{GraphRef::stem(), node.id, std::nullopt});
+    }
+    above.edits.emplace_back(SetField{"/network/input", {"\"" + outputOf(lower.network) + "\""}});
+    if (upper.tieHead) { // the embedding is in the lower tower now
+        above.edits.emplace_back(SetField{"/network/tie_head", {"false"}});
+    }
+    return {EditGroup{"Join a further stack", {AddTower{std::move(lower), std::move(layout)}, std::move(above)}},
+            shown};
+}
+
+Edit addLoss(const Project& project, std::size_t shown)
+{
+    const std::map<std::string, Shape> values = valuesOf(project);
+    Loss loss;
+    loss.output = outputOf(towerAt(project, shown));
+    loss.name = freeName("soft", [&](const std::string& name) {
+        return std::ranges::find(project.losses, name, &Loss::name) != project.losses.end();
+    });
+    const auto output = values.find(loss.output);
+    for (const std::string& name : comparableValues(project)) {
+        if (output != values.end() && towerOfValue(project, name) != shown &&
+            values.at(name).dims == output->second.dims) {
+            loss.target = name;
+            break;
+        }
+    }
+    if (loss.target.empty()) {
+        loss.kind = examplesOf(project.data).target().isTokens() ? LossKind::CrossEntropy : LossKind::SquaredError;
+    }
+    std::vector<Loss> losses = project.losses;
+    losses.push_back(loss);
+    return EditGroup{"Add loss " + loss.name, {SetLosses{std::move(losses)}}};
+}
+
+Result<Edit> removeLoss(const Project& project, std::size_t index)
+{
+    if (index >= project.losses.size()) {
+        return Error{"losses", "there is no loss " + std::to_string(index + 1)};
+    }
+    std::vector<Loss> losses = project.losses;
+    const std::string name = losses[index].name;
+    losses.erase(losses.begin() + static_cast<std::ptrdiff_t>(index));
+    return Edit{EditGroup{"Remove loss " + name, {SetLosses{std::move(losses)}}}};
+}
+
+std::vector<std::string> readableValues(const Project& project, std::size_t tower)
+{
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : conditionsOf(viewOf(project, tower))) {
+        if (towerOfValue(project, name) < towerCount(project)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> comparableValues(const Project& project)
+{
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : valuesOf(project)) {
+        if (towerOfValue(project, name) < towerCount(project)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+} // namespace residua::projects

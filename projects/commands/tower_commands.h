@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "projects/base/result.h"
+#include "projects/edit/edit.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace residua::projects {
+
+/// An edit of the whole document, and the tower to show after it.
+struct TowerChange {
+    Edit edit;
+    std::size_t shown = 0;
+};
+
+// The commands on towers and losses. `shown` is the index of the shown tower (projects/nodes/towers.h), which exists.
+
+/// What the copy of a tower is trained by.
+enum class CopiedLoss { None, Own };
+/// Adds a copy of the shown tower under a free name, and shows it.
+[[nodiscard]] TowerChange copyTower(const Document& document, std::size_t shown, CopiedLoss loss);
+/// Removes the shown tower. Returns an error for the first one, which judges the run, and for a tower that others or
+/// losses name.
+[[nodiscard]] Result<TowerChange> removeTower(const Project& project, std::size_t shown);
+/// Joins a further stack after the shown tower: a new tower has its stem and its stack and passes their output on; the
+/// shown one reads that through a linear joint to its width, and keeps its name, its stack and its head.
+[[nodiscard]] TowerChange joinStack(const Document& document, std::size_t shown);
+/// Adds a loss between the output of the shown tower and a value of the same shape, if there is one, else the examples'
+/// target.
+[[nodiscard]] Edit addLoss(const Project& project, std::size_t shown);
+/// Removes the loss at `index`. Returns an error if there is no such loss.
+[[nodiscard]] Result<Edit> removeLoss(const Project& project, std::size_t index);
+
+/// Returns what the tower's input or port may read by name: the values of the towers that can run before it.
+[[nodiscard]] std::vector<std::string> readableValues(const Project& project, std::size_t tower);
+/// Returns the values of all towers, which losses compare.
+[[nodiscard]] std::vector<std::string> comparableValues(const Project& project);
+
+} // namespace residua::projects

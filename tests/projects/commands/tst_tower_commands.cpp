@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands on towers and losses, and the views of a document that its towers are edited in.
+#include "projects/check/validate.h"
+#include "projects/commands/tower_commands.h"
+#include "projects/cost/cost.h"
+#include "projects/edit/history.h"
+#include "projects/nodes/towers.h"
+#include "projects/shipped/examples.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+using namespace residua;
+using namespace residua::projects;
+
+namespace {
+
+Document example()
+{
+    return {findExample("ancre-language")->project, {}};
+}
+
+/// Returns the document after the edit; the document itself if the edit fails, so that the test fails.
+Document after(const Document& document, const Edit& edit)
+{
+    Document edited = document;
+    const Status done = applyEdit(edited, edit);
+    if (!done) {
+        qWarning("%s", done.error().text().c_str());
+    }
+    return edited;
+}
+
+std::string firstProblem(const Project& project)
+{
+    const std::vector<Problem> problems = validate(project);
+    return problems.empty() ? std::string() : problems.front().text();
+}
+
+/// A document whose first tower learns what a frozen copy of it answers.
+Document distilled()
+{
+    Document document = example();
+    document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
+    document = after(document, addLoss(document.project, 0));
+    document.project.towers[0].network.frozen = true;
+    return document;
+}
+
+} // namespace
+
+class TestTowerCommands : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aCopyHasAFreeNameAndItsLayout()
+    {
+        Document document = example();
+        document.layout.groups = {{"all", 1, 2}};
+        const TowerChange added = copyTower(document, 0, CopiedLoss::None);
+        QCOMPARE(added.shown, std::size_t{1});
+        const Document two = after(document, added.edit);
+        QCOMPARE(towerCount(two.project), std::size_t{2});
+        Network copy = towerAt(two.project, 1);
+        QCOMPARE(copy.name, document.project.network.name + "2");
+        QCOMPARE(copy.ownLoss, OwnLoss::None);
+        QCOMPARE(two.layout.towers.at(0).groups, document.layout.groups);
+        copy.name = document.project.network.name;
+        copy.ownLoss = document.project.network.ownLoss;
+        QVERIFY(copy == document.project.network);
+        const Document three = after(two, copyTower(two, 1, CopiedLoss::Own).edit);
+        QCOMPARE(towerAt(three.project, 2).name, document.project.network.name + "22");
+        QCOMPARE(towerAt(three.project, 2).ownLoss, OwnLoss::None); // that of the copied tower
+        QVERIFY(two.project.network == document.project.network);
+    }
+
+    void aTowerThatIsNamedStays()
+    {
+        const Document document = distilled();
+        QCOMPARE(document.project.losses.at(0).target, outputOf(document.project.towers[0].network));
+        const auto first = removeTower(document.project, 0);
+        QVERIFY(!first && first.error().message.find("judges the run") != std::string::npos);
+        const auto named = removeTower(document.project, 1);
+        QVERIFY(!named && named.error().message.find("the loss soft") != std::string::npos);
+        const auto lost = removeLoss(document.project, 0);
+        QVERIFY(lost);
+        const Document free = after(document, *lost);
+        QVERIFY(free.project.losses.empty());
+        QVERIFY(!removeLoss(free.project, 0));
+        const auto removed = removeTower(free.project, 1);
+        QVERIFY(removed);
+        QCOMPARE(removed->shown, std::size_t{0});
+        QVERIFY(after(free, removed->edit) == example());
+    }
+
+    /// Layouts and swept fields of later towers follow.
+    void removingATowerMovesTheOthers()
+    {
+        Document document = example();
+        document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
+        document = after(document, copyTower(document, 0, CopiedLoss::None).edit);
+        document.layout.towers.resize(2);
+        document.layout.towers[1].groups = {{"kept", 1, 1}};
+        document.project.sweeps = {{"rates", {{"/towers/1/loss_weight", "", {{"1", {"1"}}}}}}};
+        const std::string last = towerAt(document.project, 2).name;
+        const Document left = after(document, removeTower(document.project, 1)->edit);
+        QCOMPARE(towerAt(left.project, 1).name, last);
+        QCOMPARE(left.layout.towers.at(0).groups.at(0).name, std::string("kept"));
+        QCOMPARE(left.project.sweeps[0].axes[0].field, std::string("/towers/0/loss_weight"));
+    }
+
+    void aJoinedStackReadsTheFormerOne()
+    {
+        Document document = example();
+        document.project.network.tieHead = true;
+        const TowerChange change = joinStack(document, 0);
+        QCOMPARE(change.shown, std::size_t{0});
+        const Document joined = after(document, change.edit);
+        const Network& lower = towerAt(joined.project, 1);
+        const Network& upper = joined.project.network;
+        QCOMPARE(upper.name, document.project.network.name);
+        QCOMPARE(upper.input, outputOf(lower));
+        QVERIFY(!upper.tieHead);
+        QVERIFY(upper.head == document.project.network.head);
+        QVERIFY(lower.stem == document.project.network.stem);
+        QCOMPARE(lower.ownLoss, OwnLoss::None);
+        QCOMPARE(firstProblem(joined.project), std::string());
+        // A stack is joined after a further tower too, and keeps the others.
+        const Document again = after(joined, joinStack(joined, 1).edit);
+        QCOMPARE(firstProblem(again.project), std::string());
+        QCOMPARE(towerAt(again.project, 1).input, outputOf(towerAt(again.project, 2)));
+    }
+
+    void aLossComparesWhatHasOneShape()
+    {
+        const Document document = distilled();
+        QCOMPARE(firstProblem(document.project), std::string());
+        QCOMPARE(document.project.losses.at(0).output, outputOf(document.project.network));
+        QCOMPARE(document.project.losses.at(0).kind, LossKind::SoftTargets);
+        // Without another tower the target is the examples'.
+        const Document alone = after(example(), addLoss(example().project, 0));
+        QVERIFY(alone.project.losses.at(0).target.empty());
+        QCOMPARE(firstProblem(alone.project), std::string());
+    }
+
+    void valuesOfLaterTowersAreNotReadable()
+    {
+        const Document joined = after(example(), joinStack(example(), 0).edit);
+        const std::string lower = towerAt(joined.project, 1).name;
+        QVERIFY(readableValues(joined.project, 0) == (std::vector<std::string>{lower + ".output", lower + ".states"}));
+        QVERIFY(readableValues(joined.project, 1).empty());
+        QCOMPARE(comparableValues(joined.project).size(), std::size_t{4});
+    }
+
+    /// A sound document is sound as seen from each tower, which has the costs that it has alone.
+    void aViewOfASoundDocumentIsSound()
+    {
+        const Document joined = after(example(), joinStack(example(), 0).edit);
+        const auto sound = soundProject(joined.project);
+        QVERIFY(sound);
+        const CostReport lower = costOf(viewOf(*sound, 1));
+        QCOMPARE(lower.layers.size(), static_cast<std::size_t>(example().project.network.depth()));
+        QCOMPARE(lower.head.parameters, std::int64_t{0});
+        QCOMPARE(costOf(*sound).towers.at(towerAt(joined.project, 1).name).parameters,
+                 lower.towers.at(towerAt(joined.project, 1).name).parameters);
+    }
+
+    /// Layers that another tower loses are none of those of the first one.
+    void layersOfOtherTowersAreNotCounted()
+    {
+        const Document joined = after(example(), joinStack(example(), 0).edit);
+        History history(joined);
+        const Project before = history.project();
+        SetStack fewer{history.project().stack().segments, {}, {1}};
+        fewer.stack.front().repeat -= 1;
+        QVERIFY(history.perform(EditGroup{"Remove", {fewer}, 1}));
+        const auto layers = history.layersSince([&](const Project& project) { return project == before; });
+        QVERIFY(layers);
+        QCOMPARE(layers->size(), static_cast<std::size_t>(before.network.depth()));
+        QCOMPARE(layers->front(), std::int64_t{1});
+    }
+};
+
+RESIDUA_TEST_IN(QCoreApplication, TestTowerCommands)
+#include "tst_tower_commands.moc"
